@@ -13,7 +13,7 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run starts the program with the process's arguments and streams.
+// run runs the program with the process's arguments and streams, and returns its exit code.
 func run() int {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -23,9 +23,9 @@ func run() int {
 }
 
 // stopOnSignal calls stop on the first SIGINT, SIGTERM or SIGHUP, and leave on the
-// second SIGINT or SIGTERM; the third ends the process. A second SIGHUP doesn't count:
-// when a terminal closes, the kernel and the shell send one each. Under nohup there is
-// none.
+// next SIGINT or SIGTERM; the one after that ends the process. A second SIGHUP doesn't
+// count: when a terminal closes, the kernel and the shell send one each. Under nohup,
+// SIGHUP stays ignored.
 func stopOnSignal(stop, leave func()) {
 	requests, hangups := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(requests, os.Interrupt, syscall.SIGTERM)

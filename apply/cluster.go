@@ -1,9 +1,9 @@
-// Package apply carries out a plan: waves of steps side by side, waits that watch, hooks, records,
-// retries and cancellation.
+// Package apply carries out a plan: waves of concurrent steps, waits based on watches, hooks,
+// records, retries and cancellation.
 //
 // It decides nothing that the plan could have decided, prints nothing (it reports events to an
-// Observer) and knows neither HTTP clients nor stores: Cluster and Store are the interfaces that it
-// needs.
+// Observer), and knows neither HTTP clients nor stores: it needs only the interfaces Cluster and
+// Store.
 package apply
 
 import (
@@ -24,21 +24,21 @@ type Ref struct {
 	Version string
 }
 
-// GVK is the group, version and kind of requests for the object.
+// GVK returns the group, version and kind to use in requests for the object.
 func (r Ref) GVK() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 }
 
-// WriteOptions go with every write of an object.
+// WriteOptions are the options of every write of an object.
 type WriteOptions struct {
 	// FieldManager owns the fields that are written.
 	FieldManager string
 	// DryRun asks the server what it would do.
 	DryRun bool
-	// Force takes fields from other managers (server-side apply only).
+	// Force takes fields over from other managers (server-side apply only).
 	Force bool
-	// Whole asks for the whole object as the answer, with the status that it
-	// had when it was written and with its managedFields.
+	// Whole asks for the whole object in response, with its managedFields and
+	// the status that it had when it was written.
 	Whole bool
 }
 
@@ -48,7 +48,7 @@ type Patch struct {
 	Data []byte
 }
 
-// DeleteOptions go with a delete.
+// DeleteOptions are the options of a delete.
 type DeleteOptions struct {
 	// UID prevents the deletion of another object with the same name; "" deletes any object.
 	UID types.UID
@@ -57,8 +57,8 @@ type DeleteOptions struct {
 	Cascade string
 }
 
-// Fields are the fields whose ownership migrates before a server-side apply: From are
-// managers that have written client-side, Paths single fields (plan.Step.Clears), and Emptied
+// Fields are the fields whose ownership migrates before a server-side apply: From lists
+// managers that have written client-side, Paths individual fields (plan.Step.Clears), and Emptied
 // maps and lists whose content is removed (plan.Step.Empties).
 type Fields struct {
 	From    []string
@@ -66,63 +66,63 @@ type Fields struct {
 	Emptied []string
 }
 
-// Cluster is what apply needs of an API server. Errors are those of
-// apimachinery's api/errors, so that callers can tell not-found, conflict and
+// Cluster is what apply needs from an API server. Errors are those of
+// apimachinery's api/errors, so callers can tell not-found, conflict and
 // the rest apart. Implementations are safe for concurrent use and do not retry.
 type Cluster interface {
-	// Get reads an object as it is stored, from the API server and not from a cache.
-	// Error: not-found when it is not there.
+	// Get reads an object from the API server, not from a cache. It fails with not-found
+	// when the object does not exist.
 	Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error)
-	// Create, Replace and Patch return the metadata of what is stored from then
-	// on, without managedFields, or more; a dry run, the whole object.
+	// Create, Replace and Patch return at least the metadata of the object as it is stored
+	// afterwards, without managedFields; a dry run returns the whole object.
 	//
 	// Create fails with already-exists when there is an object of that name. Replace (PUT) fails
 	// with not-found when there is none, and with a conflict when the object's resourceVersion, if
 	// it has one, is not the stored one, or its UID is another object's. Patch fails with
-	// not-found when there is none, but that a server-side apply creates it; with a conflict, or as
-	// invalid, when the body has the UID of another object; and an apply without o.Force with a
-	// conflict when other managers own fields of it.
+	// not-found when there is none, unless it is a server-side apply, which creates the object; with
+	// a conflict, or as invalid, when the body has the UID of another object; and, as a server-side
+	// apply without o.Force, with a conflict when other managers own fields in it.
 	Create(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)
-	// Delete asks for the deletion and does not wait until the object is gone. Errors: not-found
-	// when it is not there, and a conflict when o.UID is not the UID of what is.
+	// Delete requests the deletion and does not wait until the object is gone. It fails with
+	// not-found when there is no such object, and with a conflict when its UID is not o.UID.
 	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
-	// MigrateOwnership makes fields o.FieldManager's, as if it had applied them. It does
-	// nothing when there are none left, or the object with that UID is not there.
+	// MigrateOwnership makes o.FieldManager the owner of fields, as if it had applied them. It
+	// does nothing when none are left to migrate, or when there is no object with that UID.
 	MigrateOwnership(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) error
 
 	// Watch calls see with every state of the named objects of one kind and namespace,
 	// beginning with the current one, until ctx ends or see returns false. A nil
-	// object means that it does not exist (any more). Dropped connections are
+	// object means that it does not, or no longer, exist. Dropped connections are
 	// resumed; a permanent error is returned.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
 
-	// Reasons explains of each object why it is not ready, with as few requests for
-	// many as for one. Pods of older revisions of a workload are left out, and so are
+	// Reasons explains why each object is not ready, with no more requests for
+	// many than for one. Pods of older revisions of a workload are omitted, and so are
 	// events that were last seen before Since, by the server's clock. It never fails:
-	// what can't be read is left out.
+	// what can't be read is omitted.
 	Reasons(ctx context.Context, asked []Asked) [][]Reason
-	// Diagnose is Reasons of one object, with the end of a log. That of a Job or Pod
-	// is not in it.
+	// Diagnose is Reasons for one object, with the end of a log unless the object is
+	// itself a Job or Pod.
 	Diagnose(ctx context.Context, ref Ref, since time.Time) Diagnosis
-	// Logs gives the last lines of every container of a pod, or of the pods of
+	// Logs returns the last lines of every container of a pod, or of the pods of
 	// a Job.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
 
-// Store is what apply needs of the release records. Errors are those of apimachinery's api/errors;
-// implementations do not repeat writes. All three methods may be called again with the same
-// arguments after an answer was lost, and recognise what they have written.
+// Store is what apply needs from the store of release records. Errors are those of apimachinery's
+// api/errors; implementations do not retry writes. All three methods may be called again with the
+// same arguments after a response was lost, and recognise what they have written.
 type Store interface {
-	// Create stores a new revision; it fails with already-exists when that number is taken by
-	// another one, and with a *releasestore.TooLargeError when the record does not fit.
+	// Create stores a new revision. It fails with already-exists when another one has its number,
+	// and with a *releasestore.TooLargeError when the record does not fit.
 	Create(ctx context.Context, r *release.Revision) error
 	// Update overwrites a stored revision. It fails with a conflict when somebody else has written
 	// it since this process last read or wrote it, with not-found when it is gone, and with a
-	// *releasestore.TooLargeError as well.
+	// *releasestore.TooLargeError when it does not fit.
 	Update(ctx context.Context, r *release.Revision) error
-	// Delete removes one revision's record. A missing one is no error; one that somebody else has
-	// written since this process last read or wrote it is a conflict.
+	// Delete removes one revision's record. A missing one is not an error; one that somebody else
+	// has written since this process last read or wrote it is a conflict.
 	Delete(ctx context.Context, key release.Key, version int) error
 }

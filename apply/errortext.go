@@ -13,7 +13,7 @@ type line struct {
 	detail bool
 }
 
-// composed is an error whose text consists of lines, so that logs can be left out where the text is
+// composed is an error whose text consists of lines, so logs can be omitted where the text is
 // recorded.
 type composed interface {
 	error
@@ -49,7 +49,7 @@ func textLines(text string) (lines []line) {
 	return lines
 }
 
-// textOf joins lines to a text.
+// textOf joins lines into one text.
 func textOf(lines []line) string {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
@@ -96,7 +96,7 @@ func (e *wordedError) lines(logs bool) []line {
 	return lines
 }
 
-// Headline is the error's text without its Diagnosis: "Deployment/shop/web is not ready: 1 of 2
+// Headline returns the error's text without its Diagnosis: "Deployment/shop/web is not ready: 1 of 2
 // pods are". For a hook it is Why alone: the caller names the object.
 func (e *NotReadyError) Headline() string {
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Observer hears what happens, from many goroutines but one at a time.
+// Observer receives the events of a run, from many goroutines but one at a time.
 type Observer interface {
 	Observe(Event)
 }
@@ -19,26 +19,26 @@ type Event struct {
 	Time  time.Time
 	Type  EventType
 	Stage string
-	// Steps is how many steps the stage of StageStarted has.
+	// Steps is the number of steps in the stage, for StageStarted.
 	Steps int
-	// Step is the ID of the step, Op what it does, and Object what it does that to;
-	// empty for events of the whole run.
+	// Step is the ID of the step, Op what it does, and Object what it acts on;
+	// they are empty for events of the whole run.
 	Step   string
 	Op     plan.Op
 	Object manifest.ID
 	// Message is a state, an error's text, a note or a warning.
 	Message string
-	// Diagnosis explains a state that lasts, or a failure. For LogOutput it is the log alone.
+	// Diagnosis explains a lasting state or a failure. For LogOutput it holds only the log.
 	Diagnosis
-	// Cause is the error of StepFailed, where there is one for the step alone, and of
-	// RollbackStarted: it wraps those of the steps that have failed.
+	// Cause is, for StepFailed, the step's own error if it has one; for RollbackStarted,
+	// an error that wraps those of the failed steps.
 	Cause error
-	// Next says of RollbackStarted where the rollback leads, and Plan is its plan.
+	// Next says where the rollback leads, and Plan is its plan, both for RollbackStarted.
 	Next string
 	Plan *plan.Plan
 }
 
-// EventType says what an event is about.
+// EventType says what has happened.
 type EventType string
 
 const (
@@ -52,7 +52,7 @@ const (
 	StepFailed EventType = "failed"
 	// StepRetried: a request is sent again; Message is why.
 	StepRetried EventType = "retried"
-	// LogOutput: Log is that of a hook.
+	// LogOutput: Log is a hook's log.
 	LogOutput EventType = "log"
 	// RollbackStarted opens the rollback of an atomic run that failed: see Cause,
 	// Next and Plan.
@@ -81,8 +81,8 @@ type Log struct {
 	Lines []string
 }
 
-// Text is the diagnosis line by line, as people read it. Lines of the log have a
-// bar before them.
+// Text returns the diagnosis line by line, for people to read. Lines of the log are
+// prefixed with a bar.
 func (d Diagnosis) Text() []string {
 	var lines []string
 	for _, r := range d.Reasons {
@@ -99,8 +99,8 @@ func (d Diagnosis) Text() []string {
 	return lines
 }
 
-// Text returns the event as text, in two parts: message is what has happened, in one line except
-// for logs and for a rollback, whose second line is where it leads; behind is the reason, line by
+// Text returns the event as text, in two parts: message says what has happened, on one line except
+// for logs and for a rollback, whose second line says where it leads; behind is the reason, line by
 // line.
 func (e Event) Text() (message string, behind []string) {
 	message, behind = e.Message, e.Diagnosis.Text()

@@ -9,20 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// During a wait the causes of delays are looked up every lookEvery: new troubles are reported at
-// once, and after patience all reasons are. Logs are read for at most maxLogs objects a time.
+// During a wait the causes of delays are looked up every lookEvery: new troubles are reported
+// immediately, other reasons once the wait has lasted for patience. Logs are read for at most
+// maxLogs objects per lookup.
 const (
 	lookEvery = 2 * time.Second
 	patience  = 30 * time.Second
 	maxLogs   = 3
 )
 
-// Asked is an object for which reasons are asked.
+// Asked is an object whose Reasons are wanted.
 type Asked struct {
 	Ref
-	// Object is its state as it was last seen, nil when it was not.
+	// Object is its state when last seen; nil if it was never seen.
 	Object *unstructured.Unstructured
-	// Since is when it was last written: events from before are history. Zero takes all.
+	// Since is when it was last written; older events are ignored. Zero means that none are.
 	Since time.Time
 }
 
@@ -63,8 +64,7 @@ func (w *waiter) look(ctx context.Context, all bool) {
 	}
 }
 
-// waiting returns the objects that are still waited for to become ready. The caller holds the
-// mutex.
+// waiting returns the objects that have yet to become ready. The caller holds the mutex.
 func (w *waiter) waiting() (open []*pending, asked []Asked) {
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
 		if p := w.open[id]; !p.gone {
@@ -93,7 +93,7 @@ func (w *waiter) blocked(ctx context.Context) (*pending, []Reason) {
 	return worst, Grouped(all)
 }
 
-// unheard reports whether a cause has not been reported yet, and marks all as reported.
+// unheard reports whether any of the causes has not been reported yet, and marks all as reported.
 func (p *pending) unheard(reasons []Reason) bool {
 	is := false
 	for _, r := range reasons {

@@ -16,10 +16,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// hookLogLines is how much of a hook's log is shown.
+// hookLogLines is how many lines of a hook's log are shown.
 const hookLogLines = 20
 
-// hook creates the hook's object and watches it to its end.
+// hook creates the hook's object and watches it until it ends.
 func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	var err error
 	if s.Hook.Underway { // an interrupted run has created it
@@ -46,6 +46,7 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 	return nil
 }
 
+// startHook creates the hook's object, or converts a former resource into it.
 func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	if s.InPlace() {
 		return r.convert(ctx, s)
@@ -83,10 +84,10 @@ func (r *run) convert(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// freePlace makes sure that the hook's name is free. An object that was created under it since the
-// plan was made is an error, unless it is being deleted: then freePlace waits. there is true for a
-// CRD that equals the hook's. Because of this check, an object found after a lost answer is the
-// hook's own.
+// freePlace makes sure that the hook's name is free. An object of that name that was created since
+// the plan was made is an error, unless it is being deleted: then freePlace waits. there is true if
+// the object is a CRD equal to the hook's. Thanks to this check, an object found after a lost
+// response is the hook's own.
 func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err error) {
 	var live *unstructured.Unstructured
 	err = r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
@@ -109,8 +110,8 @@ func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err erro
 	return false, errors.New("an object of its name was created since the plan was made, and is left alone: delete it by hand, or plan again")
 }
 
-// makeRoom deletes the object in a hook's place, and waits until it is gone. A conflict means that
-// another object has replaced it; the hook's own step deals with that one.
+// makeRoom deletes the object that has the hook's name, and waits until it is gone. A conflict means
+// that another object has replaced it; the hook's own step deals with that one.
 func (r *run) makeRoom(ctx context.Context, s *plan.Step) error {
 	err := r.delete(ctx, s)
 	if apierrors.IsConflict(err) {
@@ -125,7 +126,8 @@ func (r *run) makeRoom(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// hookLog shows a hook's log when its policy, or a failure, asks for it.
+// hookLog reports a hook's log if always is set, or if the plan's options or the hook's log policy
+// ask for it.
 func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, always bool) {
 	if !always && !r.plan.Options.HookLogs && !slices.Contains(s.Hook.LogPolicies, p) {
 		return
@@ -158,8 +160,8 @@ func (r *run) phase(s *plan.Step, p release.Phase) {
 	run.CompletedAt = r.env.Now()
 }
 
-// keepPhases stores the phases of hooks in the pending record with Env.RecordHooks: before a hook
-// is created, so that a resumed run recognises it as its own, and when it has ended.
+// keepPhases stores the hooks' phases in the pending record if Env.RecordHooks is set: before a hook
+// is created, so a resumed run recognises it as its own, and after it has ended.
 func (r *run) keepPhases(ctx context.Context) error {
 	r.mu.Lock()
 	if !r.env.RecordHooks || !r.recorded || r.record == nil || !r.record.Info.Status.Pending() || r.record.Info.Status == release.StatusUninstalling {

@@ -4,18 +4,18 @@ import "context"
 
 // Lock is the release's lock as a run sees it.
 type Lock interface {
-	// Check fails when this run no longer holds the lock; it is asked before
+	// Check fails when this run no longer holds the lock; it is called before
 	// every write.
 	Check() error
-	// Lost is closed once that is known, also while nothing is written.
+	// Lost returns a channel that is closed once the loss is known, even while nothing is written.
 	Lost() <-chan struct{}
-	// Supported is false when there is none, for want of permission: the run goes on
-	// without, and its pending record says so.
+	// Supported reports whether there is a lock. Without permission for one there is
+	// none: the run goes on without it, and its pending record says so.
 	Supported() bool
 }
 
 // whileLocked returns a context that also ends when the lock is lost, with the lock's error as its
-// cause, so that waits end as well.
+// cause, so waits end as well.
 func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
 	if r.env.Lock == nil {
 		return ctx, func() {}

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Reason is one cause why objects are not ready.
+// Reason is one cause that keeps objects from becoming ready.
 type Reason struct {
-	// Of are those that it holds up: "Pod/web-1".
+	// Of names the objects that it holds up: "Pod/web-1".
 	Of []string
 	// Cause is the state of a container, or a condition or warning event of the object.
 	Cause string
-	// Restarts is how often that container was started again, the most of all of them.
+	// Restarts is how often the container was restarted: the maximum over all of Of.
 	Restarts int
-	// Trouble says that it is more than a stage on the way to ready, such as
+	// Trouble is false for a normal stage on the way to ready, such as
 	// ContainerCreating.
 	Trouble bool
 }
 
-// String is "Pod/web-1: CAUSE", or "3 pods: CAUSE".
+// String returns "Pod/web-1: CAUSE", or "3 pods: CAUSE".
 func (r Reason) String() string {
 	text, upTo := strings.Join(r.Of, ", "), ""
 	if n := len(r.Of); n > 1 {
@@ -41,8 +41,8 @@ func (r Reason) String() string {
 	return text
 }
 
-// Grouped are reasons with those of one cause made one, in the order in which the
-// causes come first.
+// Grouped merges reasons that have the same cause, in the order in which the causes
+// first appear.
 func Grouped(reasons []Reason) []Reason {
 	var out []Reason
 	for _, r := range reasons {

@@ -16,8 +16,8 @@ import (
 const failTimeout = 30 * time.Second
 
 // writeRecord updates the release's records as the step says. The run's own revision comes first:
-// if the process is killed right after that, the history is right nevertheless, since the newest
-// deployed revision counts.
+// if the process is killed right after that, the history is still right, since the newest deployed
+// revision counts.
 func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	if s.Record.Revision == 0 {
 		return r.tidy(ctx, s)
@@ -142,8 +142,8 @@ func (r *run) fail(ctx context.Context, cause error) error {
 	return errors.Join(errs...)
 }
 
-// ascertain finds out whether a revision was stored although every answer was lost, by storing it
-// again: storing the same content twice is no error. If that fails, too, the next plan finds out.
+// ascertain finds out whether a revision was stored although every response was lost, by storing it
+// again: storing the same content twice is not an error. If that fails, too, the next plan finds out.
 func (r *run) ascertain(ctx context.Context) {
 	next := r.unsure
 	if next == nil {
@@ -159,7 +159,7 @@ func (r *run) ascertain(ctx context.Context) {
 
 // describe returns the description of a failed revision, in Helm's words (4.3.1, pkg/action/install.go,
 // upgrade.go and rollback.go). Secrets are masked: the API server's messages may quote them, and
-// many may read descriptions.
+// many people can read descriptions.
 func (r *run) describe(err error) string {
 	cause := redact.NewMask(r.plan).Text(textOf(linesOf(err, false)))
 	switch r.plan.Operation {
@@ -179,7 +179,7 @@ func (r *run) describe(err error) string {
 	return cause
 }
 
-// undone says in the record of a failed rollback which changes were undone and which were not.
+// undone returns, for the record of a failed rollback, which changes were undone and which were not.
 func (r *run) undone() string {
 	r.mu.Lock()
 	done, open := r.plan.SplitByCompletion(r.ended)

@@ -13,7 +13,7 @@ import (
 )
 
 // Limits for retries of one request: the number of attempts, the first pause (each further one
-// doubles, up to maxPause), and the longest Retry-After that is respected.
+// doubles, up to maxPause), and the longest Retry-After that is honoured.
 const (
 	maxAttempts   = 8
 	firstPause    = 100 * time.Millisecond
@@ -21,7 +21,7 @@ const (
 	maxRetryAfter = time.Minute
 )
 
-// try sends one write, and repeats it while the error is transient. When ctx ends, a write under
+// try sends one write, and retries it while the error is transient. When ctx ends, a write under
 // way is not cancelled but awaited. again is true from the second attempt on.
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
 	pause := firstPause
@@ -59,7 +59,7 @@ func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Co
 	return write(ctx, again)
 }
 
-// Passes reports whether a write is worth another try.
+// Passes reports whether a write that failed with err is worth a retry.
 func Passes(err error) bool {
 	return retry.Passes(err) || retry.Unreached(err) ||
 		meta.IsNoMatchError(err) || apierrors.IsUnexpectedServerError(err) // a kind whose CRD was created a moment ago; the plan blocks on unknown ones

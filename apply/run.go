@@ -31,11 +31,11 @@ type Env struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Lock is the release's lock; nil when there is none.
 	Lock Lock
-	// Judge says of objects that are waited for whether they are ready, where it knows better
-	// than package readiness; judged is false for others. nil knows none.
+	// Judge says whether an awaited object is ready, where it knows better than package
+	// readiness; judged is false for other objects. nil judges none.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
-	// RecordHooks has the pending record say which hooks have begun and ended, so that a
-	// run that resumes one that was killed runs none of them again.
+	// RecordHooks makes the pending record say which hooks have started and ended, so a run
+	// that resumes a killed one runs none of them again.
 	RecordHooks bool
 }
 
@@ -45,7 +45,7 @@ type Outcome struct {
 	Written bool
 	// Recorded reports whether the new revision was stored.
 	Recorded bool
-	// Made and Planned count changes of objects: those that were made, and those in the plan. Hooks
+	// Made and Planned count changes to objects: those that were made, and those in the plan. Hooks
 	// don't count, see plan.Step.Writes.
 	Made, Planned int
 	// Before is the newest successful revision from before the run, 0 when there is none.
@@ -54,8 +54,8 @@ type Outcome struct {
 	Revision *release.Revision
 }
 
-// ErrLeave is the cause of a context that ends a run without recording a failure: its revision stays
-// pending, to be resumed.
+// ErrLeave, as the cause of the context's end, ends a run without recording a failure: its revision
+// stays pending, to be resumed.
 var ErrLeave = errors.New("it is left to be gone on with")
 
 // ErrBlocked is returned for a plan that has blocking problems.
@@ -63,17 +63,17 @@ var ErrBlocked = errors.New("the plan has blocking problems")
 
 // Run carries out the plan. It starts with the first stage and ends with the
 // last, or where a step fails; then the revision is recorded as failed and the
-// step's error returned. When ctx ends, no new step begins, steps under way are
-// joined, and the revision is recorded as failed, too. When the lock is lost,
-// writes under way are cut off, and nothing is written any more, not even that.
+// step's error returned. When ctx ends, no new step starts, steps under way are
+// awaited, and the revision is recorded as failed, too. When the lock is lost,
+// writes under way are cancelled, and nothing more is written, not even the record.
 //
-// Run never rolls back: that is another plan.
+// Run never rolls back: a rollback is a plan of its own.
 //
 // Errors: before anything is written, a *plan.ComparedError for a comparison and ErrBlocked for a
 // plan with blocking problems. Later, errors of steps, joined, each of which names its object: a
-// *NotReadyError when a wait or a hook has not come to a good end, else what Cluster and Store
-// return, wrapped (apierrors.IsConflict when somebody else has written an object or a record since
-// the plan was made). When ctx ends, its cause is among them, and ErrLeave where that is the cause.
+// *NotReadyError when a wait or a hook did not succeed, otherwise what Cluster and Store return,
+// wrapped (apierrors.IsConflict when somebody else has written an object or a record since the plan
+// was made). When ctx ends, its cause is among them, and ErrLeave where that is the cause.
 // When the lock is lost, so is what Lock.Check returns, such as a *releasestore.LostError. When the
 // end of a failed run can't be recorded, that error is joined to its cause.
 func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
@@ -112,18 +112,19 @@ type run struct {
 	recorded bool
 	// unsure is a revision of which it is not known whether its first record was stored.
 	unsure *release.Revision
-	// uids are those of the objects this run has written.
+	// uids are the UIDs of the objects that this run has written.
 	uids map[manifest.ID]types.UID
 	// awaited are the objects that the plan waits for, as this run has written them; nil for one
 	// that it has not written yet.
 	awaited map[manifest.ID]*unstructured.Unstructured
-	// ended says of each ended step, by ID, whether it succeeded.
+	// ended says, by the ID of each ended step, whether it succeeded.
 	ended map[string]bool
 	// failure is the description of the revision once the run has failed.
 	failure string
 	written atomic.Bool
 }
 
+// begin sets the revision that the run records: the plan's or, if it has none, the newest one.
 func (r *run) begin() {
 	switch {
 	case r.plan.Record != nil:
@@ -138,7 +139,7 @@ func (r *run) begin() {
 		}
 	}
 	if r.plan.Operation == plan.Test || r.plan.Operation == plan.Uninstall || r.plan.Operation == plan.CorrectRecords || r.plan.Resumes() {
-		r.recorded = true // the revision was there before
+		r.recorded = true // the revision existed before
 	}
 }
 

@@ -29,12 +29,13 @@ func (r *run) stage(ctx context.Context, stage plan.Stage) (err error) {
 	return err
 }
 
+// conditional reports whether every step of the wave has a When.
 func conditional(w plan.Wave) bool {
 	return !slices.ContainsFunc(w.Steps, func(s plan.Step) bool { return s.When == "" })
 }
 
-// wave runs the steps of a wave side by side; they begin in the order of the plan. After the first
-// failure, or when ctx ends, no further step begins; those under way are joined.
+// wave runs the steps of a wave concurrently; they start in the order of the plan. After the first
+// failure, or when ctx ends, no further step starts; those under way are awaited.
 func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error {
 	if waits := onlyWaits(w); waits != nil {
 		return r.waitAll(ctx, stage, waits)
@@ -79,6 +80,7 @@ func (r *run) wave(ctx context.Context, stage plan.StageName, w plan.Wave) error
 	return nil
 }
 
+// onlyWaits returns the steps of a wave that consists of waits, else nil.
 func onlyWaits(w plan.Wave) []plan.Step {
 	for _, s := range w.Steps {
 		if s.Op != plan.OpWait {
@@ -88,8 +90,8 @@ func onlyWaits(w plan.Wave) []plan.Step {
 	return w.Steps
 }
 
-// due reports whether a step has to run that depends on another one: whether that ended as When
-// says, and whether the object to delete was created at all.
+// due reports whether a step that depends on another one has to run: whether the other ended as
+// When says, and whether the object to delete was created at all.
 func (r *run) due(s *plan.Step) bool {
 	switch {
 	case s.Of != "" && s.Op == plan.OpDelete && r.uid(s.Object) == "":

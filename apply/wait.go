@@ -186,6 +186,7 @@ func (w *waiter) tell(t EventType, p *pending, behind Diagnosis) {
 	w.run.observe(event)
 }
 
+// check judges one state of an object: whether it is ready, or gone, or has ended as a hook.
 func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.Result {
 	if p.gone {
 		if object == nil || (p.uid != "" && object.GetUID() != p.uid) {

@@ -51,11 +51,11 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// stopped is the error of a wait that was stopped. It says which objects were not ready, and why:
-// that may be the reason for stopping it.
+// stopped returns the error of a wait that was stopped. It says which objects were not ready, and
+// why: that may be the reason for stopping it.
 func (w *waiter) stopped(ctx context.Context) error {
 	err := &NotReadyError{Object: w.names(), Stopped: context.Cause(ctx)}
-	if w.run.fenced() != nil { // without the lock the run ends at once
+	if w.run.fenced() != nil { // without the lock the run ends immediately
 		return err
 	}
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookEvery)
@@ -66,6 +66,7 @@ func (w *waiter) stopped(ctx context.Context) error {
 	return err
 }
 
+// notReady returns the error for one object, with its diagnosis, and reports it as StepFailed.
 func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bool) error {
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -82,7 +83,7 @@ func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bo
 	return err
 }
 
-// abandoned adds the objects that a wait which fails early no longer waits for.
+// abandoned adds the objects that are no longer waited for when a wait fails early.
 func (w *waiter) abandoned(err error) error {
 	var others []manifest.ID
 	for _, id := range slices.Sorted(maps.Keys(w.open)) {
@@ -99,8 +100,8 @@ func (w *waiter) abandoned(err error) error {
 // waitLogLines is how many lines of a log are shown when a Job or Pod fails a wait.
 const waitLogLines = 8
 
-// lastLines returns the end of the log of a Job or Pod that is no hook. Logs of hooks follow their
-// log policy, and those of other kinds' pods are in the diagnosis.
+// lastLines returns the end of the log of a Job or Pod that is not a hook. Logs of hooks follow
+// their log policy, and those of other kinds' pods are in the diagnosis.
 func (r *run) lastLines(ctx context.Context, s *plan.Step) (log Log, ok bool) {
 	if s.Hook != nil || !s.Object.RunsToItsEnd() {
 		return Log{}, false

@@ -84,8 +84,8 @@ func marked(body *unstructured.Unstructured) bool {
 	return manifest.Annotation(body, manifest.ReleaseNameAnnotation) != ""
 }
 
-// recognise deals with already-exists after a create whose answer was lost, or was replaced by an
-// error of some proxy: an object that has all that was sent is the run's own.
+// recognise handles already-exists after a create whose response was lost, or was replaced by a
+// proxy's error: an object that has everything that was sent is the run's own.
 func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
 	if err != nil { // this error may be transient, already-exists is not
@@ -123,7 +123,7 @@ func (r *run) serverSideApply(ctx context.Context, s *plan.Step, o WriteOptions)
 }
 
 // send migrates the ownership of the fields that the step names, and patches. If the step corrects
-// drift, the patch is forced over conflicts with kubectl's field managers alone.
+// drift and all conflicts are with kubectl's field managers, the patch is forced.
 func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) error {
 	var after *unstructured.Unstructured
 	o.Whole = r.waitsFor(s.Object)

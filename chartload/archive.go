@@ -66,7 +66,7 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 	return compact(files), nil
 }
 
-// entry reads one entry of an archive; it returns nil for folders and extended headers of tar.
+// entry reads one entry of an archive; it returns nil for folders and tar's extended headers.
 func (l *loader) entry(tr *tar.Reader, header *tar.Header, where string) (*chart.File, error) {
 	if err := l.budget.entry(header.Name, header.Size); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func isDrivePath(name string) bool {
 		('a' <= name[0]|0x20 && name[0]|0x20 <= 'z')
 }
 
-// checkLink returns an error for links that lead out of the chart.
+// checkLink returns an error for a link that leads out of the chart.
 func checkLink(header *tar.Header, name string) error {
 	target := strings.ReplaceAll(header.Linkname, `\`, "/")
 	leads := path.IsAbs(target) || isDrivePath(target)

@@ -55,7 +55,7 @@ func (l *loader) metadata(c *chart.Chart, files []*chart.File, where string) err
 		if err := l.decode(f, c.Metadata, where); err != nil {
 			return fmt.Errorf("Chart.yaml: %w", err)
 		}
-		// Charts of Helm 2 had no apiVersion.
+		// Helm 2 charts had no apiVersion.
 		if c.Metadata.APIVersion == "" {
 			c.Metadata.APIVersion = chart.APIVersionV1
 		}
@@ -103,7 +103,7 @@ func (l *loader) lock(c *chart.Chart, f *chart.File, where string) error {
 	return l.decode(f, &c.Lock, where)
 }
 
-// decode reads YAML into a struct. Numbers and booleans become text where the struct has text.
+// decode reads YAML into a struct. Numbers and booleans become strings where the struct has strings.
 func (l *loader) decode(f *chart.File, into any, where string) error {
 	if err := l.budget.yaml(f.Data); err != nil {
 		return err

@@ -45,7 +45,7 @@ func (b *budget) yaml(data []byte) error {
 	return nil
 }
 
-// limited ends a stream with an error, not with EOF, once room bytes were read.
+// limited ends a stream with an error, not with EOF, once room bytes have been read.
 type limited struct {
 	r    io.Reader
 	room int64

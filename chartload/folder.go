@@ -84,7 +84,7 @@ func (w *walker) follow(link, name string, above []string) (string, error) {
 	return real, err
 }
 
-// open opens a real path. It fails if a part of it has become a link meanwhile.
+// open opens a real path. It fails if a part of it has become a link in the meantime.
 func (w *walker) open(real string) (*os.File, error) {
 	if w.loader.options.OutsideLinks {
 		return os.Open(real)
@@ -114,7 +114,7 @@ func (w *walker) dir(real, name string, above []string) error {
 	return nil
 }
 
-// list is os.ReadDir with open.
+// list is os.ReadDir by way of open.
 func (w *walker) list(real string) ([]fs.DirEntry, error) {
 	f, err := w.open(real)
 	if err != nil {

@@ -1,8 +1,8 @@
 package chartload
 
 // Limits on the content of a chart. Helm 4.3.1 has the first (pkg/chart/loader/archive/archive.go,
-// MaxDecompressedChartSize). The others are far above any real chart and bound the time and memory
-// that a malicious one costs.
+// MaxDecompressedChartSize). The others are far above what any real chart needs, and bound the time
+// and memory that a malicious one costs.
 const (
 	// maxTotalBytes limits the size of all files, unpacked, including those of nested archives.
 	// (Helm counts each nested archive on its own.)

@@ -23,17 +23,18 @@ import (
 
 // Options change what Load reads.
 type Options struct {
-	// OutsideLinks follows links that lead out of a chart's folder, and to hidden
-	// files in it; else they are errors.
+	// OutsideLinks follows links that lead out of a chart's folder, or to hidden
+	// files in it; otherwise they are errors.
 	OutsideLinks bool
-	// Omits says which files of a chart's folder are left out beside those of .helmignore,
-	// by their slash-separated path in it; nil for none. A link has its own mode.
+	// Omits reports whether a file of a chart's folder is omitted in addition to those that
+	// .helmignore excludes; nil omits none. name is its slash-separated path in the folder,
+	// and a link's mode is its own.
 	Omits func(name string, mode fs.FileMode) bool
 }
 
-// Load reads a chart from a folder or a .tgz file. The warnings say what is odd
-// about it without standing in its way; they are in a stable order. A link where
-// it must not lead is an *inputfile.OutsideError.
+// Load reads a chart from a folder or a .tgz file. The warnings name oddities that
+// do not prevent loading, in a stable order. A missing path is fs.ErrNotExist, and a
+// link that leads where it must not is an *inputfile.OutsideError.
 func Load(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	info, err := look(path, o)
 	if err != nil {
@@ -67,9 +68,9 @@ func look(path string, o Options) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Archive reads a chart from a gzipped tar stream, with the warnings of Load. name stands for it in
-// errors: the stream is broken or no archive, it is larger than limits.go allows, or its files are
-// no chart. r is not closed.
+// Archive reads a chart from a gzipped tar stream, with the warnings of Load. Errors call it name:
+// the stream is broken or not an archive, it is larger than limits.go allows, or its files are not
+// a chart. r is not closed.
 func Archive(r io.Reader, name string) (*chart.Chart, []chart.Warning, error) {
 	l := newLoader()
 	c, err := l.archive(r, filepath.Base(name), 0)
@@ -98,8 +99,8 @@ func Alone(path string, o Options) (*chart.Chart, []chart.Warning, error) {
 	return c, l.warnings, nil
 }
 
-// Files reads the files of a chart as Load does, but does not build a chart from them: it serves to
-// find out what is wrong with a chart that Load refuses. Names are relative to the chart's folder,
+// Files reads the files of a chart as Load does, but does not build a chart from them: it helps to
+// find out what is wrong with a chart that Load rejects. Names are relative to the chart's folder,
 // with slashes; a folder's .helmignore is respected. Errors: a file can't be read, leads out of the
 // folder (*inputfile.OutsideError), or exceeds the limits.
 func Files(path string, o Options) ([]*chart.File, error) {
@@ -130,8 +131,8 @@ func archiveFiles(path string) ([]*chart.File, error) {
 	return ArchiveFiles(f, path)
 }
 
-// ArchiveFiles is Files for a gzipped tar stream, with the errors of Archive but for those of files
-// that are no chart.
+// ArchiveFiles is Files for a gzipped tar stream, with the errors of Archive except those for files
+// that are not a chart.
 func ArchiveFiles(r io.Reader, name string) ([]*chart.File, error) {
 	l := newLoader()
 	return l.unpack(r, filepath.Base(name))

@@ -17,8 +17,8 @@ type parsing struct {
 	err      error
 }
 
-// parse starts to parse a values file; where is its path in the chart tree. Meanwhile the rest of
-// the chart is read, which takes about as long for large charts.
+// parse starts parsing a values file in the background; where is its path in the chart tree. The
+// rest of the chart is read meanwhile, which takes about as long for large charts.
 func (l *loader) parse(data []byte, where string) *parsing {
 	p := &parsing{done: make(chan struct{})}
 	if p.err = l.budget.yaml(data); p.err != nil {
@@ -32,7 +32,7 @@ func (l *loader) parse(data []byte, where string) *parsing {
 	return p
 }
 
-// early starts to parse a file if it is the values file of a chart or subchart.
+// early starts parsing a file if it is the values file of a chart or subchart.
 func (l *loader) early(f *chart.File, where string) {
 	dir, name := path.Split(f.Name)
 	if name != valuesName || dir != "" && path.Base(path.Dir(path.Clean(dir))) != "charts" {
@@ -42,7 +42,7 @@ func (l *loader) early(f *chart.File, where string) {
 	l.parsings[where] = l.parse(f.Data, where)
 }
 
-// values waits until the values file of a chart is parsed.
+// values adds a chart's values to it, once their file has been parsed.
 func (l *loader) values(c *chart.Chart, f *chart.File, where string) error {
 	where = path.Join(where, f.Name)
 	p, begun := l.parsings[where]

@@ -1,4 +1,4 @@
-// kubectl-release-controller reconciles Flux's HelmReleases in the place of
+// kubectl-release-controller reconciles Flux's HelmReleases instead of
 // helm-controller, by plan, then apply.
 package main
 
@@ -13,8 +13,8 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run ends what is under way on the first SIGINT or SIGTERM; the second one ends the
-// process.
+// run runs the controller and returns its exit code. The first SIGINT or SIGTERM ends
+// what is under way; the second one ends the process.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -24,8 +24,8 @@ const (
 	AgainstNothing AgainstKind = "nothing"
 )
 
-// Against says what a plan was compared with when that was not the cluster's
-// live objects. Such a plan knows no drift, every outcome in it is estimated,
+// Against is the baseline of a plan that was not compared with the cluster's
+// live objects. Such a plan shows no drift, all its outcomes are estimates,
 // and it can't be applied.
 type Against struct {
 	Kind AgainstKind `json:"kind"`
@@ -71,8 +71,8 @@ func (e *ComparedError) Error() string {
 	return fmt.Sprintf("the plan was made %s, against %s: it is for reading and can't be applied", how, e.Against)
 }
 
-// Applicable is nil for plans that say what is to be done in a cluster. Errors:
-// *ComparedError for those that were compared with something else.
+// Applicable returns nil if the plan was made against live objects and can be
+// applied, and a *ComparedError if it was compared with something else.
 func (p *Document) Applicable() error {
 	if p.Against == nil {
 		return nil
@@ -80,9 +80,9 @@ func (p *Document) Applicable() error {
 	return &ComparedError{Against: *p.Against}
 }
 
-// Unmoved returns the live state that objects have when nothing has changed them since they
-// were sent: as they are stored, with the release's ownership labels and annotations. more are
-// further objects without ownership, such as CRDs.
+// Unmoved returns the live state that objects have when nothing has changed them since they were
+// sent: the stored objects plus the release's ownership labels and annotations. more lists further
+// objects, such as CRDs, that carry no ownership metadata.
 func Unmoved(stored []StoredObject, more []manifest.Object, key release.Key) map[manifest.ID]Observation {
 	live := make(map[manifest.ID]Observation, len(stored)+len(more))
 	for _, o := range more {

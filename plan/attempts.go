@@ -3,10 +3,10 @@ package plan
 import "github.com/kubectl-release/kubectl-release/internal/managedfields"
 
 // ownedDocs returns a stored object with those of its documents that belong to this release; ok is
-// false when none does. Documents of attempts before the last successful revision count only where
-// the attempt may have left something in the cluster that nobody else owns: the live object carries
-// the release's ownership metadata and, if the target still has the object, no other field manager
-// has ever written to it. (An autoscaler, for example, may have taken over a field that the release
+// false when none does. Documents of attempts before the last successful revision count only if the
+// attempt may have left something in the cluster that nobody else owns: the live object carries the
+// release's ownership metadata and, if the target still has the object, no other field manager has
+// ever written to it. (An autoscaler, for example, may have taken over a field that the release
 // once sent and later dropped.)
 func (b *builder) ownedDocs(s StoredObject, wanted bool) (_ StoredObject, ok bool) {
 	if s.Attempts == 0 {

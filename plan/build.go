@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Build makes the plan. It is called first without answers of the API server, to learn what to ask,
-// then again with the answers, until no questions are left. It does not change the input. It
-// returns an error for input that makes no sense; what forbids applying is a problem in the plan.
+// Build makes the plan. Callers call it first without any answers from the API server, to learn
+// what to ask, and then again with the answers until no questions are left. It does not change the
+// input. It returns an error only for input that makes no sense; whatever forbids applying becomes
+// a problem in the plan.
 func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
@@ -52,23 +53,23 @@ type builder struct {
 	plan      *Plan
 	questions Questions
 	stored    map[manifest.ID]*StoredObject
-	// targets are the places of the target's resources in Target.Objects, by ID: the first place of
-	// one that is rendered twice. Hooks are not among them.
+	// targets maps the IDs of the target's resources, without hooks, to their indexes in
+	// Target.Objects: the first index for a resource that is rendered twice.
 	targets map[manifest.ID]int
 	// converted are the resources that this plan turns into hooks.
 	converted map[manifest.ID]bool
-	// left holds, by object, the last hook run that this plan has for it.
+	// left holds this plan's last run of each hook object.
 	left map[manifest.ID]*Step
 	// deployed caches the result of lastHooks.
 	deployed map[hookKey]manifest.Object
-	// lacking are the missing permissions because of which dry runs were refused.
+	// lacking holds the permissions whose absence made the API server refuse reads and dry runs.
 	lacking []requiredPermission
 	// disruptions caches the result of disruptionBudgets.
 	disruptions []policyv1.PodDisruptionBudget
-	// defined are the kinds that the target's CRDs define; brings lacks those of crds/ if this plan
-	// skips that folder.
+	// defined holds the kinds that the target's CRDs define; brings omits those of crds/ if this
+	// plan skips that folder.
 	defined, brings map[schema.GroupKind]kinds.Definition
-	// sentLast holds the labels and annotations of the last body, to be shared with the next: see
+	// sentLast holds the labels and annotations of the last body, for the next one to share: see
 	// sent.
 	sentLast map[string]any
 }
@@ -132,7 +133,7 @@ func (b *builder) deploy() {
 	b.compared()
 }
 
-// recordStage adds a stage that writes one record; a comparison writes none.
+// recordStage adds a stage that writes one record, except in a comparison, which writes none.
 func (b *builder) recordStage(name StageName, step Step) {
 	if b.in.Against == nil {
 		b.stage(name, oneByOne([]Step{step}))
@@ -202,7 +203,7 @@ func (b *builder) filterStored() {
 	}
 }
 
-// storedObject returns an object as filterStored has left it.
+// storedObject returns an object as filterStored left it.
 func (b *builder) storedObject(id manifest.ID) (s StoredObject, known bool) {
 	if s := b.stored[id]; s != nil {
 		return *s, true
@@ -210,7 +211,7 @@ func (b *builder) storedObject(id manifest.ID) (s StoredObject, known bool) {
 	return StoredObject{}, false
 }
 
-// placesIn returns the first place of each of the target's resources.
+// placesIn returns the first index of each of the target's resources, by ID.
 func placesIn(target *Target) map[manifest.ID]int {
 	if target == nil {
 		return nil
@@ -235,7 +236,7 @@ func (b *builder) resources() []Wave {
 	var removals []Step
 	forward := make([]Step, 0, len(b.in.Target.Objects)) // a step is large: growing would copy it many times
 	for i, o := range b.in.Target.Objects {
-		if b.targets[o.ID] == i { // checkTwice has told of another one
+		if b.targets[o.ID] == i { // checkTwice has reported the other one
 			forward = append(forward, b.wantedStep(o))
 		}
 	}
@@ -255,11 +256,12 @@ func (b *builder) resources() []Wave {
 	return append(installWaves(forward), uninstallWaves(removals)...)
 }
 
-// live returns the observation of an object; it is empty for one that was not observed.
+// live returns the observation of an object, which is empty if the object was not observed.
 func (b *builder) live(id manifest.ID) Observation { return b.in.Live[id] }
 
 // version returns the API version for requests about an object: the version in its manifest if the
-// cluster serves that, else the cluster's preferred one, as after the removal of an old version.
+// cluster serves it, otherwise the cluster's preferred version (when an old version has been
+// removed, for example).
 func (b *builder) version(o manifest.Object) string {
 	kind := b.in.Kinds[o.GroupKind()]
 	if len(kind.Versions) == 0 || slices.Contains(kind.Versions, o.Version) {

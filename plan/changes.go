@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// diff sets the step's changes to the differences between its Before and After.
+// diff sets the step's changes to the differences between its Before and its After.
 func (b *builder) diff(step *Step) {
 	if step.Before == nil || step.After == nil {
 		return
@@ -34,8 +34,9 @@ func secretField(id manifest.ID, path string) bool {
 }
 
 // attribute sets the cause of each change. A field that differs between the stored and the wanted
-// document was changed by chart or values. A field where the live object differs from what was
-// sent, or that another manager wrote, is drift. All others come from the API server.
+// document was changed by the chart or the values. A field that differs between the live object and
+// what was sent, or that another field manager wrote, is drift. All other changes come from the API
+// server.
 func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) {
 	if len(stored.Docs) == 0 {
 		for i := range step.Changes {
@@ -44,7 +45,7 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 		return
 	}
 	// A failed attempt may have asked for the same as this plan without getting
-	// it: what differs from any of the stored documents is intended.
+	// it, so a difference from any of the stored documents is intended.
 	var intended []fielddiff.Change
 	for _, d := range stored.Docs {
 		intended = append(intended, fielddiff.Compare(d.Doc.Object, o.Doc.Object)...)
@@ -55,7 +56,7 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 		}
 	}
 	sent := pathsOf(intended)
-	var drifted paths // looked for when it is first needed
+	var drifted paths // computed when first needed
 	for i := range step.Changes {
 		c := &step.Changes[i]
 		if sent.touch(c.Path) {
@@ -76,15 +77,15 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 }
 
 // invented reports whether a change is an artefact of the estimate: the estimate removes a field
-// that the API server had filled in and will fill in again. A field that the chart's own fields
-// exclude is really removed.
+// that the API server had filled in and will fill in again. A field that conflicts with one the
+// chart sets really is removed.
 func invented(step *Step, c Change) bool {
 	return step.Fidelity == FidelityEstimated && c.Cause == CauseServer && c.To == nil &&
 		!slices.ContainsFunc(step.Clears, func(path string) bool { return within(c.Path, path) })
 }
 
 // drifted returns the fields that were sent and now have another value in the live object, or are
-// missing there. Fields that only the live object has are left out: the API server may have set
+// missing there. Fields that only the live object has are not included: the API server may have set
 // them.
 func (b *builder) drifted(step *Step, stored StoredObject) []fielddiff.Change {
 	sent := owned(serverfields.WithoutStringData(stored.Latest().Doc), b.in.Release)
@@ -100,7 +101,8 @@ func asData(path string) string {
 	return path
 }
 
-// touches reports whether something at the path, in it or above it changes.
+// touches reports whether the step changes the path itself, something below it or something above
+// it.
 func (s *Step) touches(path string) bool {
 	return slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, path) || within(path, c.Path) })
 }
@@ -111,12 +113,12 @@ func within(inner, outer string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// intent says whether a change comes from the values or from the chart, and from which key of the
-// values. With an unchanged chart it comes from the values; with another chart it does if a changed
-// value appears in the field.
+// intent returns whether a change comes from the values or from the chart, and which key of the
+// values caused it, if that is clear. If the chart is unchanged, it comes from the values; if not,
+// it does so when a changed value appears in the field.
 func (b *builder) intent(c Change) (Cause, string) {
 	if b.in.Against != nil && b.plan.ChartFrom.Name == "" {
-		return "", "" // rendered YAML does not say from what
+		return "", "" // rendered YAML does not say what it was rendered from
 	}
 	sameChart := !b.plan.otherFiles()
 	set := slices.DeleteFunc(slices.Clone(b.in.Values), func(v Change) bool { return v.Cause == CauseChart })
@@ -129,8 +131,8 @@ func (b *builder) intent(c Change) (Cause, string) {
 	return CauseChart, ""
 }
 
-// valuesKey returns the only changed key of the values whose value appears in the change, "" when
-// none or several do.
+// valuesKey returns the one changed key of the values whose value appears in the change, or "" if
+// there is none or more than one. With the same chart, a single changed key is always the one.
 func valuesKey(values []Change, c Change, sameChart bool) string {
 	found := ""
 	for _, v := range values {

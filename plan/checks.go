@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Hooks are the hooks of the revision that the operation is about: the
-// target's, or for uninstall those of the newest stored revision.
+// Hooks returns the hooks of the revision that the operation works on: the
+// target, or without one (uninstall) the newest stored revision.
 func (in Input) Hooks() []release.Hook {
 	if in.Target != nil {
 		return in.Target.Record.Hooks
@@ -26,7 +26,7 @@ func (in Input) Hooks() []release.Hook {
 	return nil
 }
 
-// HookObjects are the Hooks' parsed objects, in the same order.
+// HookObjects returns the parsed objects of Hooks, in the same order.
 func (in Input) HookObjects() []manifest.Object {
 	if in.Target != nil {
 		return in.Target.HookObjects
@@ -34,8 +34,8 @@ func (in Input) HookObjects() []manifest.Object {
 	return in.StoredHookObjects
 }
 
-// checkHistory says what state the release was found in, and blocks when
-// another operation may still be at work.
+// checkHistory notes what state the release was found in, and blocks if
+// another operation may still be running.
 func (b *builder) checkHistory() {
 	last := b.in.History.Last()
 	if last == nil || b.in.Operation == CorrectRecords {
@@ -53,6 +53,7 @@ func (b *builder) checkHistory() {
 	}
 }
 
+// checkPending blocks on a pending revision unless its run is known to be over or is taken over.
 func (b *builder) checkPending(last *release.Revision) {
 	p := b.in.Pending
 	since := ""
@@ -63,7 +64,7 @@ func (b *builder) checkPending(last *release.Revision) {
 	switch {
 	case p.Holder != "":
 		b.block(ProblemLocked, manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or look: "+b.in.Invocation.Command("status", b.in.Release.Name))
-	case p.Ours, p.Unlocked && b.in.Undoing: // during the rollback it is this very run's
+	case p.Ours, p.Unlocked && b.in.Undoing: // during a rollback on failure, this run itself wrote it
 		b.plan.Found += ": the run that wrote it was interrupted; this plan starts from what is really there"
 	case b.in.Options.TakeOver:
 		b.plan.Found += ": it is taken over (--take-over)"
@@ -76,7 +77,7 @@ func (b *builder) checkPending(last *release.Revision) {
 	}
 }
 
-// checkTwice finds objects that the chart renders more than once.
+// checkTwice blocks on objects that the chart renders more than once.
 func (b *builder) checkTwice() {
 	objects := b.in.Target.Objects
 	for i, o := range objects {
@@ -86,8 +87,8 @@ func (b *builder) checkTwice() {
 	}
 }
 
-// checkServed blocks on kinds that the cluster does not serve in the version
-// the chart wants, unless this plan brings them.
+// checkServed blocks if the cluster does not serve the object's kind in the
+// version the chart wants, unless this plan installs that kind.
 func (b *builder) checkServed(o manifest.Object) {
 	kind, looked := b.in.Kinds[o.GroupKind()]
 	switch {
@@ -109,7 +110,7 @@ func (b *builder) bringsKind(id manifest.ID) bool {
 	return ok
 }
 
-// learnKinds looks once for the CRDs of the target: there may be ten thousand objects.
+// learnKinds looks for the target's CRDs, once only: there may be ten thousand objects.
 func (b *builder) learnKinds() {
 	if b.in.Target == nil {
 		return
@@ -121,7 +122,7 @@ func (b *builder) learnKinds() {
 	}
 }
 
-// definitions are the kinds that CRDs among the objects define.
+// definitions returns the kinds that the CRDs among the objects define.
 func definitions(sources ...[]manifest.Object) map[schema.GroupKind]kinds.Definition {
 	out := map[schema.GroupKind]kinds.Definition{}
 	for _, o := range slices.Concat(sources...) {
@@ -133,20 +134,20 @@ func definitions(sources ...[]manifest.Object) map[schema.GroupKind]kinds.Defini
 	return out
 }
 
-// namespaceMissing reports whether it is known that the namespace is not there.
+// namespaceMissing reports whether the namespace is known not to exist.
 func (b *builder) namespaceMissing(name string) bool {
 	live, looked := b.in.Live[NamespaceID(name)]
 	return looked && live.Object == nil && live.Unreadable == ""
 }
 
-// namespaceGoes reports whether the namespace is there and being deleted.
+// namespaceGoes reports whether the namespace exists and is being deleted.
 func (b *builder) namespaceGoes(name string) bool {
 	live := b.in.Live[NamespaceID(name)].Object
 	return live != nil && live.GetDeletionTimestamp() != nil
 }
 
-// bringsNamespace reports whether the namespace is not there and comes with this
-// plan, by --create-namespace or as an object of the chart.
+// bringsNamespace reports whether the namespace does not exist and this plan
+// creates it, because of --create-namespace or as an object of the chart.
 func (b *builder) bringsNamespace(name string) bool {
 	if b.in.Target == nil || !b.namespaceMissing(name) {
 		return false
@@ -157,9 +158,10 @@ func (b *builder) bringsNamespace(name string) bool {
 	return b.wants(NamespaceID(name))
 }
 
-// checkNamespaces blocks, once each, on namespaces that are missing or going
-// away and do not come with this plan. The release's own must be there before
-// its first record, so a Namespace object in the chart does not help.
+// checkNamespaces blocks, once for each, on namespaces that are terminating,
+// or that are missing and not created by this plan. The release's own
+// namespace must exist before its first record is written, so a Namespace
+// object in the chart does not help.
 func (b *builder) checkNamespaces() {
 	seen := map[string]bool{"": true}
 	names := make([]string, 1, 1+len(b.in.Target.Objects))
@@ -188,11 +190,11 @@ func (b *builder) checkNamespaces() {
 	}
 }
 
-// NamespaceID identifies a namespace as an object.
+// NamespaceID returns the object ID of a namespace.
 func NamespaceID(name string) manifest.ID { return manifest.ID{Kind: kinds.Namespace.Kind, Name: name} }
 
-// NamespaceDoc is the namespace as --create-namespace creates it, with the
-// label that Helm gives it.
+// NamespaceDoc returns the Namespace object that --create-namespace creates,
+// with the label that Helm gives it.
 func NamespaceDoc(name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": kinds.Namespace.Kind,
@@ -200,7 +202,7 @@ func NamespaceDoc(name string) *unstructured.Unstructured {
 	}}
 }
 
-// warnGone tells when an object can't be there because its kind is gone.
+// warnGone warns about an object that can't exist because the cluster no longer knows its kind.
 func (b *builder) warnGone(id manifest.ID) {
 	if kind, looked := b.in.Kinds[id.GroupKind()]; looked && len(kind.Versions) == 0 && kind.Unavailable == "" {
 		b.warn(id, "the cluster no longer knows its kind, so there is nothing to remove", "")
@@ -213,7 +215,7 @@ func (b *builder) warnDuplicates(o manifest.Object) {
 	}
 }
 
-// checkRecord blocks when the revision is too large for the store.
+// checkRecord blocks if the release record is too large for the store.
 func (b *builder) checkRecord() {
 	if b.in.MaxRecordSize == 0 || b.in.RecordSize <= b.in.MaxRecordSize {
 		return

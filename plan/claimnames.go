@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// namedClaims returns the step's volume changes with the names of the claims that exist, as far as
-// they are known: claims of deleted pods may exist, and those of pods that never started may not.
-// Where claims were not listed, the names follow from the number of pods.
+// namedClaims returns the step's volume changes with the names of the PersistentVolumeClaims that
+// exist, as far as they are known: claims of deleted pods may still exist, and those of pods that
+// never started may not. If the claims were not listed, their names are derived from the number of
+// pods.
 func (b *builder) namedClaims(s *Step) []VolumeChange {
 	var out []VolumeChange
 	for _, c := range s.volumes() {
@@ -31,7 +32,7 @@ func (b *builder) namedClaims(s *Step) []VolumeChange {
 	return out
 }
 
-// concerns reports whether the change is about the claim of that name.
+// concerns reports whether the change affects the claim of that name.
 func (c volumeEffect) concerns(name string) bool {
 	return slices.Contains(c.Claims, name) || c.whole && slices.ContainsFunc(c.prefixes, func(prefix string) bool {
 		ordinal, ok := strings.CutPrefix(name, prefix)

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// Consequence orders steps for readers, those first that they must not miss: risks by
-// their gravity, what restarts pods or runs other images, what is deleted, who may do
-// what and reach whom; dashboards last. Equal steps keep the order of the run.
+// Consequence returns a rank by which steps are sorted for readers, the most important first: risks
+// by gravity, then restarts of pods and new images, deletions, changes to RBAC, webhooks and
+// network policies, and so on; dashboards come last. Equal steps keep the order of the run.
 func (s *Step) Consequence() int {
 	const afterRisks = 10
 	if s.Risk != "" {
@@ -42,8 +42,8 @@ func (s *Step) changesImage() bool {
 	})
 }
 
-// dashboards reports whether the object is a ConfigMap with nothing but JSON files, as Grafana's
-// sidecar reads dashboards from.
+// dashboards reports whether the object is a ConfigMap with nothing but JSON files, like those from
+// which Grafana's sidecar loads dashboards.
 func (s *Step) dashboards() bool {
 	doc := s.outcome()
 	if s.Object.GroupKind() != kinds.ConfigMap || doc == nil {

@@ -10,21 +10,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// CRDChange describes the change of a CustomResourceDefinition; for one that is Left, what an
+// CRDChange describes how a CustomResourceDefinition changes, or, if it is left as it is, what an
 // update would change.
 type CRDChange struct {
 	Object manifest.ID `json:"object"`
 	Change ChangeKind  `json:"change"`
-	// Fields is how many fields differ; descriptions, labels and annotations don't count.
+	// Fields is the number of fields that differ; descriptions, labels and annotations don't count.
 	Fields int `json:"fields,omitempty"`
-	// Tightens are fields that are validated more strictly, Drops fields and versions
-	// that are not known any more: "v1 spec.replicas".
+	// Tightens lists the fields that are validated more strictly, Drops the fields and versions
+	// that no longer exist, for example "v1 spec.replicas".
 	Tightens []string `json:"tightens,omitempty"`
 	Drops    []string `json:"drops,omitempty"`
 }
 
-// crdChanges describes the change of one CRD: nil when only descriptions, labels or annotations
-// change.
+// crdChanges describes the change of one CRD. It returns nil if only descriptions, labels or
+// annotations change.
 func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.Unstructured) []CRDChange {
 	out := CRDChange{Object: id, Change: change}
 	if change != Created && change != Deleted && before != nil && after != nil {
@@ -37,13 +37,13 @@ func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.U
 	return []CRDChange{out}
 }
 
-// leaveCRD notes that an existing CRD stays although the one in the chart's crds/ differs.
+// leaveCRD notes that an existing CRD stays as it is although the one in the chart's crds/ differs.
 func (b *builder) leaveCRD(o manifest.Object, live *unstructured.Unstructured) {
 	b.plan.Impact.CRDs = append(b.plan.Impact.CRDs, crdChanges(o.ID, Left, live, o.Doc)...)
 }
 
-// warnLeftCRDs warns that existing CRDs stay which differ from the chart's: requests that use new
-// fields fail, or the fields are dropped silently.
+// warnLeftCRDs warns that existing CRDs that differ from the chart's stay as they are: requests
+// that use new fields fail, or the fields are dropped silently.
 func (b *builder) warnLeftCRDs() {
 	left := b.plan.Impact.CRDs
 	if len(left) == 0 {
@@ -78,8 +78,8 @@ func (b *builder) warnLeftCRDs() {
 	b.problems(Problem{Foremost: true, What: what, Do: "add --update-crds to update them, too: then each change is shown"})
 }
 
-// among says how many of all names are meant: "WHAT all of them", or WHAT with the first names; ""
-// for none.
+// among returns "WHAT all of them", or WHAT with the first few names, or "" if there are none; all
+// is the number of CRDs that the names are taken from.
 func among(names []string, all int, what string) string {
 	const shown = 3
 	switch n := len(names); {

@@ -52,7 +52,7 @@ func (b *builder) crdStage() {
 }
 
 // updateCRD turns the step into an update of a live CRD to the one in crds/. CRDs are not recorded,
-// so the whole live spec is treated as sent before. ok is false when nothing would change.
+// so the whole live spec is treated as what was sent before. ok is false if nothing would change.
 func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok bool) {
 	step.Op, step.Why, step.Before = OpPatch, "crds/ says so, and --update-crds is given", live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
@@ -83,7 +83,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 		b.block(ProblemInvalid, step.Object, err.Error(), "")
 		return true
 	}
-	if len(step.MigrateOwnership) > 0 { // of the whole spec, others may own a part
+	if len(step.MigrateOwnership) > 0 { // merged treats the whole spec as ours, but others may own a part
 		b.estimated(step, merged, "what was written client-side is taken over first")
 	} else {
 		b.predict(step, merged)
@@ -95,7 +95,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 	return b.in.Predictions == nil || len(step.Changes) > 0 || step.Estimate != ""
 }
 
-// DeletedCRDs are the steps that delete a CRD, and with it every object of its kind.
+// DeletedCRDs returns the steps that delete a CRD, and with it every object of its kind.
 func (p *Document) DeletedCRDs() []Step {
 	var found []Step
 	p.Steps(func(_ StageName, s *Step) {
@@ -106,8 +106,8 @@ func (p *Document) DeletedCRDs() []Step {
 	return found
 }
 
-// checkCustomResources blocks the deletion of a CRD with custom resources that are not this
-// release's. An uninstall is only warned about: there the deletion was asked for.
+// checkCustomResources blocks the deletion of a CRD that has custom resources from outside this
+// release. An uninstall only gets a warning, since there the deletion was asked for.
 func (b *builder) checkCustomResources(id manifest.ID) {
 	n := b.in.CustomResources[id]
 	if n == 0 {
@@ -121,8 +121,8 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 	b.block(ProblemConflict, id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
 }
 
-// checkVersions warns about versions that a CRD will no longer serve. Removing a version in which
-// objects are stored is refused by the API server itself.
+// checkVersions warns about versions that a CRD will no longer serve. The API server itself refuses
+// to remove a version in which objects are stored.
 func (b *builder) checkVersions(s *Step) {
 	before, _ := kinds.Define(s.Before)
 	after, ok := kinds.Define(s.After)

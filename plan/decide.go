@@ -54,6 +54,8 @@ func terminating(live *unstructured.Unstructured) string {
 	return "it is being deleted"
 }
 
+// create turns the step into the creation of an object; known says that a stored revision has sent
+// it before.
 func (b *builder) create(step *Step, o manifest.Object, known bool) {
 	step.Op = OpCreate
 	step.Body = b.sent(o.Doc)
@@ -68,6 +70,8 @@ func (b *builder) create(step *Step, o manifest.Object, known bool) {
 	b.predict(step, step.Body)
 }
 
+// adopt plans the change of a live object that no stored revision sent, and blocks if it belongs to
+// something else.
 func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstructured) {
 	why := ""
 	switch owner := foreign(live, b.in.Release); {
@@ -94,7 +98,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	step.Before = live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
 	step.MigrateOwnership = b.migrateOwnership(o.ID, stored, live)
-	// Migrating ownership of stringData alone is put off until the chart drops some of it.
+	// If only stringData is owned client-side, ownership migrates once the chart drops some of it.
 	ours := len(managedfields.ClientSideManagers(nil, b.live(o.ID).Managers, step.MigrateOwnership...)) == 0
 	if ours && b.agree(o, stored, live) {
 		step.Op, step.Why, step.MigrateOwnership = OpNone, "stored, live and wanted agree", nil
@@ -130,6 +134,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	}
 }
 
+// agree reports whether nothing has to be sent: stored, live and wanted documents are the same.
 func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructured.Unstructured) bool {
 	if len(stored.Docs) == 0 || foreign(live, b.in.Release) != "" {
 		return false
@@ -140,14 +145,14 @@ func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructur
 }
 
 // helmsManager is the field manager of Helm's writes, client-side and server-side (3.22.0, 4.3.1);
-// kubectlsManager is that of client-side kubectl apply.
+// kubectlsManager is the one of client-side kubectl apply.
 const (
 	helmsManager    = "helm"
 	kubectlsManager = "kubectl-client-side-apply"
 )
 
-// merge computes the step's patch and its outcome. A server-side apply whose outcome comes from a
-// dry run needs neither.
+// merge computes the step's patch and its estimated outcome. A server-side apply whose outcome
+// comes from a dry run needs neither.
 func (b *builder) merge(step *Step, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
@@ -175,9 +180,9 @@ func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Un
 	return patch.InApplyOrder(merged, base, step.Body), nil
 }
 
-// threeWay merges the step's body into the live object. Each stored document may have sent fields
-// that later ones dropped, so all of them are merged one after the other; the patch is the
-// difference between the beginning and the end.
+// threeWay merges the step's body into the live object. Each stored document may contain fields
+// that later ones dropped, so they are merged one after another; the patch is the difference
+// between the first state and the last.
 func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.Unstructured) (merged, base *unstructured.Unstructured, p patch.Patch, err error) {
 	docs := make([]*unstructured.Unstructured, 0, len(stored.Docs)+2)
 	if slices.Contains(step.MigrateOwnership, kubectlsManager) {
@@ -210,9 +215,9 @@ func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.U
 }
 
 // migrateOwnership returns the managers whose client-side fields a server-side apply takes over:
-// the release's own and, with --take-ownership, kubectl apply's where the last-applied annotation
-// says what it sent. Ownership of unchanged objects migrates, too: the record will say that the
-// release is applied server-side, and the next operation relies on that.
+// the release's own and, with --take-ownership, that of kubectl apply if the last-applied
+// annotation says what it sent. Ownership of unchanged objects migrates, too: the record will say
+// that the release is applied server-side, and the next operation relies on that.
 func (b *builder) migrateOwnership(id manifest.ID, stored StoredObject, live *unstructured.Unstructured) []string {
 	if !b.in.Options.ServerSide {
 		return nil
@@ -228,8 +233,8 @@ func (b *builder) migrateOwnership(id manifest.ID, stored StoredObject, live *un
 }
 
 // clears returns the live fields that contradict the wanted document and that a server-side apply
-// would leave in place. Fields that the release applied itself are removed by the apply, and fields
-// of other managers stay: then the API server refuses the apply.
+// would leave in place. Fields that the release itself applied are removed by the apply; fields of
+// other managers stay, and the API server then refuses the apply.
 func (b *builder) clears(step *Step, stored StoredObject, live *unstructured.Unstructured) []string {
 	var sent *unstructured.Unstructured
 	if len(stored.Docs) > 0 {
@@ -242,8 +247,8 @@ func (b *builder) clears(step *Step, stored StoredObject, live *unstructured.Uns
 	})
 }
 
-// empties returns the live maps and lists that the chart has emptied. A map or list to which others
-// have added something is not among them.
+// empties returns the live maps and lists that the chart has emptied, except those to which others
+// have added something.
 func (b *builder) empties(step *Step, stored StoredObject, live *unstructured.Unstructured) []string {
 	if len(patch.Emptied(live, step.Body, step.Body)) == 0 {
 		return nil
@@ -255,8 +260,8 @@ func (b *builder) empties(step *Step, stored StoredObject, live *unstructured.Un
 	return patch.Emptied(live, merged, step.Body)
 }
 
-// withUID adds the UID to the patch, so that the API server refuses it when the object was deleted
-// and created again under the same name since the plan was made.
+// withUID adds the UID to the patch, so the API server refuses it if the object was deleted and
+// created again under the same name since the plan was made.
 func withUID(step *Step, p patch.Patch, live *unstructured.Unstructured) error {
 	if live.GetUID() == "" {
 		return nil

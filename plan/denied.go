@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// forbidden matches what the API server says for want of a permission
+// forbidden matches the API server's message about a missing permission
 // (Kubernetes 1.36): cannot patch resource "deployments" in API group "apps" in
 // the namespace "shop".
 var forbidden = regexp.MustCompile(`cannot (\w+) resource "([^"]+)"(?: in API group "([^"]*)")?(?: in the namespace "([^"]*)")?`)
 
-// lacks reports whether a dry run was refused for want of a permission, and notes which, for
-// checkAccess. A server-side apply that creates takes two.
+// lacks reports whether a dry run was refused for lack of a permission, and notes which one for
+// checkAccess. A server-side apply that creates the object needs two.
 func (b *builder) lacks(step *Step, r Refusal) bool {
 	if r.kind() != ProblemPermission {
 		return false
@@ -29,16 +29,16 @@ func (b *builder) lacks(step *Step, r Refusal) bool {
 	return b.missing(step.Object, r.Message)
 }
 
-// unread blocks on an object that can't be read. Where that is for want of a permission, it
-// is told with all others, and what the step takes besides.
+// unread blocks on an object that can't be read. If a permission is missing, checkAccess reports it
+// together with all others, and with what else the step needs.
 func (b *builder) unread(id manifest.ID, what, why, do string, verbs ...string) {
-	if b.in.ReadOnly || !b.missing(id, why, verbs...) { // ReadOnly: whoever reads is not who applies
+	if b.in.ReadOnly || !b.missing(id, why, verbs...) { // ReadOnly: the identity that plans is not the one that applies
 		b.block(ProblemPermission, id, what+why, do)
 	}
 }
 
-// missing notes for checkAccess which permission an answer is about, or that these verbs are
-// missing there; false when it is about none.
+// missing notes for checkAccess the permission that the API server's answer says is missing, with
+// verbs instead of the answer's own if any are given. It returns false if the answer names none.
 func (b *builder) missing(id manifest.ID, answer string, verbs ...string) bool {
 	m := forbidden.FindStringSubmatch(answer)
 	if m == nil {
@@ -54,8 +54,8 @@ func (b *builder) missing(id manifest.ID, answer string, verbs ...string) bool {
 	return true
 }
 
-// checkAccess makes problems of what is missing: one of all that stands against applying,
-// and one for each other consequence, whatever the number of resources and objects.
+// checkAccess turns missing permissions into problems: one for all that prevent applying, and one
+// for each other consequence, no matter how many resources and objects are affected.
 func (b *builder) checkAccess() {
 	if b.in.ReadOnly && b.in.Judged == "" {
 		return
@@ -90,7 +90,7 @@ func (b *builder) checkAccess() {
 	}
 }
 
-// denial is the problem of missing permissions that have the same consequence.
+// denial returns the problem for missing permissions that share a consequence.
 func (b *builder) denial(list []requiredPermission) Problem {
 	var objects []string
 	for _, n := range list {
@@ -119,21 +119,22 @@ func (b *builder) denial(list []requiredPermission) Problem {
 	return p
 }
 
-// reads reports whether the permission is to read: Helm reads before it records a revision.
+// reads reports whether the permission is one to read: Helm reads before it records a revision.
 func reads(p requiredPermission) bool {
 	return p.Verb == "get" || p.Verb == "list" || p.Verb == "watch"
 }
 
-// missingRule are verbs that are missing on each of some resources, in a namespace ("":
-// the whole cluster).
+// missingRule holds verbs that are missing on each of its resources, in a namespace ("": the whole
+// cluster).
 type missingRule struct {
 	namespace        string
 	verbs, resources []string
 }
 
-// missingRules joins permissions, by namespace.
+// missingRules merges permissions into rules: resources of one namespace that lack the same verbs
+// share a rule.
 func missingRules(list []requiredPermission) []missingRule {
-	var single []missingRule // of one resource each
+	var single []missingRule // one resource each
 	for _, n := range list {
 		i := slices.IndexFunc(single, func(r missingRule) bool { return r.namespace == n.Namespace && r.resources[0] == n.resource() })
 		if i < 0 {
@@ -155,14 +156,15 @@ func missingRules(list []requiredPermission) []missingRule {
 	return out
 }
 
-// with is the sorted list with more words in it, each once.
+// with returns the list with more added, sorted and without duplicates.
 func with(list []string, more ...string) []string {
 	list = append(list, more...)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// listed is "create, patch configmaps and services; to update secrets in namespace shop".
+// listed formats rules: "create, patch configmaps and services; to update secrets in namespace
+// shop".
 func listed(rules []missingRule) string {
 	var b strings.Builder
 	for i, r := range rules {
@@ -182,7 +184,7 @@ func listed(rules []missingRule) string {
 	return b.String()
 }
 
-// resource is "deployments.apps", as kubectl has it.
+// resource returns the resource as kubectl writes it: "deployments.apps".
 func (p Permission) resource() string {
 	if p.Group == "" {
 		return p.Resource
@@ -197,8 +199,8 @@ func where(namespace string) string {
 	return "in namespace " + namespace
 }
 
-// RoleFor returns what to ask an administrator for, given the API server's words when it refused
-// something for want of a permission; "" when they are about something else.
+// RoleFor returns what to ask an administrator for, given the API server's message when it refused
+// a request; "" if the message is not about a missing permission.
 func RoleFor(answer string) string {
 	m := forbidden.FindStringSubmatch(answer)
 	if m == nil {
@@ -208,8 +210,8 @@ func RoleFor(answer string) string {
 	return roleWith([]missingRule{{namespace: m[4], verbs: []string{m[1]}, resources: []string{resource}}})
 }
 
-// roleWith is what to ask an administrator for: one role. The command can't make one that
-// has different verbs for different resources, so that it may give more than is missing.
+// roleWith returns what to ask an administrator for: one role. kubectl create role can't give
+// different verbs for different resources, so the role may grant more than is missing.
 func roleWith(rules []missingRule) string {
 	var verbs, resources []string
 	role, note := "role NAME --namespace "+rules[0].namespace, ""

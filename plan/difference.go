@@ -12,21 +12,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Difference is a way in which a plan that was reviewed no longer holds.
+// Difference is one reason why a reviewed plan no longer holds.
 type Difference struct {
 	// Object is the object that differs; empty for the whole release.
 	Object manifest.ID
 	What   string
-	// Changes are the fields of the object that were changed since the plan was made,
-	// as far as they matter for it; Detail says who has written them last.
+	// Changes are the fields of the object that were changed since the plan was made and that
+	// matter to it; their Detail says who wrote them last.
 	Changes []Change
 }
 
-// maxDifferences is how many changed fields of an object are shown.
+// maxDifferences is the number of changed fields shown per object.
 const maxDifferences = 3
 
-// String is "Deployment/web was changed since the plan was made (kubectl 40s ago):
-// spec.replicas 1 → 3".
+// String returns, for example, "Deployment/web was changed since the plan was made (kubectl 40s
+// ago): spec.replicas 1 → 3".
 func (d Difference) String() string {
 	switch {
 	case d.Object.Kind == "":
@@ -71,7 +71,7 @@ func short(v any) string {
 }
 
 // changedSince returns the difference for an object that the reviewed plan was to change and that
-// has been changed since: of its fields, those that one of the two plans changes.
+// has been changed since. It covers only the fields that one of the two plans changes.
 func changedSince(reviewed *Plan, was, now *Step) Difference {
 	d := Difference{Object: was.Object, What: fmt.Sprintf("it was changed since, so %s means something else now", was.Op)}
 	if was.Before == nil || now.Before == nil {
@@ -94,8 +94,8 @@ func changedSince(reviewed *Plan, was, now *Step) Difference {
 	return d
 }
 
-// By is the difference with who wrote its fields last, by the object's managedFields,
-// and how long ago that was.
+// By returns the difference with the Detail of its changes filled in: who wrote each field last,
+// according to the object's managedFields, and how long ago.
 func (d Difference) By(managers []metav1.ManagedFieldsEntry, now time.Time) Difference {
 	changes := append([]Change{}, d.Changes...)
 	for i := range changes {

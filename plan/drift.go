@@ -12,25 +12,27 @@ import (
 
 // Drift limits what CorrectDrift corrects.
 type Drift struct {
-	// Overlook returns the part of a step that is left alone, without changing the step. nil
-	// overlooks nothing.
+	// Overlook returns the part of a step that is left alone; it does not change the step. If it is
+	// nil, nothing is left alone.
 	Overlook func(*Step) Overlooked
-	// Partly corrects what can be corrected: a step that would delete its object, or that a problem
-	// blocks, does nothing (OpNone), see Uncorrected. Such a plan is never blocked.
+	// Partly corrects only what can be corrected: a step that would delete and recreate its object,
+	// or that a problem blocks, does nothing (OpNone; see Uncorrected). Such a plan is never
+	// blocked.
 	Partly bool
 }
 
-// Overlooked says which part of a step that corrects drift is left alone; the zero value is none.
+// Overlooked is the part of a drift-correcting step that is left alone; the zero value leaves
+// nothing alone.
 type Overlooked struct {
 	// All leaves the object as it is.
 	All bool
-	// Sent and After replace the step's Body and After, and Changes are those of the step's changes
-	// that remain. They count only if Sent is not nil.
+	// Sent and After replace the step's Body and After, and Changes are the step's changes that
+	// remain. They are used only if Sent is not nil.
 	Sent, After *unstructured.Unstructured
 	Changes     []Change
 }
 
-// correctDrift plans steps that restore what the newest revision sent. Fields that others have
+// correctDrift plans the steps that restore what the newest revision sent. Fields that others have
 // added stay.
 func (b *builder) correctDrift() {
 	b.filterStored()
@@ -46,6 +48,7 @@ func (b *builder) correctDrift() {
 	b.stage(StageResources, installWaves(steps))
 }
 
+// overlook takes out of the step what Drift.Overlook leaves alone.
 func (b *builder) overlook(step *Step) {
 	if b.in.Drift.Overlook == nil {
 		return
@@ -64,8 +67,8 @@ const (
 	wouldReplace = "it would have to be deleted and created again"
 )
 
-// correctPartly turns steps that can't be made into steps that do nothing. All problems have to be
-// known when it is called.
+// correctPartly turns steps that can't be carried out into steps that do nothing. It must be called
+// when all problems are known.
 func (b *builder) correctPartly() {
 	if !b.in.Drift.Partly {
 		return
@@ -93,8 +96,8 @@ func (b *builder) correctPartly() {
 	})
 }
 
-// Uncorrected are the objects that a plan with Drift.Partly leaves as they are although they
-// may differ, and why, in the order of its steps.
+// Uncorrected returns the objects that a plan with Drift.Partly leaves as they are although they
+// may have drifted, and the reason for each, in the order of its steps.
 func (p *Document) Uncorrected() (objects []manifest.ID, why []string) {
 	p.Steps(func(_ StageName, s *Step) {
 		if s.Op == OpNone && (s.Why == noDryRun || s.Why == wouldReplace) {
@@ -104,8 +107,8 @@ func (p *Document) Uncorrected() (objects []manifest.ID, why []string) {
 	return objects, why
 }
 
-// writing returns the field manager that last set a field of a live object, and when; nothing when
-// only the release itself owns the field.
+// writing returns the field manager that last set a field of a live object, and when; both are
+// empty if only the release itself owns the field.
 func (b *builder) writing(id manifest.ID, path string) (manager string, at time.Time) {
 	entry := managedfields.LastWriter(b.live(id).Managers, path, b.in.Options.FieldManager, helmsManager)
 	return entry.Manager, writtenAt(entry)
@@ -118,7 +121,7 @@ func writtenAt(entry metav1.ManagedFieldsEntry) (at time.Time) {
 	return at
 }
 
-// written is "kubectl-edit 3h ago", without the age if the time is not known.
+// written returns "kubectl-edit 3h ago", without the age if the time is not known.
 func written(manager string, at, now time.Time) string {
 	if at.IsZero() || now.IsZero() {
 		return manager

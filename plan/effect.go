@@ -4,16 +4,17 @@ package plan
 type Effect int
 
 const (
-	// EffectNone: the release is what it should be; hooks may still run.
+	// EffectNone means that the release is as it should be; hooks may still run.
 	EffectNone Effect = iota
-	// EffectRecord: no object changes, the record does (values, chart, status).
+	// EffectRecord means that no object changes but the record does (values, chart, status).
 	EffectRecord
-	// EffectObjects: objects change.
+	// EffectObjects means that objects change.
 	EffectObjects
 )
 
 // Effect returns whether the plan changes objects, only the record, or nothing.
-// A plan that recovers from a failed or interrupted run changes the record.
+// A plan that recovers from a failed or interrupted run changes at least the
+// record.
 func (p *Document) Effect() Effect {
 	switch {
 	case p.Summary.ObjectChanges() > 0 || p.Operation == Uninstall || p.Operation == Test:
@@ -35,8 +36,8 @@ func (p *Document) otherChart() bool {
 	return from != to
 }
 
-// otherFiles reports whether it is known that templates or defaults may differ:
-// by name and version, and by digest where both are known.
+// otherFiles reports whether the chart's templates or defaults may have
+// changed: the name or version differs, or the digest if both are known.
 func (p *Document) otherFiles() bool {
 	from, to := p.ChartFrom, p.ChartTo
 	return from.Name != to.Name || from.Version != to.Version ||

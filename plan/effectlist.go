@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// effect is what a plan does, without the state of the cluster that it was made from: two plans
-// with the same intent have the same effect.
+// effect is what a plan does, independent of the state of the cluster that it was made from: two
+// plans with the same intent have the same effect.
 type effect struct {
 	Operation Operation      `json:"operation"`
 	Release   release.Key    `json:"release"`
@@ -31,7 +31,7 @@ type effectStep struct {
 	Changes []effectChange             `json:"changes,omitempty"`
 	Body    *unstructured.Unstructured `json:"body,omitempty"`
 	Cascade string                     `json:"cascade,omitempty"`
-	// Policies are those of a hook's run.
+	// Policies are the delete policies of a hook.
 	Policies []manifest.Policy `json:"policies,omitempty"`
 }
 
@@ -41,19 +41,19 @@ type effectChange struct {
 	To   any    `json:"to,omitempty"`
 }
 
-// EffectList is the plan's effect in a canonical form, as JSON: the operation, the
-// release, the digest of the chart's files, changes of values, and of each step that
-// writes an object its ID, op, risks and changes, or its body where there is nothing
-// to compare with; hooks in their order. Revisions, resourceVersions, UIDs, times,
-// causes, waits, the order of what may run side by side and the cluster are not in it.
-// It holds secrets that the document holds: see redact.EffectDigest. Errors are those
-// of values that JSON does not have.
+// EffectList is the plan's effect in a canonical form, as JSON: the operation, the release, the
+// digest of the chart's files, changes of values, and for each step that writes an object its ID,
+// op, risks and changes, or its body if there is nothing to compare it with; hooks are in the order
+// of the run. It does not include revisions, resourceVersions, UIDs, times, causes, waits, the
+// order of steps that may run in parallel, or the cluster. It contains whatever secrets the
+// document contains: see redact.EffectDigest. It returns an error for values that JSON can't
+// represent.
 func (p *Document) EffectList() ([]byte, error) {
 	e := effect{Operation: p.Operation, Release: p.Release, Chart: p.ChartTo.Digest, Values: effectChanges(p.Values)}
 	p.Steps(func(_ StageName, s *Step) {
 		switch {
 		case s.Op == OpNone, s.Op == OpWait, s.Op == OpRecord:
-		case s.MakesRoom() && !s.Hook.Foreign: // leftovers of an earlier run may disappear by themselves
+		case s.MakesRoom() && !s.Hook.Foreign: // leftovers of an earlier run may disappear on their own
 		case s.Hook != nil:
 			e.Hooks = append(e.Hooks, s.effect())
 		default:

@@ -13,7 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/condition"
 )
 
-// maxExpressionCost limits the cost of all expressions over one plan, in CEL's units.
+// maxExpressionCost limits the cost of all expressions evaluated over one plan, in CEL's cost
+// units.
 const maxExpressionCost = 5 * condition.CostLimit
 
 // expressionEnvironment is built on first use.
@@ -37,7 +38,7 @@ func compileExpression(text string) (condition.Condition, error) {
 type expressions struct {
 	plan     map[string]any
 	compiled map[string]compiledExpression
-	// step caches what expressions see of the step that of points to.
+	// step caches what expressions see of the step that the field of points to.
 	step map[string]any
 	of   *Step
 	cost uint64
@@ -59,8 +60,8 @@ func expressionsOver(made *Plan) *expressions {
 	}}
 }
 
-// hold reports whether the expression is true for the step; an empty one is. Errors contain no
-// values of objects.
+// hold reports whether the expression is true for the step; an empty one always is. Errors contain
+// no values of objects.
 func (e *expressions) hold(text string, s *Step) (bool, error) {
 	if text == "" {
 		return true, nil
@@ -91,8 +92,8 @@ func (e *expressions) hold(text string, s *Step) (bool, error) {
 	return holds, nil
 }
 
-// withoutValues shortens an error of CEL such as "no such key: replicas" by every key that does not
-// appear in the expression itself: a key may be computed from the content of objects.
+// withoutValues removes from a CEL error such as "no such key: replicas" a key that does not appear
+// in the expression itself: it may have been computed from the content of objects.
 func withoutValues(message, text string) string {
 	what, of, _ := strings.Cut(message, ": ")
 	what, _, _ = strings.Cut(what, `"`)
@@ -102,9 +103,9 @@ func withoutValues(message, text string) string {
 	return strings.TrimSpace(what)
 }
 
-// seenByExpressions returns the step as in the plan's JSON, see docs/policy.md, with three
-// differences: the fields that describe the step and its changes are never absent, after is the
-// body that is sent where the outcome is not known, and values of Secrets are hidden.
+// seenByExpressions returns the step as in the plan's JSON (see docs/policy.md), with three
+// differences: the fields that describe the step and its changes are never absent, "after" is the
+// body that is sent if the outcome is not known, and values of Secrets are hidden.
 func seenByExpressions(s *Step) (map[string]any, error) {
 	shown := *s
 	if shown.After == nil {
@@ -116,7 +117,7 @@ func seenByExpressions(s *Step) (map[string]any, error) {
 		return nil, fmt.Errorf("the step can't be read: %w", err)
 	}
 	var seen map[string]any
-	if err := utiljson.Unmarshal(raw, &seen); err != nil { // whole numbers stay whole
+	if err := utiljson.Unmarshal(raw, &seen); err != nil { // integers stay integers
 		return nil, fmt.Errorf("the step can't be read: %w", err)
 	}
 	for _, key := range []string{"apiVersion", "source", "fidelity", "risk"} {

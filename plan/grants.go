@@ -13,23 +13,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// AccessChange is the difference between what a role or binding allowed before and allows
-// afterwards.
+// AccessChange is the difference between what a role or binding grants before and after the plan.
 type AccessChange struct {
 	Object manifest.ID `json:"object"`
 	Change ChangeKind  `json:"change"`
-	// Gained and Lost are what a role allows.
+	// Gained and Lost are the rights that a role adds and removes.
 	Gained []Grant `json:"gained,omitempty"`
 	Lost   []Grant `json:"lost,omitempty"`
-	// Role is what a binding gives: "ClusterRole/view". It gives it to the Subjects
-	// from now on, and to the Removed ones no more: "ServiceAccount/web".
+	// Role is the role that a binding grants, for example "ClusterRole/view". Subjects are those
+	// that gain it, such as "ServiceAccount/web", and Removed those that lose it.
 	Role     string   `json:"role,omitempty"`
 	Subjects []string `json:"subjects,omitempty"`
 	Removed  []string `json:"removed,omitempty"`
 }
 
-// Grant is what one may do with which resources: "deployments.apps", or URLs of the API
-// server: "/metrics". Names limit it to single objects.
+// Grant is a set of verbs on resources such as "deployments.apps", or on URLs of the API server
+// such as "/metrics". Names limits it to single objects.
 type Grant struct {
 	Verbs     []string `json:"verbs"`
 	Resources []string `json:"resources"`
@@ -65,7 +64,7 @@ func (b *builder) access(s *Step) []AccessChange {
 	return []AccessChange{change}
 }
 
-// power ranks how far the gained rights reach. Lost rights do not count.
+// power ranks how far-reaching the gained rights are, from 0 to 3. Lost rights do not count.
 func (c AccessChange) power() int {
 	power := 0
 	for _, g := range c.Gained {
@@ -86,8 +85,8 @@ func (c AccessChange) power() int {
 	return power
 }
 
-// around returns the object before and after the step; for a hook, the one of the last deployed
-// revision and the one that runs.
+// around returns the object before and after the step; for a hook, the object from the last
+// deployed revision and the one that runs.
 func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 	switch {
 	case s.Op == OpRun:
@@ -106,7 +105,7 @@ func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 // right is one verb on one resource or URL; a name limits it to a single object.
 type right struct{ verb, group, resource, name, url string }
 
-// granted returns the rights that a role gives.
+// granted returns the rights that a role grants.
 func granted(role *unstructured.Unstructured) []right {
 	var of struct {
 		Rules []rbacv1.PolicyRule `json:"rules"`
@@ -136,7 +135,7 @@ func granted(role *unstructured.Unstructured) []right {
 	return out
 }
 
-// beyond returns the rights of list that other does not give, grouped by resource.
+// beyond returns the rights in list that other does not cover, grouped by verbs and name.
 func beyond(list, other []right) []Grant {
 	given := map[right]bool{}
 	for _, r := range other {
@@ -175,7 +174,7 @@ func beyond(list, other []right) []Grant {
 	return out
 }
 
-// covers reports whether the right includes another one, by RBAC's wildcards
+// covers reports whether the right includes another one, following RBAC's wildcards
 // (https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/v1/evaluation_helpers.go).
 func (r right) covers(o right) bool {
 	all := func(has, wanted string) bool { return has == "*" || has == wanted }
@@ -189,7 +188,7 @@ func (r right) coversResource(resource string) bool {
 	return r.resource == "*" || r.resource == resource || has && r.resource == "*/"+sub
 }
 
-// String is "deployments.apps" or "/metrics".
+// String returns the right's resource or URL, such as "deployments.apps" or "/metrics".
 func (r right) String() string {
 	switch {
 	case r.url != "":
@@ -211,7 +210,8 @@ func (c *AccessChange) bind(before, after *unstructured.Unstructured, namespace 
 	c.Removed = slices.DeleteFunc(slices.Clone(had), func(s string) bool { return slices.Contains(has, s) })
 }
 
-// bound returns a binding's role and subjects. Subjects in another namespace are shown with it.
+// bound returns a binding's role and subjects. Subjects from other namespaces are shown with their
+// namespace.
 func bound(binding *unstructured.Unstructured, namespace string) (role string, subjects []string) {
 	var of rbacv1.RoleBinding
 	if binding == nil || !typed(binding, &of) {

@@ -10,7 +10,7 @@ import (
 type gravity int
 
 const (
-	// gravestClaims: which volumes exist, how large they are, and how long they live.
+	// gravestClaims: which volumes exist, their size, and how long they live.
 	gravestClaims gravity = iota
 	// gravestIdentity: which pods belong to the object, and their network names.
 	gravestIdentity
@@ -21,13 +21,13 @@ const (
 	// gravestResources: how many pods run, and how much they may use.
 	gravestResources
 	gravestRest
-	// gravestChecksum: labels, annotations, descriptions, and numbers that do not affect running
+	// gravestChecksum: labels, annotations, descriptions, and numbers that don't affect running
 	// pods.
 	gravestChecksum
 )
 
-// Gravest is the change of the object's spec that a reviewer should see first, and how
-// many others there are; ok is false when the spec does not change.
+// Gravest returns the change of the object's spec that a reviewer should see first, and the number
+// of other changes; ok is false if the spec does not change.
 func (s *Step) Gravest() (gravest Change, others int, ok bool) {
 	var changes []Change
 	for _, c := range s.Changes {
@@ -42,9 +42,9 @@ func (s *Step) Gravest() (gravest Change, others int, ok bool) {
 	return gravest, len(changes) - 1, true
 }
 
-// Gravity is a number by which changes of the step's object are compared: the lower it is, the
-// earlier a reviewer should see the change. Among equals, changes that undo manual edits come
-// first, then removals, changes and additions.
+// Gravity returns a rank for a change of the step's object: the lower it is, the earlier a reviewer
+// should see the change. Within the same gravity, changes that undo manual edits come first, then
+// removals, changes and additions.
 func (s *Step) Gravity(c Change) int {
 	const ways = 4
 	way := 2
@@ -85,7 +85,8 @@ func (s *Step) gravity(c Change) gravity {
 	return gravestRest
 }
 
-// isContainer reports whether a whole container, and its image with it, is added or removed.
+// isContainer reports whether the path is that of a whole container, which is added or removed with
+// its image.
 func isContainer(parts []string) bool {
 	return len(parts) > 1 && slices.Contains([]string{"containers", "initContainers"}, parts[len(parts)-2])
 }

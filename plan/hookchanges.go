@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// HookChanges are how the hooks that run differ from those of the last revision that was
-// deployed. A hook of two events is counted twice.
+// HookChanges counts how the hooks that run differ from those of the last deployed revision. A hook
+// for two events is counted twice.
 type HookChanges struct {
 	New     int `json:"new,omitempty"`
 	Changed int `json:"changed,omitempty"`
-	// Same are as before, but for labels.
+	// Same counts the hooks that are as before, except for labels.
 	Same int `json:"same,omitempty"`
-	// Removed are the hooks that would have run and are not in the chart any more.
+	// Removed lists the hooks that would have run but are no longer in the chart.
 	Removed []manifest.ID `json:"removed,omitempty"`
 }
 
@@ -28,8 +28,8 @@ type hookKey struct {
 	id    manifest.ID
 }
 
-// compareHook lists the differences between the hook and that of the last deployed revision. Hooks
-// are not resources, so no other comparison covers them.
+// compareHook notes the differences between the hook and the same hook in the last deployed
+// revision. Hooks are not resources, so no other comparison covers them.
 func (b *builder) compareHook(step *Step) {
 	if op := b.in.Operation; op != Upgrade && op != Rollback {
 		return
@@ -55,7 +55,7 @@ func (b *builder) compareHook(step *Step) {
 }
 
 // lastHooks returns the hooks of the last deployed revision, or of the first attempt if none was
-// deployed. A hook that can't be parsed is left out and so counts as new.
+// deployed. A hook that can't be parsed is not among them and so counts as new.
 func (b *builder) lastHooks() map[hookKey]manifest.Object {
 	if b.deployed != nil {
 		return b.deployed
@@ -86,8 +86,8 @@ func (b *builder) hookObjects(h release.Hook) []manifest.Object {
 	})
 }
 
-// removedHooks notes the hooks of an event that the last deployed revision had and the target
-// lacks.
+// removedHooks notes the hooks of an event that the last deployed revision had and the target no
+// longer has.
 func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 	if op := b.in.Operation; op != Upgrade && op != Rollback {
 		return
@@ -103,7 +103,7 @@ func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 }
 
 // OfLabel reports whether the change is to a label of the object or of its pod template. A drifted
-// label does not count: changing it back undoes a manual edit.
+// label does not count, as changing it back undoes a manual edit.
 func (c Change) OfLabel() bool {
 	parts := jsontree.SplitPath(c.Path)
 	n := len(parts)

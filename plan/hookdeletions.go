@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// hookCascade is the deletion propagation for hooks (Helm 4.3.1, pkg/action/hooks.go,
+// hookCascade is the deletion propagation policy for hooks (Helm 4.3.1, pkg/action/hooks.go,
 // deleteHookByPolicy).
 const hookCascade = "background"
 
-// place decides what the hook does with an object that already has its name. needed reports whether
-// that object is deleted first, by the step room. An object that an earlier hook of the same plan
-// leaves belongs to this run.
+// place decides what happens to an existing object with the hook's name. needed reports whether it
+// has to be deleted first, which the step room does. An object that an earlier hook of the same
+// plan leaves behind belongs to this run.
 func (b *builder) place(run *Step) (room Step, needed bool) {
 	left, again := b.left[run.Object]
 	switch {
@@ -31,11 +31,11 @@ func (b *builder) place(run *Step) (room Step, needed bool) {
 	return room, needed
 }
 
-// placeAgain is place for an object that an earlier hook of this plan creates.
+// placeAgain does what place does for an object that an earlier hook of this plan creates.
 func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	run.Expect = Expect{Absent: true}
 	switch {
-	case run.Object.IsCRD(): // hooks never delete CRDs
+	case run.Object.IsCRD(): // CRDs of hooks are never deleted
 		run.Expect = left.Expect
 		return Step{}, false
 	case left.Hook.Event != run.Hook.Event && left.Hook.Deletes(manifest.HookSucceeded):
@@ -50,8 +50,8 @@ func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	return room, true
 }
 
-// replacing returns the step that deletes the object in a hook's place before the hook runs, and
-// waits until it is gone. live is nil when an earlier step of the plan creates that object.
+// replacing returns the step that deletes the object with the hook's name before the hook runs, and
+// waits until it is gone. live is nil if an earlier step of the plan creates that object.
 func replacing(run *Step, live *unstructured.Unstructured, why string) Step {
 	run.Expect = Expect{Absent: true}
 	room := hookDeletion(run, "before", why)
@@ -62,9 +62,9 @@ func replacing(run *Step, live *unstructured.Unstructured, why string) Step {
 	return room
 }
 
-// deletionAfter returns the step that deletes a hook after its run by its delete policy; asked is
-// false when the policy asks for none. Hooks never delete CRDs: that would delete every object of
-// their kinds.
+// deletionAfter returns the step that deletes a hook's object after its run, following its delete
+// policy; asked is false if the policy asks for none. CRDs of hooks are never deleted: that would
+// delete every object of their kinds.
 func deletionAfter(run Step) (deletion Step, asked bool) {
 	policies := slices.DeleteFunc([]manifest.Policy{manifest.HookSucceeded, manifest.HookFailed}, func(p manifest.Policy) bool { return !run.Hook.Deletes(p) })
 	if len(policies) == 0 || run.Object.IsCRD() {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// hookStage plans the hooks of one event one after the other, by weight, then name, then kind. Each
-// one first deletes the object in its place, if there is one. Deletions by the hooks' policies come
+// hookStage plans the hooks of one event one after another, by weight, then name, then kind. Before
+// each of them, an existing object with its name is deleted. Deletions by the hooks' policies come
 // at the end of the stage in reverse order, as in Helm 4.3.1 (pkg/action/hooks.go, execHook).
 func (b *builder) hookStage(event manifest.Event) {
 	if b.in.Options.NoHooks {
@@ -43,7 +43,7 @@ func (b *builder) hookStage(event manifest.Event) {
 	b.stage(stage, oneByOne(append(steps, deletions...)))
 }
 
-// hookRuns returns the run steps of an event in their order.
+// hookRuns returns the steps that run the hooks of an event, in order.
 func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	hooks := b.in.Hooks()
 	var at []int
@@ -79,19 +79,19 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	return steps
 }
 
-// converted is the reason given for steps on a resource that becomes a hook.
+// converted is the reason given for a step on a resource that becomes a hook.
 const converted = "it was a resource of this release until now"
 
 // converts reports whether the hook was a resource of the release until now. A resource that does
-// not run to completion stays and is patched to what the hook says; one that does has to run anew,
-// so it is deleted and created, if the hook's policy allows that.
+// not run to completion stays and is patched to match the hook; one that does has to run again, so
+// it is deleted and created if the hook's delete policy allows that.
 func (b *builder) converts(step *Step) bool {
 	stored, known := b.storedObject(step.Object)
 	live := b.live(step.Object)
 	switch {
 	case !known, b.wants(step.Object), stored.leftover(), live.Object == nil, live.Object.GetDeletionTimestamp() != nil, step.Object.IsCRD():
 		return false
-	case foreign(live.Object, b.in.Release) != "" && (step.Object.RunsToItsEnd() || !b.leftByHook(step.Object, live.Object)): // or a failed run has converted it
+	case foreign(live.Object, b.in.Release) != "" && (step.Object.RunsToItsEnd() || !b.leftByHook(step.Object, live.Object)): // unless a failed run has converted it
 		return false
 	case b.converted[step.Object] && (step.Object.RunsToItsEnd() || step.Hook.Deletes(manifest.HookSucceeded)):
 		return false // an earlier event has left a hook of it, or nothing
@@ -99,8 +99,8 @@ func (b *builder) converts(step *Step) bool {
 	return true
 }
 
-// convert turns a resource into a hook. needed reports whether the resource is deleted first, by
-// the step room.
+// convert turns a resource into a hook. needed reports whether the resource has to be deleted
+// first, which the step room does.
 func (b *builder) convert(step *Step) (room Step, needed bool) {
 	stored, _ := b.storedObject(step.Object)
 	live := b.live(step.Object).Object
@@ -143,14 +143,14 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 	}
 }
 
-// chosen reports whether the options select a hook by its name: only tests can be deselected.
+// chosen reports whether the options select the hook of that name: only tests can be deselected.
 func (in Input) chosen(event manifest.Event, name string) bool {
 	o := in.Options
 	return event != manifest.Test || !slices.Contains(o.SkipTests, name) && (len(o.OnlyTests) == 0 || slices.Contains(o.OnlyTests, name))
 }
 
-// HooksToRun returns the objects of the hooks that the operation runs. They have to be observed, to
-// know what is in their place.
+// HooksToRun returns the objects of the hooks that the operation runs. They have to be observed,
+// since objects of these names may already exist.
 func (in Input) HooksToRun() []manifest.Object {
 	if in.Options.NoHooks {
 		return nil
@@ -193,7 +193,7 @@ func hookWhy(o manifest.Object) string {
 	return "create"
 }
 
-// test plans the test hooks and the record that keeps their outcome.
+// test plans the test hooks and the record that stores their outcome.
 func (b *builder) test() {
 	b.checkTests()
 	b.hookStage(manifest.Test)

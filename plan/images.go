@@ -9,26 +9,26 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// ImageChange is an image that others run from now on: From is absent where it is new,
-// To where it is not used any more.
+// ImageChange is a change of an image: From is absent if the image is new, To if it is no longer
+// used.
 type ImageChange struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Objects are those that name it.
+	// Objects are the objects that use the image.
 	Objects []manifest.ID `json:"objects"`
 }
 
-// images collects the values of fields named image, those of custom resources included. For hooks
-// only their changes since an earlier revision count.
+// images collects changes of fields named image, including those of custom resources. For hooks
+// only the changes since an earlier revision count.
 type images struct {
 	list []ImageChange
-	// at is the index in list of each change, by From and To; has are the objects already listed
-	// for a change.
+	// at holds the index in list of each change, by From and To; has holds the objects already
+	// listed for a change.
 	at  map[[2]string]int
 	has map[imageUse]bool
 }
 
-// imageUse is one object of the change at an index of the list.
+// imageUse is one object of the change at index at of the list.
 type imageUse struct {
 	at     int
 	object manifest.ID
@@ -92,7 +92,7 @@ func (i *images) add(id manifest.ID, change ImageChange) {
 	}
 }
 
-// imagesIn returns the values of all fields named image in a value.
+// imagesIn returns the values of all fields named image in v, sorted and without duplicates.
 func imagesIn(v any) []string {
 	var out []string
 	switch v := v.(type) {

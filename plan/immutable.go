@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// immutable turns a change that is not possible in place into a recreate if --force is given, else
-// into a problem. fields are the immutable fields that change.
+// immutable turns a change that is not possible in place into a recreate if --force is given, and
+// into a problem otherwise. fields are the immutable fields that change.
 func (b *builder) immutable(step *Step, why string, fields []string) {
 	if b.in.Options.Force {
 		b.recreate(step, why)
@@ -22,14 +22,14 @@ func (b *builder) immutable(step *Step, why string, fields []string) {
 	b.blockUnsent(Problem{Kind: ProblemImmutable, Step: step.ID, Object: step.Object, Fields: fields, What: why, Do: do})
 }
 
-// waysOut says how a StatefulSet's immutable fields can be changed nevertheless, and what happens
-// to its pods and volumes then (Kubernetes 1.36; trust scenario S47).
+// waysOut says how a StatefulSet's immutable fields can be changed all the same, and what then
+// happens to its pods and volumes (Kubernetes 1.36; trust scenario S47).
 func waysOut(step *Step, fields []string) string {
 	var ways []string
 	under := func(path string) bool {
 		return slices.ContainsFunc(fields, func(field string) bool { return within(field, path) })
 	}
-	if !under("spec.selector") { // orphaned pods are adopted again by their labels
+	if !under("spec.selector") { // orphaned pods are adopted again by label
 		ways = append(ways, fmt.Sprintf("delete it alone (kubectl delete statefulset %s -n %s --cascade=orphan) and run this again: pods and volume claims stay", step.Object.Name, step.Object.Namespace))
 	}
 	claims := "volume claims stay"

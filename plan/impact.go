@@ -9,33 +9,32 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Impact sums up what the plan means for users of the release, which a reviewer asks first.
-// Summary counts steps; Impact says what runs, who may do what, and what stays.
+// Impact sums up what a reviewer asks first: what the plan means for users of the release. Summary
+// counts steps; Impact says what runs, who may do what, and what stays.
 type Impact struct {
-	// Restarts are the pods that are replaced, by the kinds that run them.
+	// Restarts are the pods that are replaced, by the kind of their workload.
 	Restarts []Restart `json:"restarts,omitempty"`
-	// Images are those that change, of hooks, too; those of an install are all new, and
-	// not among them.
+	// Images are the images that change, including those of hooks. An install lists none, since all
+	// of its images are new.
 	Images []ImageChange `json:"images,omitempty"`
-	// Limits are those of containers that are new or lower.
+	// Limits are the resource limits of containers that are new or lower.
 	Limits []LimitChange `json:"limits,omitempty"`
-	// NetworkPolicies are those that are created, changed or deleted.
+	// NetworkPolicies are the NetworkPolicies that are created, changed or deleted.
 	NetworkPolicies []ObjectChange `json:"networkPolicies,omitempty"`
-	// Access is what roles and bindings allow, and did not before, or the other way
-	// round.
+	// Access is what roles and bindings newly grant or no longer grant.
 	Access []AccessChange `json:"access,omitempty"`
-	// Volumes are the claims and volumes that are made, resized, deleted or left.
+	// Volumes are the claims and volumes that are created, resized, deleted or left.
 	Volumes []VolumeChange `json:"volumes,omitempty"`
-	// CRDs are those that are created, changed, deleted, or left although the chart has
-	// others.
+	// CRDs are the CRDs that are created, changed, deleted, or left as they are although the
+	// chart's differ.
 	CRDs []CRDChange `json:"crds,omitempty"`
-	// Rollouts are what replacing their pods means for the workloads of Restarts, as far as
-	// these say themselves how many pods they have.
+	// Rollouts says what replacing the pods means for the workloads of Restarts that specify how
+	// many pods they have.
 	Rollouts []Rollout `json:"rollouts,omitempty"`
-	// Runs are how long the last revisions took to deploy, the newest first, where pods are
-	// replaced or hooks run.
+	// Runs says how long the last revisions took to deploy, the newest first, if this plan replaces
+	// pods or runs hooks.
 	Runs []release.Run `json:"runs,omitempty"`
-	// Hooks compares the hooks with those of the last revision that was deployed.
+	// Hooks compares the hooks with those of the last deployed revision.
 	Hooks HookChanges `json:"hooks,omitzero"`
 }
 
@@ -52,17 +51,17 @@ const (
 	Created ChangeKind = "created"
 	Changed ChangeKind = "changed"
 	Deleted ChangeKind = "deleted"
-	// Left says that an object stays although the chart has another one.
+	// Left says that an object stays as it is although the chart's differs.
 	Left ChangeKind = "left"
 )
 
-// changeOf returns what the step does to its object; ok is false when nothing but labels changes.
+// changeOf returns what the step does to its object; ok is false if nothing but labels changes.
 func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 	switch s.Op {
 	case OpCreate:
 		return Created, true
 	case OpDelete:
-		return Deleted, !s.HookDeletion() // a hook creates it again
+		return Deleted, !s.HookDeletion() // the hook creates it again
 	case OpPatch, OpReplace, OpAdopt, OpRecreate:
 		return Changed, len(s.Changes) > 0 && !s.LabelsOnly()
 	case OpKeep, OpRun, OpWait, OpRecord, OpNone:
@@ -70,7 +69,7 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 	return "", false
 }
 
-// impact sums up the effects of the steps. Of an uninstall only the volumes are listed: that its
+// impact sums up the effects of the steps. For an uninstall it lists only the volumes: that the
 // objects are deleted is expected.
 func (b *builder) impact() {
 	out := &b.plan.Impact

@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Input is everything that Build looks at. Gathering it is the caller's work.
+// Input is everything that Build looks at. Gathering it is the caller's job.
 type Input struct {
 	Operation Operation
 	Release   release.Key
 	Options   Options
-	// Now is the time from which ages are counted; when it is zero, plans contain no ages.
+	// Now is the time that ages are computed from; if it is zero, plans contain no ages.
 	Now         time.Time
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.
@@ -28,77 +28,77 @@ type Input struct {
 
 	// History holds every stored revision of the release.
 	History release.History
-	// Stored is what those revisions sent: see Stored.
+	// Stored is what those revisions sent: see the function Stored.
 	Stored []StoredObject
-	// StoredHookObjects are the newest stored revision's hooks, parsed and with
-	// namespaces; uninstall runs them.
+	// StoredHookObjects are the newest stored revision's hooks, which uninstall
+	// runs, parsed and with namespaces.
 	StoredHookObjects []manifest.Object
-	// Target is the desired state; nil for uninstall and for correcting records.
+	// Target is the desired state; nil for Uninstall and CorrectRecords.
 	Target *Target
-	// RollbackTo is the revision a rollback restores.
+	// RollbackTo is the revision that a rollback restores.
 	RollbackTo int
-	// Drift says what of drift is corrected.
+	// Drift limits which drift is corrected.
 	Drift Drift
 	// Spare selects objects of the release that an uninstall or a rollback keeps.
 	Spare Spare
-	// Estimated reports whether the body of a step contains placeholders for values that are
-	// not known yet, so that a dry run of it is not exact. nil means that none does.
+	// Estimated reports whether the body of a step contains placeholders for values that are not
+	// known yet, which make a dry run of it inexact. nil means that none does.
 	Estimated func(body map[string]any) bool
 
-	// Resume says that the target is the newest revision, which an interrupted run has
-	// left pending, see Resumable: what is left of that run is planned.
+	// Resume says that the target is the newest revision, which an interrupted run left pending
+	// (see Resumable), and that the rest of that run is planned.
 	Resume bool
-	// Undoing says that this plan undoes a run that has failed and whose revision may be
-	// pending. It goes as far as permissions allow, without checking them beforehand, and its
-	// record says what was undone.
+	// Undoing says that this plan undoes a failed run, whose revision may still be pending. It goes
+	// as far as permissions allow, without checking them beforehand, and its record says what was
+	// undone.
 	Undoing bool
 
 	// ReadOnly plans without dry runs and without checking permissions, for users who may
 	// only read.
 	ReadOnly bool
-	// Judged is the user who is going to apply the plan, when that is not the one who plans.
-	// Access is about that user then, and all permissions are asked for, since dry runs show
-	// only one's own.
+	// Judged is the user who is going to apply the plan, if that is not the one who plans. Access
+	// is then about that user, and all permissions are asked about, since dry runs show only those
+	// of the caller.
 	Judged string
 
-	// Live is the observed state, by ID. An ID that is missing was not observed.
+	// Live is the observed state, by ID. An object whose ID is missing was not observed.
 	Live map[manifest.ID]Observation
-	// Kinds is what discovery knows of the kinds in Stored and Target.
+	// Kinds is what discovery knows about the kinds in Stored and Target.
 	Kinds map[schema.GroupKind]Kind
 	// Predictions are the answers to dry runs, by step ID. The first Build has
 	// none; Questions.DryRuns lists what to ask.
 	Predictions map[string]Prediction
-	// CustomResources is how many custom resources, besides those of the release,
-	// there are of each CRD that the first Build would delete.
+	// CustomResources holds, for each CRD that the first Build would delete, how
+	// many custom resources exist besides those of the release.
 	CustomResources map[manifest.ID]int
-	// Quotas are the ResourceQuotas of the namespaces in Questions.QuotaNamespaces of the first
-	// Build, as far as they may be listed; nil when they were not asked for.
+	// Quotas are the ResourceQuotas of the namespaces in the first Build's
+	// Questions.QuotaNamespaces, as far as they may be listed; nil if they were not asked for.
 	Quotas []*unstructured.Unstructured
-	// Claims are the names of the volume claims in the namespaces of
-	// Questions.ClaimNamespaces, sorted; of namespaces in which they can't be listed
-	// there is nothing, not even an empty list.
+	// Claims holds the sorted names of the PersistentVolumeClaims in the namespaces of
+	// Questions.ClaimNamespaces. A namespace in which they can't be listed has no entry, not even
+	// an empty list.
 	Claims map[string][]string
-	// Values are the changes of the user's values and of the chart's defaults since the
-	// last revision; the Cause of a default is CauseChart.
+	// Values are the changes to the user's values and to the chart's defaults since the last
+	// revision; the Cause of the latter is CauseChart.
 	Values []Change
-	// Pending describes an operation that is recorded as pending.
+	// Pending describes the run of a newest revision that is recorded as pending.
 	Pending Pending
 	// RecordSize is the encoded size of the target's record in bytes, and
-	// MaxRecordSize what the store takes; 0 when there is no limit.
+	// MaxRecordSize the most that the store accepts; 0 means no limit.
 	RecordSize    int
 	MaxRecordSize int
-	// RecordParts are the largest parts of a record that is larger than that.
+	// RecordParts are the largest parts of a record that exceeds that limit.
 	RecordParts []release.PartSize
-	// Against is set when Live is not the cluster's but made of something else:
-	// see Unmoved. Installs, upgrades and uninstalls know it.
+	// Against is set if Live does not come from the cluster but from something
+	// else: see Unmoved. Only installs, upgrades and uninstalls support it.
 	Against *Against
 	// Access is the API server's answer about Questions.Permissions.
 	Access Access
-	// Records says where release records are kept, LockName the Lease that
-	// locks the release, "" when there is none.
+	// Records says where release records are kept. LockName is the name of
+	// the Lease that locks the release, "" if there is none.
 	Records  Records
 	LockName string
-	// Secrets are what templates have read from Secrets of the cluster.
+	// Secrets are the values that templates have read from Secrets in the cluster.
 	Secrets [][]byte
 	// Warnings come from gathering: a deprecated chart, values that no template reads.
 	Warnings []Problem
@@ -112,60 +112,63 @@ type Target struct {
 	// HookObjects[i] belongs to Record.Hooks[i].
 	Objects     []manifest.Object
 	HookObjects []manifest.Object
-	// CRDs come from crds/ folders; they are not in the record.
+	// CRDs are those of crds/ folders; they are not in the record.
 	CRDs []manifest.Object
-	// Chart is what the plan shows of the chart.
+	// Chart identifies the chart in the plan.
 	Chart ChartRef
 	// Source is where the chart was fetched from, or nil.
 	Source *ChartSource
-	// Lock is that of the chart's dependencies, or nil.
+	// Lock is the lock of the chart's dependencies, or nil.
 	Lock *ChartLock
 }
 
-// Pending says whose a pending revision is. The clock is the caller's: ages are
-// words here.
+// Pending says whose run a pending revision belongs to. The caller has the
+// clock, so the age is text here.
 type Pending struct {
-	// Holder is the holder of the release's lock, "" when it is free.
+	// Holder is the holder of the release's lock, "" if the lock is free.
 	Holder string
-	// Ours is true when this tool wrote the pending revision: it is safe to go
-	// on once the lock is free. Another tool's run can't be told dead or alive.
+	// Ours is true if this tool wrote the pending revision, so it is safe to go
+	// on once the lock is free. For another tool's run, nothing says whether it
+	// is still alive.
 	Ours bool
-	// Unlocked is true when this tool wrote it and its lock can't tell whether
-	// its run is still at work: there was none, or Leases can't be read.
+	// Unlocked is true if this tool wrote the pending revision but no lock
+	// says whether its run is still at work: there was none, or Leases can't
+	// be read.
 	Unlocked bool
 	// Age is how long ago the revision became pending, such as "3m".
 	Age string
 }
 
-// Kind is a group and kind as discovery knows it.
+// Kind is what discovery knows about a group and kind.
 type Kind struct {
 	Scope manifest.Scope
-	// Versions the cluster serves, preferred first; empty: the kind is unknown.
+	// Versions are the versions that the cluster serves, the preferred one first; empty if the kind
+	// is unknown.
 	Versions []string
-	// Resource is its name in requests, "deployments"; "" when it is not known.
+	// Resource is the kind's name in requests, such as "deployments"; "" if it is not known.
 	Resource string
-	// Unavailable says why discovery of the group failed, "" when it did not.
+	// Unavailable says why discovery of the group failed; "" if it did not.
 	Unavailable string
 }
 
 // Observation is the live state of one object.
 type Observation struct {
-	// Object is nil when the object is not there.
+	// Object is nil if the object does not exist.
 	Object *unstructured.Unstructured
 	// Managers are the object's managedFields, which Object itself need not have.
 	Managers []metav1.ManagedFieldsEntry
-	// Unreadable says why nothing is known (forbidden, API unavailable).
+	// Unreadable says why the object could not be read (forbidden, API unavailable).
 	Unreadable string
 }
 
-// Observed is the observation of an object that is there.
+// Observed returns the observation of an existing object.
 func Observed(live *unstructured.Unstructured) Observation {
 	return Observation{Object: live, Managers: live.GetManagedFields()}
 }
 
-// Records says what release records are kept in: "Secret" and "secrets", and where.
-// Without a Resource they are not in the cluster. Names are those of the revisions'
-// records, the one to be written included.
+// Records says in which kind of object release records are kept ("Secret" and "secrets") and where.
+// If Resource is empty, they are not in the cluster. Names maps revisions, including the one to be
+// written, to the names of their records.
 type Records struct {
 	Kind      string
 	Resource  string
@@ -179,23 +182,22 @@ type Prediction struct {
 	After *unstructured.Unstructured
 	// Refused is the refusal, nil otherwise.
 	Refused *Refusal
-	// Estimated is set when the server could not say; the text says why.
+	// Estimated says why the server could not predict the outcome; "" if it could.
 	Estimated string
-	// Drift says that the apply has to be forced, because fields of the object were
-	// changed by hand.
+	// Drift says that the apply has to be forced because fields of the object were changed by hand.
 	Drift bool
 }
 
-// Refusal is the API server's no to a dry run.
+// Refusal is an error with which the API server refused a dry run.
 type Refusal struct {
 	// Reason is the API's machine-readable reason ("Invalid", "Forbidden" …).
 	Reason  string
 	Message string
 	// Fields are the paths the server complained about.
 	Fields []string
-	// Immutable says that the refusal is about fields which can't be changed.
+	// Immutable says that the refusal is about fields that can't be changed.
 	Immutable bool
-	// Managers are the other field managers of a server-side-apply conflict.
+	// Managers are the other field managers in a server-side apply conflict.
 	Managers []string
 }
 
@@ -205,19 +207,20 @@ type StoredObject struct {
 	// Docs are the object's documents: those of failed attempts before the last
 	// successful revision, then that revision's, then those of every later attempt.
 	Docs []manifest.Object
-	// Attempts is how many of the Docs are of the first sort.
+	// Attempts is the number of Docs that come from those failed attempts before the last
+	// successful revision.
 	Attempts int
-	// Revision is the newest revision that has the object, Revisions all that
-	// the Docs are of.
+	// Revision is the newest revision that has the object, Revisions all
+	// those that the Docs come from.
 	Revision  int
 	Revisions []int
 }
 
-// Latest is the newest document of the object.
+// Latest returns the newest document of the object.
 func (s StoredObject) Latest() manifest.Object { return s.Docs[len(s.Docs)-1] }
 
-// Age is a duration for people: "40s", "3m", "2h", "5d". Negative ones, of
-// clocks that disagree, are "0s".
+// Age formats a duration for people: "40s", "3m", "2h", "5d". A negative one,
+// from clocks that disagree, becomes "0s".
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -10,19 +10,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// LimitChange is a limit of a container that is new or lower: what ran before may be
-// killed for memory, evicted, or throttled from now on.
+// LimitChange is a new or lowered resource limit of a container: what ran well before may now be
+// OOM-killed, evicted or throttled.
 type LimitChange struct {
 	Container string              `json:"container"`
 	Resource  corev1.ResourceName `json:"resource"`
-	// From is absent where there was no limit.
+	// From is absent if there was no limit.
 	From string `json:"from,omitempty"`
 	To   string `json:"to"`
 	// Objects are the workloads that have the container.
 	Objects []manifest.ID `json:"objects"`
 }
 
-// limits collects changes of limits in workloads that exist before and after the step.
+// limits collects new and lowered limits of containers that exist both before and after the step.
 type limits struct{ list []LimitChange }
 
 func (l *limits) collect(s *Step) {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
 
-// namesake decides what happens to the live object that has a hook's name: the step room deletes
-// it, if that is needed.
+// namesake decides what happens to the live object that has the hook's name. needed reports whether
+// it has to be deleted first, which the step room does.
 func (b *builder) namesake(run *Step) (room Step, needed bool) {
 	live, id := b.live(run.Object), run.Object
 	switch {
@@ -20,7 +20,7 @@ func (b *builder) namesake(run *Step) (room Step, needed bool) {
 		if id == NamespaceID(b.in.Release.Namespace) && b.bringsNamespace(id.Name) {
 			b.block(ProblemConflict, id, "--create-namespace creates it, and then it would be in the hook's way", "take the hook out of the chart, or create the namespace by the hook alone")
 		}
-	case live.Object.GetDeletionTimestamp() != nil: // its deletion is under way and is waited for
+	case live.Object.GetDeletionTimestamp() != nil: // the hook waits until it is gone
 		run.Expect = Expect{UID: live.Object.GetUID()}
 	case id.IsCRD():
 		b.definesKinds(run, live.Object)
@@ -39,8 +39,8 @@ func (b *builder) definesKinds(run *Step, live *unstructured.Unstructured) {
 	b.block(ProblemConflict, run.Object, "it is already in the cluster and differs from what the hook creates, and hooks delete no CRDs", "make it a CRD of crds/, or bring the two in line by hand")
 }
 
-// unreadable blocks a hook when reading the object in its place failed, except for lack of a
-// permission: missing permissions are reported together elsewhere.
+// unreadable blocks a hook if the object with its name could not be read. A missing permission is
+// not reported here but together with all others: see checkAccess.
 func (b *builder) unreadable(step *Step, why string) {
 	kind := b.in.Kinds[step.Object.GroupKind()]
 	get := Permission{Verb: "get", Group: step.Object.Group, Resource: kind.Resource, Namespace: step.Object.Namespace, Name: step.Object.Name}
@@ -49,7 +49,8 @@ func (b *builder) unreadable(step *Step, why string) {
 	}
 }
 
-// replace decides whether the live object is deleted for the hook, and blocks if it must not be.
+// replace decides whether the live object is deleted to make room for the hook, and blocks if it
+// must not be.
 func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step, needed bool) {
 	owner := foreign(live, b.in.Release)
 	ours := owner == "" || b.leftByHook(run.Object, live)
@@ -72,8 +73,8 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 }
 
 // leftByHook reports whether an earlier run of one of this release's hooks left the live object.
-// Hooks carry no ownership metadata (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so it
-// goes by the stored revisions and by the hook annotation of the live object.
+// Hooks carry no ownership metadata (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so the
+// stored revisions and the live object's hook annotation decide.
 func (b *builder) leftByHook(id manifest.ID, live *unstructured.Unstructured) bool {
 	return marked(live) && otherRelease(live, b.in.Release) == "" && b.wasHook(id)
 }
@@ -84,15 +85,15 @@ func marked(live *unstructured.Unstructured) bool {
 	return hook
 }
 
-// instanceLabel names the application that an object is a part of: charts set it
-// to the release (kubernetes.io/docs/concepts/overview/working-with-objects/common-labels).
+// instanceLabel names the instance of an application that an object is part of: charts set it to
+// the release's name (kubernetes.io/docs/concepts/overview/working-with-objects/common-labels).
 const instanceLabel = "app.kubernetes.io/instance"
 
-// abandoned reports whether a hook of an earlier release left the live object and no record tells
-// of it: uninstalling removes the records and leaves the hooks (Helm 3.22.0 and 4.3.1,
-// pkg/action/uninstall.go), and the next install runs them again. The object has to be marked as a
-// hook, to belong to no release and no owner, to have ended, to be part of the same application,
-// and to hold nothing but what a chart put into it.
+// abandoned reports whether a hook of an earlier release left the live object behind without a
+// record of it: uninstalling removes the records and leaves the hooks (Helm 3.22.0 and 4.3.1,
+// pkg/action/uninstall.go), and the next install runs them again. The object must be marked as a
+// hook, belong to no release and no owner, have finished, be part of the same application instance,
+// and hold nothing but what a chart put into it.
 func abandoned(step *Step, live *unstructured.Unstructured, owner string) bool {
 	return owner == nobodys && marked(live) && recreatable(step.Object) && len(live.GetOwnerReferences()) == 0 &&
 		manifest.Label(live, instanceLabel) == manifest.Label(step.Body, instanceLabel) &&

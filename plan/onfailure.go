@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// OnFailure is played after a step of the plan's stages has failed, or the
-// run was stopped by a signal or a time limit. It is planned with the rest, so
-// that nothing is deleted or recorded that the plan did not list.
+// OnFailure is what runs after a step of the plan's stages has failed, or a
+// signal or time limit has stopped the run. It is planned in advance, so
+// nothing is deleted or recorded that the plan did not list.
 type OnFailure struct {
-	// Stages run in this order: what the run has created is deleted
-	// (Options.CleanupOnFail), then the revision gets its final status.
+	// Stages run in this order: what the run has created is deleted (if the
+	// option cleanupOnFail is set), then the revision gets its final status.
 	Stages []Stage `json:"stages,omitempty"`
 	// Rollback previews the rollback of an atomic operation, which follows the stages.
 	Rollback *RollbackPreview `json:"rollback,omitempty"`
@@ -23,7 +23,7 @@ type OnFailure struct {
 // StageCleanup deletes what a failed run has created.
 const StageCleanup StageName = "clean up"
 
-// onFailure plans what follows when the run fails. All other stages have to be planned when it is
+// onFailure plans what happens if the run fails. All other stages must be planned when it is
 // called.
 func (b *builder) onFailure() {
 	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.in.Operation == CorrectRecords || b.plan.FromRevision == 0 && b.in.Target == nil {
@@ -46,9 +46,9 @@ func (f *OnFailure) add(name StageName, waves []Wave) {
 	}
 }
 
-// cleanup returns steps that delete each resource that the run has created. The release's namespace
-// and CRDs stay, as in Helm 4.3.1 (pkg/action/upgrade.go, failRelease): others may use them by
-// then.
+// cleanup returns the steps that delete the resources that the run has created. The release's
+// namespace and CRDs stay, as in Helm 4.3.1 (pkg/action/upgrade.go, failRelease): others may
+// already use them.
 func (b *builder) cleanup() []Step {
 	var steps []Step
 	b.plan.Steps(func(stage StageName, s *Step) {
@@ -63,8 +63,8 @@ func (b *builder) cleanup() []Step {
 	return steps
 }
 
-// failedRecord returns the step that gives the revision its final status. Failed tests are
-// recorded, and the release's status stays.
+// failedRecord returns the step that gives the revision its final status. If tests fail, their
+// outcome is recorded and the release keeps its status.
 func (b *builder) failedRecord() Step {
 	if b.in.Operation == Test {
 		r := b.in.Target.Record
@@ -73,26 +73,26 @@ func (b *builder) failedRecord() Step {
 	return b.recordStep("failed", Record{Revision: b.plan.ToRevision, Status: release.StatusFailed}, fmt.Sprintf("revision %d failed", b.plan.ToRevision))
 }
 
-// RollbackPreview is the rollback of an atomic operation as far as it can be known
-// beforehand. When it is needed, it is planned anew from what is live then.
+// RollbackPreview is the rollback of an atomic operation as far as it is known beforehand. If it is
+// needed, it is planned again from the live state at that time.
 type RollbackPreview struct {
 	// To is the revision whose manifest is restored, the last successful one; 0
-	// says that the release is uninstalled, for there is none.
+	// means that there is none and the release is uninstalled.
 	To int `json:"to"`
-	// KeepHistory says of an uninstall that the records stay: the release was
-	// uninstalled before, with its history kept.
+	// KeepHistory says that such an uninstall keeps the records: the release
+	// had been uninstalled before, with its history kept.
 	KeepHistory bool `json:"keepHistory,omitempty"`
 
-	// Delete, Patch and Create count the objects that it deletes, changes back
-	// and creates again, Recreate those that are deleted and created once more,
-	// Hooks its own hooks.
+	// Delete, Patch and Create count the objects that the rollback deletes,
+	// changes back and creates again, Recreate those that it deletes and
+	// creates, and Hooks the hooks that it runs.
 	Delete   int `json:"delete"`
 	Patch    int `json:"patch"`
 	Create   int `json:"create"`
 	Recreate int `json:"recreate"`
 	Hooks    int `json:"hooks"`
 
-	// Lasting are effects that it does not undo.
+	// Lasting are the effects that the rollback does not undo.
 	Lasting []Lasting `json:"lasting,omitempty"`
 }
 
@@ -105,7 +105,7 @@ type Lasting struct {
 	What string `json:"what"`
 }
 
-// rollbackPreview derives the rollback from the plan's own steps.
+// rollbackPreview derives the rollback from the plan's steps.
 func (b *builder) rollbackPreview() *RollbackPreview {
 	installed := b.in.History.SinceUninstall()
 	r := &RollbackPreview{KeepHistory: len(installed) < len(b.in.History)}
@@ -148,8 +148,8 @@ func hooksBack(good *release.Revision, in Input) int {
 	return n
 }
 
-// count adds the effect of the rollback on one resource; restored says that the restored revision
-// has the resource. Namespaces, CRDs and hooks are not rolled back.
+// count counts the effect of the rollback on one resource; restored says that the restored revision
+// has it. Namespaces, CRDs and hooks are not rolled back.
 func (r *RollbackPreview) count(s *Step, restored bool) {
 	switch {
 	case s.Op == OpDelete && restored:
@@ -167,7 +167,7 @@ func (r *RollbackPreview) count(s *Step, restored bool) {
 	}
 }
 
-// lasting returns what no rollback undoes of a step, "" when all of it can be undone.
+// lasting says what a rollback does not undo of a step; "" if it undoes everything.
 func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	switch {
 	case s.MakesRoom() && s.Hook.Foreign:
@@ -202,9 +202,9 @@ func staysOnUninstall(s *Step) bool {
 	return doc != nil && hasKeepPolicy(doc)
 }
 
-// RollbackOptions are the options of the rollback: as those of the plan that
-// failed, but it waits for what it restores, and is neither limited as a whole
-// nor judged by policies: what was allowed may be undone.
+// RollbackOptions returns the options of the rollback: those of the failed
+// plan, except that it waits for what it restores, has no overall timeout and
+// is not subject to policies: what was allowed may be undone.
 func (p *Document) RollbackOptions() Options {
 	o := p.Options
 	o.Atomic, o.CleanupOnFail, o.Description, o.OverallTimeout, o.Policy = false, false, "", 0, Policy{}
@@ -214,8 +214,8 @@ func (p *Document) RollbackOptions() Options {
 	return o
 }
 
-// mentionUndone adds to a rollback's record the objects whose changes the rollback undid: all
-// objects that the plan writes.
+// mentionUndone adds to the description of a rollback's record the objects whose changes the
+// rollback undoes: all objects that the plan writes.
 func (b *builder) mentionUndone(r *Record) {
 	if !b.in.Undoing {
 		return

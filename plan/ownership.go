@@ -22,15 +22,15 @@ func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstru
 	return out
 }
 
-// sent returns the body for requests about the document. Labels and annotations equal to the last
-// body's share its memory.
+// sent returns the body that is sent for the document. Labels and annotations that equal those of
+// the last body share its memory.
 func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructured {
 	if b.in.Options.ServerSide {
 		doc = serverfields.WithoutStringData(doc)
 	}
 	body := owned(doc, b.in.Release)
 	metadata, _ := body.Object["metadata"].(map[string]any)
-	for _, field := range []string{"labels", "annotations"} { // most objects of a chart have the same
+	for _, field := range []string{"labels", "annotations"} { // they are the same in most objects of a chart
 		if jsontree.Same(metadata[field], b.sentLast[field]) {
 			metadata[field] = b.sentLast[field]
 		}
@@ -39,7 +39,7 @@ func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructure
 	return body
 }
 
-// foreign says to whom a live object belongs if it is not the release's; "" if it is.
+// foreign says who a live object belongs to if not to the release; "" if it is the release's own.
 func foreign(live *unstructured.Unstructured, key release.Key) string {
 	owner := ownerOf(live)
 	managed := manifest.Label(live, manifest.ManagedByLabel)
@@ -58,8 +58,8 @@ func foreign(live *unstructured.Unstructured, key release.Key) string {
 // nobodys is what foreign returns for an object without an owner.
 const nobodys = "it belongs to no release"
 
-// otherRelease is "namespace/name" of the other release that owns a live object by its annotations,
-// else "".
+// otherRelease returns "namespace/name" of the other release that owns a live object according to
+// its annotations, or "".
 func otherRelease(live *unstructured.Unstructured, key release.Key) string {
 	owner := ownerOf(live)
 	if owner.Name == "" || owner == key {

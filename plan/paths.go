@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 )
 
-// paths is a sorted list of field paths for many look-ups: a CRD may have twenty thousand fields.
+// paths is a sorted list of field paths that makes many look-ups fast: a CRD may have twenty
+// thousand fields.
 type paths []string
 
 // pathsOf returns the paths of the changes.

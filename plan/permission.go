@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Permission is one that applying a plan needs, as RBAC grants it: a verb on a resource, in a
-// namespace ("": the whole cluster), on one object when it has a Name.
+// Permission is a permission as RBAC grants it: a verb on a resource, in a namespace ("": the whole
+// cluster), and on a single object if Name is set.
 type Permission struct {
 	Verb      string
 	Group     string
@@ -19,15 +19,16 @@ type Permission struct {
 	Name      string
 }
 
-// Access is the API server's answer about the permissions of a first Build.
+// Access is the API server's answer about the permissions that a first Build asks about.
 type Access struct {
-	// Denied are those that it denies. What it was not asked about is not here.
+	// Denied holds the permissions that it denies, among those that it was asked about.
 	Denied map[Permission]bool
-	// Unchecked says why it could not be asked, "" when it could.
+	// Unchecked says why it could not be asked; "" if it could.
 	Unchecked string
 }
 
-// Subject is who is asked about: the name of a user, as RBAC has it, and groups.
+// Subject is the identity whose permissions are asked about: a user name, as RBAC knows it, and
+// groups.
 type Subject struct {
 	User   string
 	Groups []string
@@ -42,7 +43,7 @@ type requiredPermission struct {
 }
 
 // requiredPermissions lists the permissions that no dry run checks, in the order of the run. In a
-// first Build it also lists those that may turn out not to be needed.
+// first Build it includes some that may turn out not to be needed.
 func (b *builder) requiredPermissions() []requiredPermission {
 	n := permissionCollector{builder: b}
 	n.lock()
@@ -87,7 +88,7 @@ func (b *builder) resourceOf(id manifest.ID) (resource, namespace string) {
 	return d.Resource, id.Namespace
 }
 
-// lockNamespace is the namespace of the release's lock, which is that of its records.
+// lockNamespace is the namespace of the release's lock, which is the namespace of its records.
 func (in Input) lockNamespace() string { return cmp.Or(in.Records.Namespace, in.Release.Namespace) }
 
 func (n *permissionCollector) lock() {
@@ -97,7 +98,8 @@ func (n *permissionCollector) lock() {
 	}
 }
 
-// known is ask for kinds that need not be in the release and were therefore not discovered.
+// known does what ask does for kinds that may not occur in the release and so may not have been
+// discovered.
 func (n *permissionCollector) known(id manifest.ID, resource, otherwise string, verbs ...string) {
 	for _, verb := range verbs {
 		p := Permission{Verb: verb, Group: id.Group, Resource: resource, Namespace: id.Namespace}
@@ -140,10 +142,10 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 	}
 }
 
-// polls says how apply waits for an object that it may get but neither list nor watch.
+// polls says how apply waits for an object that it may get but not list and watch.
 const polls = "it is polled instead"
 
-// hook adds what a hook's run needs. Get serves to look for an object in its place.
+// hook adds what running a hook needs, including get, to look for an existing object with its name.
 func (n *permissionCollector) hook(s *Step) {
 	if s.InPlace() {
 		n.ask(s.Object, "", "get", "patch")
@@ -167,7 +169,7 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 	}
 }
 
-// record adds what writing records needs: a revision is created once, then updated; revisions
+// record adds what writing release records needs: a record is created once, then updated; those
 // beyond the history limit are deleted at the end.
 func (n *permissionCollector) record(s *Step) {
 	resource := n.in.Records.Resource
@@ -193,21 +195,21 @@ func (n *permissionCollector) record(s *Step) {
 	}
 }
 
-// LockRenewal is the permission without which a run can't keep its lock, by the
-// namespace and name of the Lease.
+// LockRenewal returns the permission that a run needs to keep its lock, given
+// the namespace and name of the Lease.
 func LockRenewal(namespace, lease string) Permission { return onLease("update", namespace, lease) }
 
-// LockPermissions are those that taking and keeping a lock may need, by the
-// namespace and name of the Lease.
+// LockPermissions returns the permissions that taking and keeping a lock may
+// need, given the namespace and name of the Lease.
 func LockPermissions(namespace, lease string) []Permission {
 	return []Permission{
 		LockReading(namespace, lease),
-		onLease("create", namespace, ""), // create can't be granted for a name
+		onLease("create", namespace, ""), // create can't be limited to a name
 		LockRenewal(namespace, lease),
 	}
 }
 
-// LockReading is the permission to see who holds a lock.
+// LockReading returns the permission to see who holds a lock.
 func LockReading(namespace, lease string) Permission { return onLease("get", namespace, lease) }
 
 func onLease(verb, namespace, name string) Permission {

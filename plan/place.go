@@ -2,17 +2,16 @@ package plan
 
 import "github.com/kubectl-release/kubectl-release/internal/manifest"
 
-// Place is a line of a file that people have written: of values, of a chart, of a set of
-// releases.
+// Place is a line of a file that people write: a values file, a chart's file, a set of releases.
 type Place struct {
-	// File is a path with slashes: relative to the repository's root where it lies in a
-	// repository, else as it was named.
+	// File is a path with slashes: relative to the root of the repository that the file is in, or
+	// as the user wrote it if it is in none.
 	File string `json:"file"`
-	// Line counts from 1; 0 is the file as a whole.
+	// Line counts from 1; 0 means the whole file.
 	Line int `json:"line,omitempty"`
 }
 
-// Places look up the lines of files that parts of a plan come from.
+// Places looks up the lines of files that parts of a plan come from.
 type Places struct {
 	Release Place
 	// Value returns the place of one of the user's values, by its path as in Change.Path.
@@ -21,7 +20,7 @@ type Places struct {
 	Object func(source string, id manifest.ID) Place
 }
 
-// mostPlaced limits for how many values the place is looked up: each look-up reads files.
+// mostPlaced limits the number of values whose places are looked up: each look-up reads files.
 const mostPlaced = 100
 
 // Locate fills in the places of the plan's release, values and steps.
@@ -40,8 +39,8 @@ func (p *Plan) Locate(at Places) {
 	})
 }
 
-// Entry is the document of a plan that is one of a set's: its place is that of the entry,
-// and its cluster is called as the set calls it.
+// Entry returns a copy of the document as an entry of a set of releases: with the entry's place,
+// and with the set's name for the cluster, if it has one.
 func (p Document) Entry(cluster string, at Place) *Document {
 	p.Place, p.EntryName = at, p.Release.String()
 	if cluster != "" {

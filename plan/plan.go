@@ -1,9 +1,10 @@
 // Package plan decides what an operation on a release will do. Build compares
-// what is stored, what is live and what the chart says now, and gives a Plan:
-// an ordered, printable value that package apply carries out step by step.
+// what is stored, what is live and what the chart says now, and returns a
+// Plan: an ordered, printable value that package apply carries out step by
+// step.
 //
 // It is pure: no clock, no network, no files, no randomness. The same input
-// gives the same plan, byte for byte. It does not render charts, observe
+// yields the same plan, byte for byte. It does not render charts, observe
 // clusters or write anything.
 package plan
 
@@ -14,37 +15,37 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Plan is the result of Build, which package apply carries out: the document that people
-// and policies read, and the bundle, which is not printed. A saved plan holds both.
+// Plan is the result of Build, which package apply carries out: the document that people and
+// policies read, and the bundle, which is never printed. A saved plan holds both.
 type Plan struct {
 	Document
 	Bundle `json:"-"`
 }
 
-// Bundle is the part of a plan that is needed to apply it or to plan again, and that no output
+// Bundle is the part of a plan that is needed to apply it or to plan again, but that no output
 // shows. The steps' bodies are in the Document, where redact.Plan masks them.
 type Bundle struct {
-	// Record is the revision that apply will store; nil where it stores none.
+	// Record is the revision that apply will store; nil if it stores none.
 	Record *release.Revision
-	// CRDs are the chart's, for planning again from a saved file.
+	// CRDs are those of the chart's crds/ folders, for planning again from a saved file.
 	CRDs []manifest.Object
 	// Notes is the chart's rendered NOTES.txt.
 	Notes string
-	// Secrets are values that templates have read from Secrets of the cluster.
+	// Secrets are values that templates have read from Secrets in the cluster.
 	Secrets [][]byte
-	// Nonce is random, so that the contents of a saved plan, such as a weak password, can't
-	// be guessed and checked by its Digest.
+	// Nonce is random, so that the contents of a saved plan, such as a weak password, can't be
+	// guessed and checked against its Digest.
 	Nonce []byte
 }
 
-// WithSensitive is the plan with further patterns of fields that no output shows.
+// WithSensitive returns a copy of the plan with more patterns of fields that no output shows.
 func (p *Plan) WithSensitive(patterns []string) *Plan {
 	out := *p
 	out.Options.Sensitive = slices.Concat(p.Options.Sensitive, patterns)
 	return &out
 }
 
-// WithSecrets is the plan with these Secrets instead of its own.
+// WithSecrets returns a copy of the plan with these Secrets instead of its own.
 func (p *Plan) WithSecrets(secrets [][]byte) *Plan {
 	out := *p
 	out.Secrets = secrets

@@ -9,27 +9,27 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Policy says which risks stand against applying a plan. A step is denied for
-// a risk that it bears (Step.Risks) when a rule of Deny matches it and no rule
-// of Allow from the same source does: the exceptions of one file don't soften
+// Policy says which steps forbid applying a plan. A step is denied if a rule
+// of Deny matches it, by one of its risks or by an expression, and no rule of
+// Allow from the same source does: the exceptions in one file don't weaken
 // another file or the command line.
 type Policy struct {
 	Deny  []Rule `json:"deny,omitempty"`
 	Allow []Rule `json:"allow,omitempty"`
-	// Review says who is asked to look at what. It stands against nothing.
+	// Review says who is asked to review which steps. It blocks nothing.
 	Review []ReviewRule `json:"review,omitempty"`
 }
 
-// Rule matches steps by all that it says of them. It says a risk, an expression, or both.
+// Rule matches the steps that meet all of its conditions. It has a risk, an expression, or both.
 type Rule struct {
 	Risk Risk `json:"risk,omitempty"`
-	// Kinds are the kinds that it is about, as Kind or Kind.group; none: all.
+	// Kinds are the kinds of objects that it applies to, as Kind or Kind.group; empty means all.
 	Kinds []string `json:"kinds,omitempty"`
-	// Names are patterns of objects' names, with the wildcards * and ?; none: all.
+	// Names are patterns for names of objects, with the wildcards * and ?; empty means all.
 	Names []string `json:"names,omitempty"`
-	// Expression is CEL over a step and the plan, see docs/policy.md.
+	// Expression is a CEL expression over a step and the plan, see docs/policy.md.
 	Expression string `json:"expression,omitempty"`
-	// Because is why, for those whom it stops.
+	// Because is the reason that is shown to those whom the rule stops.
 	Because string `json:"because,omitempty"`
 	// Source is where the rule comes from: a file's name, or "--deny".
 	Source string `json:"source,omitempty"`
@@ -38,12 +38,12 @@ type Rule struct {
 // DenyFlag is the Source of rules from the command line.
 const DenyFlag = "--deny"
 
-// And is the policy with the rules of another one.
+// And returns the policy with the rules of another one added.
 func (p Policy) And(other Policy) Policy {
 	return Policy{Deny: slices.Concat(p.Deny, other.Deny), Allow: slices.Concat(p.Allow, other.Allow), Review: slices.Concat(p.Review, other.Review)}
 }
 
-// DenyRisks is the policy of the flag --deny. Errors: a word that is no risk.
+// DenyRisks returns the policy of the flag --deny. It returns an error if a word is not a risk.
 func DenyRisks(words ...string) (Policy, error) {
 	var p Policy
 	for _, word := range words {
@@ -90,9 +90,9 @@ func matchesAny(patterns []string, name string) bool {
 	})
 }
 
-// Denied are the blocking problems that the policy makes of the plan: one for each risk of a
-// step and source that denies it, and one for each rule without a risk. A rule whose
-// expression can't be evaluated denies.
+// Denied returns the blocking problems that the policy finds in the plan: for each step, one for
+// each of its risks and each source that denies it, and one for each matching rule without a risk.
+// A rule whose expression can't be evaluated denies the step.
 func (p Policy) Denied(made *Plan) []Problem {
 	var out []Problem
 	e := expressionsOver(made)
@@ -136,8 +136,8 @@ func (p Policy) denied(risk Risk, op Operation, s *Step, e *expressions) (out []
 	return out
 }
 
-// allows reports whether an exception of the source covers the step. It returns an error if none
-// does and the expression of one can't be evaluated.
+// allows reports whether an exception from the source covers the step. It returns an error if none
+// does and the expression of one of them can't be evaluated.
 func (p Policy) allows(risk Risk, s *Step, source string, e *expressions) (bool, error) {
 	var failed error
 	for _, r := range p.Allow {
@@ -195,7 +195,7 @@ func riskOf(r Risk, s *Step) string {
 	return string(r)
 }
 
-// avoid says how a chart avoids the risk.
+// avoid says how to avoid the risk.
 func avoid(r Risk, op Operation, s *Step) string {
 	const keep = manifest.ResourcePolicyAnnotation + ": " + manifest.ResourcePolicyKeep
 	switch {
@@ -216,14 +216,14 @@ func avoid(r Risk, op Operation, s *Step) string {
 	}
 }
 
-// judge adds the problems that the policy makes of the steps, and the reviews that it asks for.
+// judge adds the problems that the policy finds in the steps, and the reviews that it asks for.
 func (b *builder) judge() {
 	b.problems(b.in.Options.Policy.Denied(b.plan)...)
 	b.plan.Reviews = b.in.Options.Policy.reviews(b.plan)
 }
 
-// Judged returns a finished plan judged by more rules. The rules stay in its options, so that apply
-// judges the plan that it makes anew by them, too.
+// Judged returns a copy of a finished plan with the rules of another policy applied, too. The rules
+// become part of its options, so apply also applies them when it plans again.
 func (p *Plan) Judged(more Policy) *Plan {
 	out := *p
 	out.Options.Policy = p.Options.Policy.And(more)

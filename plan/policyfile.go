@@ -16,7 +16,7 @@ import (
 type policyFile struct {
 	Deny  []policyRule `json:"deny"`
 	Allow []policyRule `json:"allow"`
-	// Review asks people, and stops nothing.
+	// Review asks people to review, and blocks nothing.
 	Review []policyReview `json:"review"`
 }
 
@@ -24,7 +24,7 @@ type policyRule struct {
 	Risk  string   `json:"risk"`
 	Kinds []string `json:"kinds"`
 	Names []string `json:"names"`
-	// Expression is CEL; with it a rule needs no risk.
+	// Expression is a CEL expression; a rule with one needs no risk.
 	Expression string `json:"expression"`
 	Because    string `json:"because"`
 }
@@ -37,9 +37,9 @@ type policyReview struct {
 	Names   []string `json:"names"`
 }
 
-// ParsePolicy reads a policy file. source is its name, for messages. Nothing in
-// it is overlooked: unknown and repeated fields, unknown risks, broken patterns and
-// expressions, and a file that neither denies anything nor asks anybody are errors.
+// ParsePolicy parses a policy file. source is its name, for messages. It is strict: unknown and
+// duplicate fields, unknown risks, malformed patterns and expressions, and a file that neither
+// denies anything nor asks for reviews are errors.
 func ParsePolicy(data []byte, source string) (Policy, error) {
 	if len(manifest.Split(string(data))) > 1 {
 		return Policy{}, fmt.Errorf("read the policy %s: it has to be one document", source)
@@ -82,7 +82,7 @@ func (l ruleLines) rules(read []policyRule, list, source string) ([]Rule, error)
 	return out, errors.Join(errs...)
 }
 
-// rule converts a rule of the file, which must have a risk or an expression.
+// rule converts a rule from the file, which must have a risk or an expression.
 func (r policyRule) rule(source string) (out Rule, err error) {
 	out = Rule{Kinds: r.Kinds, Names: r.Names, Expression: r.Expression, Because: r.Because, Source: source}
 	if r.Risk != "" || r.Expression == "" {
@@ -98,7 +98,7 @@ func (r policyRule) rule(source string) (out Rule, err error) {
 	return out, nil
 }
 
-// ruleLines are the line numbers at which the rules of a file begin, by list.
+// ruleLines holds the line numbers where the rules of a file begin, by list.
 type ruleLines map[string][]int
 
 func linesOf(data []byte) ruleLines {
@@ -115,7 +115,7 @@ func linesOf(data []byte) ruleLines {
 	return lines
 }
 
-// at is "deny[1] (line 4)".
+// at returns the position of a rule for messages: "deny[1] (line 4)".
 func (l ruleLines) at(list string, i int) string {
 	if i >= len(l[list]) {
 		return fmt.Sprintf("%s[%d]", list, i)

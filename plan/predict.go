@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// predict settles what the step leads to: by the server's answer when there is
-// one, else by the local estimate.
+// predict sets the step's outcome: from the API server's answer if there is
+// one, and from the local estimate otherwise.
 func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	if why := b.notYet(step.Object); why != "" {
 		b.estimated(step, estimate, why)
@@ -37,8 +37,8 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	b.diff(step)
 }
 
-// estimateUnknown says of steps whose objects hold what is not known that they are estimated.
-// What the API server has answered is about something else then.
+// estimateUnknown marks steps whose bodies contain placeholders for unknown values as estimated:
+// what the API server answered was about something else.
 func (b *builder) estimateUnknown() {
 	if b.in.Estimated == nil {
 		return
@@ -50,11 +50,12 @@ func (b *builder) estimateUnknown() {
 	})
 }
 
-// NotAsked is why an outcome is estimated when nothing hindered the question.
+// NotAsked is why an outcome is estimated if the API server could have been asked but was not.
 const NotAsked = "the API server was not asked"
 
 // notYet says why the server can't be asked: the object's namespace or kind
-// comes with this very plan, or the namespace is going away.
+// does not exist yet, or the namespace is being deleted. It returns "" if it
+// can.
 func (b *builder) notYet(id manifest.ID) string {
 	switch {
 	case b.namespaceGoes(id.Namespace):
@@ -71,13 +72,14 @@ func (b *builder) notYet(id manifest.ID) string {
 	return ""
 }
 
+// estimated sets the step's outcome to an estimate; why says why it is not exact.
 func (b *builder) estimated(step *Step, estimate *unstructured.Unstructured, why string) {
 	step.After, step.Fidelity, step.Estimate = estimate, FidelityEstimated, why
 	b.predictImmutable(step)
 	b.diff(step)
 }
 
-// predictImmutable applies the local knowledge of immutable fields.
+// predictImmutable checks the step against what is known locally about immutable fields.
 func (b *builder) predictImmutable(step *Step) {
 	if step.Before == nil || step.Body == nil || step.Op == OpCreate {
 		return
@@ -97,6 +99,7 @@ func (b *builder) predictImmutable(step *Step) {
 	b.immutable(step, why, fields)
 }
 
+// refused turns a refused dry run into a recreate or a problem.
 func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Refusal) {
 	step.After, step.Fidelity = estimate, FidelityEstimated
 	switch {

@@ -5,30 +5,30 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Problem is something a reviewer must know. A blocking one forbids applying.
+// Problem is something that a reviewer must know. A blocking problem forbids applying the plan.
 type Problem struct {
-	// Kind is the sort of problem, "" for a warning of no other kind.
+	// Kind is the kind of problem, empty for a general warning.
 	Kind ProblemKind `json:"kind,omitempty"`
-	// Risk is the one that a policy denies.
+	// Risk is the risk that a policy denies.
 	Risk     Risk        `json:"risk,omitempty"`
 	Step     string      `json:"step,omitempty"`
 	Object   manifest.ID `json:"object,omitzero"`
 	Blocking bool        `json:"blocking"`
-	// Fields are those of the object that it is about, where it is about some.
+	// Fields are the fields of the object that the problem concerns, if any.
 	Fields []string `json:"fields,omitempty"`
 	// Foremost marks a problem that has to be read before anything else in the plan.
 	Foremost bool   `json:"foremost,omitempty"`
 	What     string `json:"what"`
-	// Do is advice on how to solve it, "" when there is none.
+	// Do is advice on how to solve it; empty if there is none.
 	Do string `json:"do,omitempty"`
-	// Place is the line of the file that it comes from, where that is known.
+	// Place is the line of the file that it comes from, if known.
 	Place Place `json:"place,omitzero"`
 }
 
-// Text is the object, if it is about one, and What: "ConfigMap shop/web: it is …".
+// Text returns What, after the object if the problem concerns one: "ConfigMap shop/web: it is …".
 func (p Problem) Text() string { return p.about(p.Object.String()) }
 
-// Brief is Text with the object's kind and name alone: "ConfigMap/web: it is …".
+// Brief returns Text with only the object's kind and name: "ConfigMap/web: it is …".
 func (p Problem) Brief() string { return p.about(p.Object.Kind + "/" + p.Object.Name) }
 
 func (p Problem) about(object string) string {
@@ -38,32 +38,33 @@ func (p Problem) about(object string) string {
 	return object + ": " + p.What
 }
 
-// ProblemKind is a sort of problem. The words are part of rule identifiers,
-// which people write into the settings of other tools.
+// ProblemKind is a kind of problem. The words are part of rule IDs, which
+// people use in the settings of other tools.
 type ProblemKind string
 
 const (
-	// ProblemImmutable: a field can't be changed in place.
+	// ProblemImmutable means that a field can't be changed in place.
 	ProblemImmutable ProblemKind = "immutable"
-	// ProblemPermission: who plans or applies may not do or read something.
+	// ProblemPermission means that whoever plans or applies lacks a permission.
 	ProblemPermission ProblemKind = "permission"
-	// ProblemQuota: a ResourceQuota has no room.
+	// ProblemQuota means that a ResourceQuota would be exceeded.
 	ProblemQuota ProblemKind = "quota"
-	// ProblemInvalid: the cluster would not take it, or the chart contradicts itself.
+	// ProblemInvalid means that the cluster would not accept something, or that the chart
+	// contradicts itself.
 	ProblemInvalid ProblemKind = "invalid"
-	// ProblemConflict: another object, release or field manager is in the way.
+	// ProblemConflict means that another object, release or field manager is in the way.
 	ProblemConflict ProblemKind = "conflict"
-	// ProblemLocked: another operation may be at work on the release.
+	// ProblemLocked means that another operation may be at work on the release.
 	ProblemLocked ProblemKind = "lock"
-	// ProblemPolicy: a policy denies the Risk of a step.
+	// ProblemPolicy means that a policy denies a step.
 	ProblemPolicy ProblemKind = "policy"
-	// ProblemValues and ProblemChart: values or chart are odd; they only warn.
+	// ProblemValues and ProblemChart are warnings about odd values or an odd chart.
 	ProblemValues ProblemKind = "values"
 	ProblemChart  ProblemKind = "chart"
 )
 
-// Impossible is the document in the place of a plan that can't be made: it is blocked by what
-// stands against that.
+// Impossible returns the document that replaces a plan that can't be made: it is blocked by the
+// reason why.
 func Impossible(of release.Key, why string) *Document {
 	return &Document{
 		Release: of, Summary: Summary{Blocking: 1},
@@ -71,7 +72,7 @@ func Impossible(of release.Key, why string) *Document {
 	}
 }
 
-// kind returns the kind of problem that a refusal is.
+// kind returns the kind of problem that the refusal amounts to.
 func (r Refusal) kind() ProblemKind {
 	switch {
 	case r.Immutable:

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// SplitByCompletion splits the objects that a plan writes into those whose steps have succeeded,
-// by the steps' IDs, and the others. Both are in the plan's order.
+// SplitByCompletion splits the objects that a plan writes into those whose steps have succeeded and
+// the others, both in the plan's order. ended holds the IDs of the steps that have succeeded.
 func (p *Document) SplitByCompletion(ended map[string]bool) (done, open []manifest.ID) {
 	p.Steps(func(_ StageName, s *Step) {
 		switch {
@@ -22,7 +22,7 @@ func (p *Document) SplitByCompletion(ended map[string]bool) (done, open []manife
 	return done, open
 }
 
-// SummarizeObjects names the first few objects and says how many more there are.
+// SummarizeObjects lists the first ten objects and says how many more there are.
 func SummarizeObjects(objects []manifest.ID) string {
 	const most = 10
 	names := make([]string, 0, most)

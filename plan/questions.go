@@ -1,34 +1,35 @@
 package plan
 
-// Questions are questions to the API server that the Input of Build does not answer. The engine
-// asks them and builds again; a comparison goes without answers.
+// Questions are the questions to the API server that the Input of Build does not answer. The engine
+// asks them and builds again; a comparison does without answers.
 type Questions struct {
-	// DryRuns are the steps whose outcome is not known (Input.Predictions), by their
-	// IDs. An object that has to be deleted and created is asked about a second time,
-	// under its ReplacementID.
+	// DryRuns are the steps whose outcome is not known yet; the answers go into Input.Predictions.
+	// A step that has to delete and recreate its object is asked about a second time, under its
+	// ReplacementID.
 	DryRuns []*Step
-	// Permissions are those that no dry run checks (Input.Access), each once.
+	// Permissions are the permissions that no dry run checks, without duplicates; the answers go
+	// into Input.Access.
 	Permissions []Permission
-	// QuotaNamespaces are where ResourceQuotas count what the plan changes
-	// (Input.Quotas).
+	// QuotaNamespaces are the namespaces whose ResourceQuotas count what the
+	// plan changes; they go into Input.Quotas.
 	QuotaNamespaces []string
-	// ClaimNamespaces are where StatefulSets leave volume claims, or take these along
-	// (Input.Claims).
+	// ClaimNamespaces are the namespaces where StatefulSets leave their PersistentVolumeClaims
+	// behind or delete them; the claims' names go into Input.Claims.
 	ClaimNamespaces []string
-	// estimated says that some step's outcome remains an estimate and is not asked about.
+	// estimated says that the outcome of some step remains an estimate that no dry run can replace.
 	estimated bool
 }
 
-// Final reports whether the plan that came with the questions, of an input without predictions,
-// is final: no outcome is open, and the answers that in has been completed with since say nothing
-// that Build heeds. It is for most plans that change nothing and most that only delete: to build
-// those of 10,000 objects again takes as long as a third of reading them.
+// Final reports whether the plan that came with the questions, built from an input without
+// predictions, is final: no outcome is open, and the answers that in now contains would change
+// nothing. This is so for most plans that change nothing or only delete; building one of 10,000
+// objects again would take a third as long as reading them.
 func (q Questions) Final(in Input) bool {
 	return len(q.DryRuns) == 0 && !q.estimated && len(q.ClaimNamespaces) == 0 && !in.ReadOnly &&
 		len(in.Access.Denied) == 0 && in.Access.Unchecked == "" && len(in.Quotas) == 0 && len(in.CustomResources) == 0
 }
 
-// dryRuns returns the steps whose outcome has still to be predicted by a dry run.
+// dryRuns returns the steps whose outcome a dry run has yet to predict.
 func (b *builder) dryRuns() []*Step {
 	if b.in.ReadOnly {
 		return nil

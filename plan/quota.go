@@ -15,25 +15,26 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// roomier is the advice where a quota is exceeded.
+// roomier is the advice for an exceeded quota.
 const roomier = "raise the quota (kubectl describe quota), or ask for less"
 
-// A dry run checks a quota for one object alone. The code below sums up what the whole plan adds,
-// before the first write.
+// A dry run checks quotas for a single object only. The code below sums up what the whole plan
+// adds, before the first write.
 
-// growth is the difference that a step makes to what a namespace uses.
+// growth is the difference that a step makes to the resource usage of a namespace.
 type growth struct {
 	namespace     string
 	before, after usage
-	// passing says that the object is deleted again by the end of the step.
+	// passing says that the object is deleted again when the step ends.
 	passing bool
-	// podsBefore and podsAfter are the pods that controllers run for the object.
+	// podsBefore and podsAfter are the pods that controllers run for the object before and after
+	// the step.
 	podsBefore, podsAfter workload
 	// surge are the additional pods during a rollout.
 	surge workload
 }
 
-// growths returns the growth of each step, wave by wave.
+// growths returns the growth that each step causes, wave by wave.
 func (b *builder) growths() [][]growth {
 	var waves [][]growth
 	for _, stage := range b.plan.Stages {
@@ -61,7 +62,7 @@ func (b *builder) growth(stage StageName, s *Step) growth {
 		g.before, g.after = b.usageOf(s.Object, s.Before), b.usageOf(s.Object, after)
 		g.podsBefore = workloadOf(s.Object, s.Before, 1)
 		unsaid := int64(1)
-		if s.Before != nil && s.After == nil { // a field that the apply does not contain keeps its value
+		if s.Before != nil && s.After == nil { // if the body does not set the replicas, their number stays
 			unsaid = g.podsBefore.pods
 		}
 		g.podsAfter = workloadOf(s.Object, after, unsaid)
@@ -69,11 +70,11 @@ func (b *builder) growth(stage StageName, s *Step) growth {
 			g.surge = workload{pods: r.Most - r.Pods, spec: g.podsAfter.spec}
 		}
 	case OpDelete:
-		if !s.HookDeletion() { // it is counted with its run
+		if !s.HookDeletion() { // counted with the hook's run
 			g.before, g.podsBefore = b.usageOf(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
 		}
 	case OpRun:
-		if b.live(s.Object).Object == nil && !b.converted[s.Object] { // else it replaces the existing object
+		if b.live(s.Object).Object == nil && !b.converted[s.Object] { // otherwise it replaces the existing object
 			g.after = b.usageOf(s.Object, s.Body)
 		}
 		g.passing = s.Hook.Deletes(manifest.HookSucceeded)
@@ -88,9 +89,9 @@ func (b *builder) growth(stage StageName, s *Step) growth {
 	return g
 }
 
-// counted returns the namespaces whose quotas a first Build asks for: those in which the plan
-// changes what quotas count. The record alone is no reason: if there is no room for it, the run
-// ends before anything was written.
+// counted returns the namespaces whose quotas a first Build asks for: those where the plan changes
+// what quotas count. The record alone is no reason: if there is no room for it, the run ends before
+// it has written anything.
 func (b *builder) counted() []string {
 	if b.in.Quotas != nil || b.in.Against != nil {
 		return nil
@@ -112,9 +113,9 @@ func (b *builder) counted() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// countsOtherwise reports whether a step changes what quotas count, if only while it runs.
+// countsOtherwise reports whether a step changes what quotas count, even if only while it runs.
 func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
-	if sameSpec(s) && s.Object.GroupKind() != kinds.PersistentVolumeClaim { // its class may be an annotation
+	if sameSpec(s) && s.Object.GroupKind() != kinds.PersistentVolumeClaim { // its storage class may be an annotation
 		r, replaces := b.rollout(s)
 		return replaces && r.Most > r.Pods || b.maySurge(s)
 	}
@@ -122,8 +123,8 @@ func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
 	return !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) || g.surge.pods > 0 || b.maySurge(s)
 }
 
-// sameSpec reports whether a patch leaves the object's spec alone, from which most of what quotas
-// count follows.
+// sameSpec reports whether the step is a patch that leaves the object's spec unchanged, on which
+// most of what quotas count depends.
 func sameSpec(s *Step) bool {
 	after := cmp.Or(s.After, s.Body)
 	return s.Op == OpPatch && s.Before != nil && after != nil && jsontree.Same(s.Before.Object["spec"], after.Object["spec"])
@@ -133,9 +134,9 @@ func same(a, b corev1.ResourceList) bool {
 	return maps.EqualFunc(less(a, b), less(b, a), func(x, y resource.Quantity) bool { return x.Sign() == 0 && y.Sign() == 0 })
 }
 
-// checkQuotas blocks if a namespace has no room for the objects that the plan adds. If it has none
-// for the pods that controllers create for them, it only warns: then the run succeeds, and the
-// rollout does not end.
+// checkQuotas blocks if a namespace has no room for the objects that the plan adds. If only the
+// pods that controllers create for them don't fit, it warns: the run itself succeeds, but the
+// rollout does not finish.
 func (b *builder) checkQuotas() {
 	if len(b.in.Quotas) == 0 {
 		return
@@ -170,8 +171,8 @@ func (b *builder) checkQuotas() {
 	}
 }
 
-// limits returns the quota's limits, or those that the plan itself gives it: quotas are written
-// with the first objects.
+// limits returns the quota's limits, or the ones that the plan itself sets: quotas are among the
+// first objects written.
 func (b *builder) limits(id manifest.ID, live *corev1.ResourceQuota) corev1.ResourceList {
 	limits := live.Status.Hard
 	b.plan.Steps(func(_ StageName, s *Step) {
@@ -183,7 +184,7 @@ func (b *builder) limits(id manifest.ID, live *corev1.ResourceQuota) corev1.Reso
 	return limits
 }
 
-// quota is a ResourceQuota as the quota admission plugin reads it.
+// quota is a ResourceQuota as the quota admission plugin sees it.
 type quota struct {
 	namespace    string
 	limits, used corev1.ResourceList
@@ -202,7 +203,7 @@ func quotaOf(q *corev1.ResourceQuota, limits corev1.ResourceList) quota {
 }
 
 // most returns the most that the plan adds at any moment. The order within a wave is not known, so
-// what a wave frees counts only from the next wave on.
+// what a wave frees counts only from the next wave onwards.
 func (q quota) most(waves [][]growth) corev1.ResourceList {
 	now, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, wave := range waves {
@@ -241,7 +242,7 @@ func (q quota) pods(waves [][]growth) corev1.ResourceList {
 	return total
 }
 
-// surges returns the most that simultaneous rollouts use temporarily.
+// surges returns the most that the surge pods of simultaneous rollouts use.
 func (q quota) surges(waves [][]growth) corev1.ResourceList {
 	most := corev1.ResourceList{}
 	for _, wave := range waves {
@@ -256,8 +257,8 @@ func (q quota) surges(waves [][]growth) corev1.ResourceList {
 	return most
 }
 
-// counts returns the part of an object's usage that this quota limits: nothing when the object is
-// out of its scopes.
+// counts returns the part of an object's usage that this quota limits: nothing if the object is
+// outside its scopes.
 func (q quota) counts(u usage) corev1.ResourceList {
 	for _, scope := range q.scopes {
 		if u.pod == nil || !inScope(scope, u.pod) {

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// inScope reports whether a pod is in a quota's scope (Kubernetes 1.36,
-// pkg/quota/v1/evaluator/core/pods.go). An unknown scope contains no pod.
+// inScope reports whether a pod matches a quota's scope (Kubernetes 1.36,
+// pkg/quota/v1/evaluator/core/pods.go). An unknown scope matches no pod.
 func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec) bool {
 	ends := pod.ActiveDeadlineSeconds != nil
 	switch scope.ScopeName {
@@ -40,7 +40,7 @@ func inScope(scope corev1.ScopedResourceSelectorRequirement, pod *corev1.PodSpec
 	return false
 }
 
-// bestEffort reports whether no container has a request or limit for processor or memory.
+// bestEffort reports whether no container has a CPU or memory request or limit.
 func bestEffort(pod *corev1.PodSpec) bool {
 	amounts := podAmounts(pod)
 	for _, name := range []corev1.ResourceName{

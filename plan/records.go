@@ -7,8 +7,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// pendingRecord stores the new revision as pending before anything else is
-// written: whatever happens then, the next plan knows what may be there.
+// pendingRecord returns the step that stores the new revision as pending
+// before anything else is written: whatever happens then, the next plan knows
+// what may be in the cluster.
 func (b *builder) pendingRecord(status release.Status) Step {
 	to := b.in.Target.Record.Version
 	return b.recordStep("pending", Record{
@@ -16,7 +17,7 @@ func (b *builder) pendingRecord(status release.Status) Step {
 	}.withReason(), fmt.Sprintf("revision %d %s, with all that it is going to send", to, status))
 }
 
-// withReason is the record with what those revisions say that it has fail.
+// withReason returns the record with the description for the revisions that it marks as failed.
 func (r Record) withReason() Record {
 	if len(r.Fail) > 0 {
 		r.FailDescription = "The run was interrupted"
@@ -24,9 +25,9 @@ func (r Record) withReason() Record {
 	return r
 }
 
-// correctRecords records the newest revision as failed where it is pending, and as superseded
-// what still counts as deployed beside the newest, which is. Whoever plans holds the lock, so
-// that no run is at work on the release.
+// correctRecords marks the newest revision as failed if it is pending; if it is deployed, it marks
+// the other deployed revisions as superseded. The caller holds the lock, so no run is at work on
+// the release.
 func (b *builder) correctRecords() {
 	last := b.in.History.Last()
 	switch {
@@ -43,7 +44,7 @@ func (b *builder) correctRecords() {
 	}
 }
 
-// finalRecord makes the new revision the deployed one.
+// finalRecord returns the step that records the new revision as deployed.
 func (b *builder) finalRecord() Step {
 	to := b.in.Target.Record.Version
 	r := Record{
@@ -65,7 +66,8 @@ func (b *builder) recordStep(name string, r Record, why string) Step {
 	return Step{ID: "record/" + name, Op: OpRecord, Record: &r, Fidelity: FidelityExact, Why: why}
 }
 
-// pendingDescription also tells a later plan that this tool wrote the record.
+// pendingDescription describes a pending revision, and also tells a later plan that this tool wrote
+// the record.
 func pendingDescription(op Operation) string {
 	switch op {
 	case Install:
@@ -83,15 +85,15 @@ func pendingDescription(op Operation) string {
 	return PendingMark
 }
 
-// PendingMark begins the description of every revision that this tool has
-// recorded as pending.
+// PendingMark is how the description of every revision begins that this tool
+// records as pending.
 const PendingMark = "kubectl-release"
 
-// UnlockedMark ends it when the run that has recorded it could not take a lock. It is all that
-// apply adds to what a plan records: whether there is a lock is known when the run begins.
+// UnlockedMark is how that description ends if the run could not take a lock. It is all that apply
+// adds to what a plan records: only when the run begins is it known whether there is a lock.
 const UnlockedMark = ", without a lock"
 
-// description is the user's, else Helm's words for the same outcome.
+// description returns the user's description, or Helm's words for the same outcome.
 func (b *builder) description() string {
 	switch {
 	case b.in.Options.Description != "":
@@ -107,7 +109,7 @@ func (b *builder) description() string {
 	}
 }
 
-// interrupted are revisions that a dead run left pending.
+// interrupted returns the revisions that dead runs left pending.
 func (b *builder) interrupted() []int {
 	var out []int
 	for _, r := range b.in.History {
@@ -118,9 +120,9 @@ func (b *builder) interrupted() []int {
 	return out
 }
 
-// superseded are the revisions that the new one takes the place of: those that are deployed.
-// With Options.AsHelm an upgrade has a failed one superseded where none is deployed (pkg/action/upgrade.go,
-// prepareUpgrade in helm/helm).
+// superseded returns the revisions that the new one supersedes: those that are deployed. With
+// Options.AsHelm, an upgrade supersedes the last revision if that has failed and none is deployed
+// (pkg/action/upgrade.go, prepareUpgrade in helm/helm).
 func (b *builder) superseded() []int {
 	var out []int
 	var last *release.Revision
@@ -138,12 +140,13 @@ func (b *builder) superseded() []int {
 	return out
 }
 
-// pruned are the oldest revisions beyond the history's limit. The new revision
-// counts, and it is the one that is good by then.
+// pruned returns the oldest revisions beyond the history limit. The new
+// revision counts towards it and is the successful one by then, so all older
+// ones may be removed.
 func (b *builder) pruned() []int {
 	limit := b.in.Options.HistoryMax
 	excess := len(b.in.History) + 1 - limit
-	if b.in.Resume { // it is among the history
+	if b.in.Resume { // the new revision is already in the history
 		excess--
 	}
 	if limit <= 0 || excess <= 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// ReplacementID is the ID under which a step is asked about that deletes and creates
-// its object: the server's first answer, under the step's own ID, was that it
-// can't be changed in place.
+// ReplacementID returns the ID for the second dry run of a step that deletes and recreates its
+// object. In the first dry run, under the step's own ID, the server answered that the object can't
+// be changed in place.
 func ReplacementID(id string) string { return id + "/anew" }
 
 // recreate turns the step into one that deletes and creates the object.
@@ -27,8 +27,8 @@ func (b *builder) recreate(step *Step, why string) {
 }
 
 // predictReplacement sets the outcome of creating the object again. The dry run uses another name,
-// since the object's own is still taken. For kinds whose names have a meaning, such as CRDs, there
-// is no dry run.
+// since the object's own is still taken. There is no dry run for kinds whose names have a meaning,
+// such as CRDs.
 func (b *builder) predictReplacement(step *Step) {
 	step.After, step.Fidelity = step.Body, FidelityEstimated
 	answer, asked := b.in.Predictions[ReplacementID(step.ID)]
@@ -54,7 +54,7 @@ func (b *builder) predictReplacement(step *Step) {
 }
 
 // aboutName reports whether a refusal may be due to the dry run itself: to the other name, or to
-// the original object, which still exists.
+// the original object that still exists.
 func aboutName(r Refusal) bool {
 	about := func(path string) bool { return path == "metadata" || path == "metadata.name" }
 	return r.Reason != "Invalid" && r.Reason != "BadRequest" || strings.Contains(r.Message, "already allocated") || slices.ContainsFunc(r.Fields, about)

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// remedy is advice on what to try after the API server has refused a step.
+// remedy returns advice on what to try when the API server has refused a step.
 func remedy(r Refusal) string {
 	switch {
 	case r.Reason == "NotFound" && strings.Contains(r.Message, "namespaces"):
@@ -13,7 +13,7 @@ func remedy(r Refusal) string {
 		return roomier
 	case byAdmission(r):
 		return "make the object fit what the cluster admits, or have its administrators admit it"
-	case r.Reason == "Forbidden" && strings.Contains(r.Message, "because it is being terminated"): // the namespace was looked at before its deletion began
+	case r.Reason == "Forbidden" && strings.Contains(r.Message, "because it is being terminated"): // its deletion began after the namespace was read
 		return "wait until the namespace is gone, or install into another one"
 	case r.Reason == "Forbidden":
 		return "ask for that permission, or use another identity (--as, --context)"
@@ -28,8 +28,8 @@ func (r Refusal) exceedsQuota() bool {
 	return r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota")
 }
 
-// byAdmission reports whether an admission policy, an admission webhook or pod security refused the
-// request, going by the messages of Kubernetes 1.36.
+// byAdmission reports whether an admission policy, an admission webhook or Pod Security refused the
+// request, according to the messages of Kubernetes 1.36.
 func byAdmission(r Refusal) bool {
 	for _, words := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "admission webhook", "violates PodSecurity"} {
 		if strings.Contains(r.Message, words) {

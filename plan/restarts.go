@@ -8,17 +8,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// Restart counts the objects of one kind whose pods are replaced, and these pods, as
-// many as there are now.
+// Restart counts the objects of one kind whose pods are replaced, and the pods that they have now.
 type Restart struct {
 	Kind    string `json:"kind"`
 	Objects int    `json:"objects"`
-	// Pods is absent where it is not known: a comparison does not know nodes.
+	// Pods is absent if it is not known: a comparison can't know how many nodes a DaemonSet runs
+	// on.
 	Pods int64 `json:"pods,omitempty"`
 }
 
-// Restarts reports whether pods that the object runs are replaced: its pod template
-// changes, it has pods, and it rolls out by itself what changes there.
+// Restarts reports whether the step replaces pods of its object: the pod template changes or the
+// object is recreated, it has pods, and it rolls out changes on its own.
 func (s *Step) Restarts() bool {
 	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Op == OpDelete {
 		return false
@@ -31,8 +31,8 @@ func (s *Step) Restarts() bool {
 	return pods > 0 || !known
 }
 
-// waitsForSomebody reports whether a workload does not replace its pods by itself: it is paused, or
-// its update strategy is OnDelete.
+// waitsForSomebody reports whether a workload does not replace its pods on its own, because it is
+// paused or its update strategy is OnDelete.
 func waitsForSomebody(doc *unstructured.Unstructured) bool {
 	if doc == nil {
 		return false
@@ -42,7 +42,7 @@ func waitsForSomebody(doc *unstructured.Unstructured) bool {
 	return paused || strategy == "OnDelete"
 }
 
-// restarts counts by kind, in the order in which the kinds first appear.
+// restarts counts restarts by kind, in the order in which the kinds first appear.
 type restarts struct{ list []Restart }
 
 func (r *restarts) count(s *Step) {

@@ -5,16 +5,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Resumes says that the plan goes on with a revision that an interrupted run has recorded
-// as pending: it writes no other one.
+// Resumes reports whether the plan continues a revision that an interrupted run recorded as
+// pending, instead of writing a new one.
 func (p *Plan) Resumes() bool {
 	return p.FoundPending && p.FromRevision == p.ToRevision &&
 		(p.Operation == Install || p.Operation == Upgrade || p.Operation == Rollback)
 }
 
-// Resumable reports whether a pending revision can be resumed: whether this tool has recorded it,
-// with the outcomes of its hooks, so that the remaining work is known. A revision with a hook that
-// has failed, or that runs both before and after the resources, can't be.
+// Resumable reports whether a pending revision can be resumed: this tool recorded it, with the
+// outcomes of its hooks, so the remaining work is known. A revision with a hook that has failed, or
+// that runs both before and after the resources, can't be resumed.
 func Resumable(r *release.Revision) bool {
 	var op Operation
 	switch r.Info.Status {
@@ -40,8 +40,8 @@ func Resumable(r *release.Revision) bool {
 }
 
 // resumed returns what remains to be done for a hook that the interrupted run has started: a hook
-// that has ended is not run again, one that still runs is waited for. begun is false for all other
-// hooks.
+// that has succeeded is not run again, and one that is still running is waited for. begun is false
+// for all other hooks.
 func (b *builder) resumed(run *Step) (left []Step, begun bool) {
 	if !b.in.Resume {
 		return nil, false

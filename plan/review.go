@@ -10,26 +10,27 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// ReviewRule says who is asked to review steps, as CODEOWNERS does for files.
+// ReviewRule says who is asked to review which steps, as CODEOWNERS does for files.
 type ReviewRule struct {
-	// By is who is asked: a user or team as the forge mentions it, "@shop/ops".
+	// By is who is asked: a user or team in the form in which forges mention them, such as
+	// "@shop/ops".
 	By string `json:"by"`
-	// Risk and DriftOf are what the step has to have: a risk, or a change that takes back what
-	// one of these field managers has written (patterns with * and ?); neither: that it does
-	// anything.
+	// Risk and DriftOf select steps: those with the risk, and those that revert what one of these
+	// field managers (patterns with * and ?) has written. Without either, every step that does
+	// anything is selected.
 	Risk    Risk     `json:"risk,omitempty"`
 	DriftOf []string `json:"driftOf,omitempty"`
-	// Kinds and Names are as those of a Rule.
+	// Kinds and Names are as in a Rule.
 	Kinds []string `json:"kinds,omitempty"`
 	Names []string `json:"names,omitempty"`
-	// Source is the file's name.
+	// Source is the name of the policy file.
 	Source string `json:"source,omitempty"`
 }
 
-// Review is a request that a person or team look at a plan.
+// Review asks a person or team to review a plan.
 type Review struct {
 	By string `json:"by"`
-	// Asked are the steps that they are asked about.
+	// Asked lists the steps that they are asked to review.
 	Asked []Asked `json:"asked"`
 }
 
@@ -37,12 +38,12 @@ type Review struct {
 type Asked struct {
 	Step   string      `json:"step"`
 	Object manifest.ID `json:"object"`
-	// Why is the risk, or what is taken back: "takes back spec.replicas, set by kubectl-edit 3h
-	// ago"; "" without either.
+	// Why is the risk, or what is reverted: "takes back spec.replicas, set by kubectl-edit 3h ago";
+	// empty for a rule with neither.
 	Why string `json:"why,omitempty"`
 }
 
-// mention is a user or team: GitHub's @org/team, GitLab's @group/subgroup.
+// mention matches a user or team, such as GitHub's @org/team or GitLab's @group/subgroup.
 var mention = regexp.MustCompile(`^@[A-Za-z0-9][-A-Za-z0-9_.]*(/[A-Za-z0-9][-A-Za-z0-9_.]*)*$`)
 
 func (l ruleLines) reviews(read []policyReview, source string) ([]ReviewRule, error) {

@@ -12,36 +12,37 @@ import (
 type Risk string
 
 const (
-	// RiskData: what the object holds goes with it: the objects of a namespace
-	// or of a CRD's kind, the data of a volume. A StatefulSet's claims go with it, or
-	// with the pods that it is scaled down by, only if it asks for that.
+	// RiskData means that what the object holds is deleted with it: the objects in a namespace or
+	// of a CRD's kind, the data of a volume. The claims of a StatefulSet that is deleted or scaled
+	// down are deleted only if its persistentVolumeClaimRetentionPolicy says so.
 	RiskData Risk = "data"
-	// RiskDelete: the object is deleted.
+	// RiskDelete means that the object is deleted.
 	RiskDelete Risk = "delete"
-	// RiskRecreate: the object is deleted and created.
+	// RiskRecreate means that the object is deleted and created again.
 	RiskRecreate Risk = "recreate"
-	// RiskScaleDown: there will be fewer replicas.
+	// RiskScaleDown means that there will be fewer replicas.
 	RiskScaleDown Risk = "scale-down"
-	// RiskStateful: the spec of a volume claim or a volume is changed in place, or
-	// what the data of a StatefulSet with volumes depends on: its claims, service,
-	// selector, mounts of the data or images.
+	// RiskStateful means that the spec of a PersistentVolumeClaim or PersistentVolume is changed in
+	// place, or something that the data of a StatefulSet with volumes depends on: its claims,
+	// service, selector, data mounts or images.
 	RiskStateful Risk = "stateful"
 )
 
-// Risks are all risks, the gravest first.
+// Risks returns all risks, the gravest first.
 func Risks() []Risk {
 	return []Risk{RiskData, RiskDelete, RiskRecreate, RiskScaleDown, RiskStateful}
 }
 
-// Risks are those that the step bears, the gravest first: a volume claim that
-// is deleted is both RiskData and RiskDelete. Step.Risk is the first of them.
+// Risks returns the risks of the step, the gravest first: deleting a
+// PersistentVolumeClaim is both RiskData and RiskDelete. Step.Risk is the
+// first of them.
 func (s *Step) Risks() []Risk {
 	return slices.DeleteFunc(Risks(), func(r Risk) bool { return !s.bears(r) })
 }
 
-// Told are the risks of which a reviewer has to be told: the gravest, which the others
-// come with, but for RiskStateful where the object stays: a StatefulSet that is scaled
-// down may change what its data depends on as well.
+// Told returns the risks that are reported to a reviewer: the gravest one, which implies the
+// others, and RiskStateful if the object stays: a StatefulSet that is scaled down may also change
+// what its data depends on.
 func (s *Step) Told() []Risk {
 	switch {
 	case s.Risk == "":
@@ -68,9 +69,9 @@ func (s *Step) bears(r Risk) bool {
 	return false
 }
 
-// deletesMoreThanItsOwn reports whether a deletion removes something that existed before the run. A
-// hook of this run that is deleted by its policy does not count, unless it was a resource that
-// became a hook in place.
+// deletesMoreThanItsOwn reports whether the step deletes something that existed before the run. A
+// hook of this run that is deleted because of its delete policy does not count, unless it was a
+// resource that became a hook in place.
 func (s *Step) deletesMoreThanItsOwn() bool {
 	switch {
 	case s.Op != OpDelete || !s.HookDeletion():
@@ -90,8 +91,8 @@ func (s *Step) createdAgain() bool {
 // holdsData reports whether deleting the object loses more than the object itself.
 func holdsData(id manifest.ID) bool { return kinds.Of(id.GroupKind()).Holds != "" }
 
-// recreatable reports whether objects of the kind hold nothing but what is in the chart. Hooks
-// delete and create such objects at every run.
+// recreatable reports whether objects of this kind hold nothing but what is in the chart. Hooks
+// delete and create such objects on every run.
 func recreatable(id manifest.ID) bool { return kinds.Of(id.GroupKind()).InChart }
 
 // losesData reports whether data is lost that existed before the run.
@@ -103,8 +104,8 @@ func losesData(s *Step) bool {
 	return (s.deletesMoreThanItsOwn() || s.Op == OpRecreate) && holdsData(s.Object)
 }
 
-// scalesDown reports whether the step reduces the number of replicas: the object's own, or the
-// bounds of an autoscaler. Without spec.replicas a Deployment, StatefulSet or ReplicaSet has one
+// scalesDown reports whether the step reduces the object's number of replicas, or the bounds of a
+// HorizontalPodAutoscaler. Without spec.replicas, a Deployment, StatefulSet or ReplicaSet has one
 // replica (Kubernetes 1.36, pkg/apis/apps/v1/defaults.go).
 func scalesDown(s *Step) bool {
 	return slices.ContainsFunc(s.Changes, func(c Change) bool {
@@ -133,7 +134,7 @@ func (p *Document) rate() {
 	})
 }
 
-// RiskCounts count a plan's steps by their risks, see Step.Told.
+// RiskCounts counts a plan's steps by their risks, see Step.Told.
 type RiskCounts struct {
 	Data      int `json:"data"`
 	Delete    int `json:"delete"`

@@ -14,21 +14,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Rollout is what replacing its pods means for a Deployment or StatefulSet while it lasts, by
-// its own strategy. DaemonSets are left out: what runs on a node meanwhile depends on the node.
+// Rollout says what replacing the pods means for a Deployment or StatefulSet while it lasts,
+// according to its update strategy. DaemonSets are not covered: what runs meanwhile depends on the
+// nodes.
 type Rollout struct {
 	Object manifest.ID `json:"object"`
-	// Pods is how many there are afterwards, Least how many of them are at work at any time, and
-	// Most how many there are at once.
+	// Pods is the number of pods afterwards, Least the fewest that are available at any time during
+	// the rollout, and Most the most that exist at the same time.
 	Pods  int64 `json:"pods"`
 	Least int64 `json:"least"`
 	Most  int64 `json:"most"`
-	// Budgets are PodDisruptionBudgets of the release that want more pods at work than Least.
+	// Budgets are the release's PodDisruptionBudgets that require more available pods than Least.
 	Budgets []Budget `json:"budgets,omitempty"`
 }
 
-// Budget is how many pods at work a PodDisruptionBudget wants. Evictions heed it, rollouts do
-// not.
+// Budget is the number of available pods that a PodDisruptionBudget requires. Evictions respect it,
+// rollouts do not.
 type Budget struct {
 	Name  string `json:"name"`
 	Wants int64  `json:"wants"`
@@ -42,8 +43,8 @@ func (b *builder) rollout(s *Step) (Rollout, bool) {
 	return b.replaced(s)
 }
 
-// maySurge reports whether a change with unknown outcome may temporarily run more pods than there
-// are afterwards.
+// maySurge reports whether a patch whose outcome is unknown may temporarily run more pods than
+// there are afterwards.
 func (b *builder) maySurge(s *Step) bool {
 	if s.Op != OpPatch || s.After != nil || s.Body == nil || !kinds.Of(s.Object.GroupKind()).RollsOut {
 		return false
@@ -59,7 +60,7 @@ func (b *builder) maySurge(s *Step) bool {
 	return ok && r.Most > r.Pods
 }
 
-// replaced returns the rollout of a step, supposing that it replaces pods.
+// replaced returns the rollout of a step, assuming that it replaces pods.
 func (b *builder) replaced(s *Step) (Rollout, bool) {
 	was := workloadOf(s.Object, s.Before, 1).pods
 	doc := s.outcome()
@@ -68,7 +69,7 @@ func (b *builder) replaced(s *Step) (Rollout, bool) {
 	switch {
 	case pods == 0:
 		return Rollout{}, false
-	case s.Op == OpRecreate: // the pods go with it
+	case s.Op == OpRecreate: // its pods are deleted with it
 	case s.Object.GroupKind() == kinds.Deployment:
 		r.Least, r.Most = deploymentRollout(doc, pods)
 	case s.Object.GroupKind() == kinds.StatefulSet:
@@ -137,7 +138,7 @@ func scaled(v *intstr.IntOrString, pods int64, up bool) int64 {
 	return int64(n)
 }
 
-// budgets returns the release's PodDisruptionBudgets that select a workload's pods and ask for more
+// budgets returns the release's PodDisruptionBudgets that select a workload's pods and require more
 // available pods than its rollout leaves.
 func (b *builder) budgets(namespace string, workload *unstructured.Unstructured, r Rollout) []Budget {
 	template, _, _ := unstructured.NestedStringMap(workload.Object, "spec", "template", "metadata", "labels")
@@ -178,7 +179,7 @@ func (b *builder) disruptionBudgets() []policyv1.PodDisruptionBudget {
 	return b.disruptions
 }
 
-// wanted returns how many of the pods a budget wants to be available (Kubernetes 1.36,
+// wanted returns how many of the pods a budget requires to be available (Kubernetes 1.36,
 // pkg/controller/disruption, getExpectedPodCount).
 func wanted(spec policyv1.PodDisruptionBudgetSpec, pods int64) int64 {
 	switch {

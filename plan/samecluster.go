@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// otherCluster says why a plan does not belong to the present cluster, "" when it does. UIDs
-// decide, whatever the API server's address: that of kube-system, else that of the release's
-// namespace. If neither could be read both times, the API server must have the same address and a
-// certificate of the same authority.
+// otherCluster says why the reviewed plan does not belong to the present cluster; "" if it does.
+// Whatever the API server's address, UIDs decide: that of kube-system, or else that of the
+// release's namespace. If neither could be read both times, the API server must have the same
+// address and a certificate from the same authority.
 func otherCluster(reviewed, fresh *Plan) string {
 	was, is := reviewed.Cluster, fresh.Cluster
 	switch {
@@ -30,7 +30,8 @@ func otherCluster(reviewed, fresh *Plan) string {
 	return ""
 }
 
-// otherServer says in what two API servers differ, or why they can't be compared.
+// otherServer says how two API servers differ, or why they can't be compared; "" if they are the
+// same.
 func otherServer(was, is Cluster) string {
 	var differs []string
 	if was.Server == "" || strings.TrimSuffix(was.Server, "/") != strings.TrimSuffix(is.Server, "/") {

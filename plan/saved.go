@@ -16,7 +16,7 @@ import (
 )
 
 // saved is the format of a saved plan: everything that apply needs, unmasked. Sum is the SHA-256 of
-// Content. It detects truncated and edited files, but no deliberate forgery.
+// Content. It detects truncated and edited files, but not deliberate forgery.
 type saved struct {
 	Kind          string          `json:"kind"`
 	FormatVersion string          `json:"formatVersion"`
@@ -37,31 +37,31 @@ type savedContent struct {
 
 const savedKind = "kubectl-release/plan"
 
-// Origin says where and when a plan was saved, by what the job that made it says of
-// itself; "" is not known. Nothing in it changes what the plan does.
+// Origin says where and when a plan was saved, according to the job that made it; what is not known
+// is empty. Nothing in it changes what the plan does.
 type Origin struct {
 	Created time.Time `json:"created"`
-	// Repository is that of the sources, "shop/web" or a URL; Commit is the commit of
-	// it that was planned, in full.
+	// Repository is the source repository, as "shop/web" or a URL; Commit is the full hash of the
+	// commit that was planned.
 	Repository string `json:"repository,omitempty"`
 	Commit     string `json:"commit,omitempty"`
-	// PullRequest is its number, Run the URL of the job.
+	// PullRequest is the number of the pull request, Run the URL of the job.
 	PullRequest string `json:"pullRequest,omitempty"`
 	Run         string `json:"run,omitempty"`
 }
 
 // Stamp identifies a plan after Build has made it. It does not change what the plan does.
 type Stamp struct {
-	// EffectDigest is that of the plan, see redact.EffectDigest.
+	// EffectDigest is the digest of the plan's effect, see redact.EffectDigest.
 	EffectDigest string
-	// Origin and Nonce are those of a plan that is saved, nil for one that is not.
+	// Origin and Nonce are set for a plan that is saved, and nil otherwise.
 	Origin *Origin
 	Nonce  []byte
 }
 
-// Stamped is the plan with a stamp, and is the only way to its digests: Build gives it none. With
-// a nonce the plan is encoded as well, and has the Digest of that as its PlanDigest. Errors are
-// those of Encode.
+// Stamped returns a copy of the plan with a stamp. Only this sets the digests of a new plan: Build
+// does not. If the stamp has a nonce, the plan is also encoded, and PlanDigest is the Digest of
+// encoded. Errors are those of Encode.
 func (p *Plan) Stamped(s Stamp) (stamped *Plan, encoded []byte, err error) {
 	out := *p
 	out.EffectDigest, out.Origin, out.PlanDigest = s.EffectDigest, s.Origin, ""
@@ -77,14 +77,14 @@ func (p *Plan) Stamped(s Stamp) (stamped *Plan, encoded []byte, err error) {
 	return &out, encoded, nil
 }
 
-// Expired reports whether a plan of this origin is older than age, 0 for any.
+// Expired reports whether a plan of this origin is older than age; if age is 0, none is.
 func (o Origin) Expired(now time.Time, age time.Duration) bool {
 	return age > 0 && o.Created.Add(age).Before(now)
 }
 
-// Encode writes a plan for a file: as it is, secrets included, but for its PlanDigest, which is that
-// of the bytes returned (Digest). Decode reads it. Errors: the plan holds what JSON has no form for;
-// no plan of Build does.
+// Encode returns the plan as the content of a file, unmasked and with secrets, but without its
+// PlanDigest, which is the Digest of the returned bytes. Decode reads it. It returns an error for
+// values that JSON can't represent, which plans from Build never hold.
 func Encode(p *Plan) ([]byte, error) {
 	said := p.Document
 	said.PlanDigest = "" // a file can't contain its own digest
@@ -103,8 +103,8 @@ func Encode(p *Plan) ([]byte, error) {
 	return json.Marshal(saved{Kind: savedKind, FormatVersion: FormatVersion, Sum: hex.EncodeToString(sum[:]), Content: content})
 }
 
-// Digest is "sha256:" and the SHA-256 of data in hex. A saved plan is approved by the digest of
-// what Encode returns, before it is encrypted.
+// Digest returns "sha256:" and the SHA-256 of data in hex. A saved plan is approved by the digest
+// of what Encode returned, before encryption.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -115,8 +115,8 @@ func IsSaved(data []byte) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(data[:min(len(data), 64)])), `{"kind":"`+savedKind)
 }
 
-// Decode reads a saved plan and sets its PlanDigest. Errors: data is not a plan, was cut short or
-// changed, or has another major format version.
+// Decode reads a saved plan and sets its PlanDigest. It returns an error if data is not a saved
+// plan, was truncated or changed, or has another major format version.
 func Decode(data []byte) (*Plan, error) {
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -146,8 +146,8 @@ func Decode(data []byte) (*Plan, error) {
 	return p, nil
 }
 
-// restore rebuilds the plan. format is the format version of the file, which must be the
-// document's.
+// restore rebuilds the plan. format is the format version of the file, which must be that of the
+// document.
 func (c savedContent) restore(format string) (*Plan, error) {
 	if c.Plan == nil {
 		return nil, errors.New("the saved plan is empty")

@@ -5,46 +5,47 @@ import (
 	"maps"
 )
 
-// ChartSource is where a chart is from, and what pins the plan to its bytes. It holds no
-// credentials.
+// ChartSource is where a chart comes from, with the digest that pins the plan to its bytes. It
+// holds no credentials.
 type ChartSource struct {
-	// Reference is the chart as it was named.
+	// Reference is the chart reference as the user wrote it.
 	Reference string `json:"reference"`
-	// Repository is the URL of the repository whose index was asked; empty where none was.
+	// Repository is the URL of the chart repository whose index was used; empty if there was none.
 	Repository string `json:"repository,omitempty"`
-	// Name and Version are those that were chosen, as far as the source says.
+	// Name and Version are the chart and version that were chosen, as far as the source says.
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
-	// URL is where the chart is: an archive, or oci://HOST/PATH:TAG; the path, as it was
-	// named, of an archive on the machine where the plan was made.
+	// URL is where the chart is: the URL of an archive, or oci://HOST/PATH:TAG; for a local archive
+	// its path, as the user wrote it.
 	URL string `json:"url"`
-	// Digest is "sha256:" and hex: the archive's, or for a registry its manifest's.
+	// Digest is "sha256:" and the checksum in hex, of the archive or, in a registry, of the
+	// manifest.
 	Digest string `json:"digest"`
-	// Fixed says that the reference names the digest, so that it can't come to mean
-	// other bytes.
+	// Fixed says that the reference contains the digest, so it always means the same bytes.
 	Fixed bool `json:"fixed,omitempty"`
-	// Signature is whose signature was verified before the chart was rendered; null where
-	// none was asked for.
+	// Signature is the signature that was verified before the chart was rendered; null if none was
+	// asked for.
 	Signature *ChartSignature `json:"signature,omitempty"`
 }
 
-// ChartSignature is who has signed a chart.
+// ChartSignature says who signed a chart.
 type ChartSignature struct {
 	// Method is pgp, for a provenance file, or cosign.
 	Method string `json:"method"`
-	// Signer is the name of an OpenPGP key, or the identity that has signed with cosign;
-	// empty for a key of cosign's.
+	// Signer is the name of the OpenPGP key, or the identity that signed with cosign; empty for a
+	// cosign key.
 	Signer string `json:"signer,omitempty"`
 	// Key is an OpenPGP fingerprint, or for cosign "sha256:" and the public key's SHA-256.
 	Key string `json:"key"`
-	// Issuer is the URL of the OpenID provider that knows an identity, and LogIndex the
-	// number of its signature in Rekor's log; both are there for identities alone.
+	// Issuer is the URL of the OpenID provider that vouches for the identity, and LogIndex the
+	// index of its signature in Rekor's log; only identities have them.
 	Issuer   string `json:"issuer,omitempty"`
 	LogIndex int64  `json:"logIndex,omitempty"`
 }
 
-// String is "Some Name <some@example.com>, pgp key 9C5A…", or for an identity
-// "some@example.com of https://accounts.example.com, cosign, log entry 7".
+// String returns "Some Name <some@example.com>, pgp key 9C5A…", or for an
+// identity "some@example.com of https://accounts.example.com, cosign, log
+// entry 7".
 func (s ChartSignature) String() string {
 	if s.Issuer != "" {
 		return fmt.Sprintf("%s of %s, %s, log entry %d", s.Signer, s.Issuer, s.Method, s.LogIndex)
@@ -56,8 +57,8 @@ func (s ChartSignature) String() string {
 	return text
 }
 
-// Moved says in one sentence that the reference has come to mean other bytes, when now,
-// the digest that it means, is another one than it was; else "".
+// Moved says in one sentence that the reference now means other bytes, or returns "" if it does
+// not. now is the digest that it has at present.
 func (s ChartSource) Moved(now string) string {
 	if s.Fixed || now == s.Digest {
 		return ""
@@ -65,8 +66,8 @@ func (s ChartSource) Moved(now string) string {
 	return fmt.Sprintf("%s was %s when the plan was made, and is %s now", s.URL, s.Digest, now)
 }
 
-// Annotations of the chart in a release's record that say where the chart came from. Helm ignores
-// them and keeps them with the chart, also in rollbacks.
+// Annotations of the chart in a release record that say where the chart came from. Helm ignores
+// them and keeps them with the chart, even in rollbacks.
 const (
 	sourceAnnotation     = "kubectl-release/source"
 	repositoryAnnotation = "kubectl-release/repository"
@@ -74,8 +75,8 @@ const (
 	signatureAnnotation  = "kubectl-release/signed-by"
 )
 
-// Annotate gives the annotations of a chart with those of its source, nil for a folder or
-// a file. What a chart itself claims is left out.
+// Annotate returns a chart's annotations with those for its source added; s is nil for a folder or
+// a file. What the chart itself claims about its source is dropped.
 func (s *ChartSource) Annotate(of map[string]string) map[string]string {
 	out := maps.Clone(of)
 	for _, key := range []string{sourceAnnotation, repositoryAnnotation, digestAnnotation, signatureAnnotation} {
@@ -97,8 +98,8 @@ func (s *ChartSource) Annotate(of map[string]string) map[string]string {
 	return out
 }
 
-// AnnotatedSource returns a chart's source as annotations describe it, with URL, Repository and
-// Digest; nil when they do not.
+// AnnotatedSource returns a chart's source as its annotations describe it (URL, Repository and
+// Digest), or nil if they don't.
 func AnnotatedSource(annotations map[string]string) *ChartSource {
 	if annotations[sourceAnnotation] == "" {
 		return nil
@@ -106,21 +107,22 @@ func AnnotatedSource(annotations map[string]string) *ChartSource {
 	return &ChartSource{URL: annotations[sourceAnnotation], Repository: annotations[repositoryAnnotation], Digest: annotations[digestAnnotation]}
 }
 
-// ChartLock is the lock of a chart's dependencies.
+// ChartLock describes the lock file of a chart's dependencies.
 type ChartLock struct {
-	// File is Chart.lock, or requirements.lock of a v1 chart; empty where there is none.
+	// File is Chart.lock, or requirements.lock for a v1 chart; empty if there is none.
 	File string `json:"file,omitempty"`
-	// Digest is the lock's own, of what Chart.yaml says and what was chosen.
+	// Digest is the digest in the lock file, of the dependencies in Chart.yaml and the versions
+	// chosen for them.
 	Digest string `json:"digest,omitempty"`
-	// Dependencies is how many Chart.yaml has, Pinned how many of them have the digest of
-	// their archive in the lock; an archive with another digest is not rendered.
+	// Dependencies is the number of dependencies in Chart.yaml, Pinned the number of those whose
+	// archive's digest is in the lock file; an archive with another digest is not rendered.
 	Dependencies int `json:"dependencies"`
 	Pinned       int `json:"pinned"`
-	// OutOfSync says why the lock is not that of Chart.yaml; empty where it is.
+	// OutOfSync says why the lock file does not match Chart.yaml; empty if it does.
 	OutOfSync string `json:"outOfSync,omitempty"`
 }
 
-// String is "Chart.lock in sync, 2 of 3 archives by their digests".
+// String returns, for example, "Chart.lock in sync, 2 of 3 archives by their digests".
 func (l ChartLock) String() string {
 	switch {
 	case l.File == "":

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Stale returns the differences between a plan made now and one that was reviewed earlier;
-// none means that the reviewed one still holds. Only what would be done counts: changes of an
-// object's status, resourceVersion or unrelated fields do not make a plan stale.
+// Stale returns the differences between a plan that was reviewed earlier and a fresh one; if there
+// are none, the reviewed plan still holds. Only what would be done counts: changes to an object's
+// status, resourceVersion or unrelated fields don't make a plan stale.
 func Stale(reviewed, fresh *Plan) []Difference {
 	if other := otherCluster(reviewed, fresh); other != "" {
 		return []Difference{{What: other}}
@@ -34,8 +34,8 @@ func Stale(reviewed, fresh *Plan) []Difference {
 	return out
 }
 
-// steps returns the differences between the steps of two plans. moved says that the release has a
-// newer revision by now, so that the records necessarily differ.
+// steps returns the differences between the steps of two plans. moved says that the release or its
+// values have changed in the meantime, so the records necessarily differ.
 func steps(reviewed, fresh *Plan, moved bool) []Difference {
 	var out []Difference
 	before, after := decisions(reviewed), decisions(fresh)
@@ -52,7 +52,7 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 			if !moved && now != was {
 				of(s, "what would be recorded has changed")
 			}
-		case !still && s.MakesRoom(): // the object in the hook's place is gone already
+		case !still && s.MakesRoom(): // the object with the hook's name is already gone
 		case !still, now.op == OpNone && s.Op != OpNone:
 			of(s, "%s is no longer needed", s.Op)
 		case now.op != was.op:
@@ -90,20 +90,20 @@ const meetsAnother = "the hook would meet another object in its place than it wo
 // decision is the part of a step that must stay the same.
 type decision struct {
 	op Op
-	// what depends on the live object, sent only on chart and values.
+	// what depends on the live object, sent only on the chart and the values.
 	what, sent string
 	uid        string
 }
 
-// decisions returns a plan's decisions by step ID. Steps that do nothing are all equal: whether the
-// object is unchanged or was not looked at makes no difference.
+// decisions returns a plan's decisions by step ID. All steps that do nothing are equal, whether the
+// object is unchanged or was not looked at.
 func decisions(p *Plan) map[string]decision {
 	out := map[string]decision{}
 	p.AllSteps(func(_ StageName, s *Step) {
 		d := decision{op: s.Op, uid: string(s.Expect.UID)}
 		switch s.Op {
 		case OpNone:
-		case OpRun: // what was in its place may be gone by now
+		case OpRun: // an object with its name may be gone by now
 			d.sent = text(sentBy(s))
 		case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpKeep, OpAdopt, OpWait, OpRecord:
 			d.what = text(Step{Patch: s.Patch, Changes: decided(s.Changes), Record: s.Record})
@@ -120,7 +120,7 @@ func decisions(p *Plan) map[string]decision {
 // their saved form, in which an empty list and a missing one are the same.
 func sentBy(s *Step) Step {
 	hook := s.Hook
-	if hook != nil { // the comparison with earlier revisions changes nothing
+	if hook != nil { // the comparison with earlier revisions has no effect on the requests
 		compared := *hook
 		compared.Since = ""
 		hook = &compared
@@ -131,7 +131,7 @@ func sentBy(s *Step) Step {
 	}
 }
 
-// text formats values so that they can be compared.
+// text formats values for comparison.
 func text(values ...any) string {
 	data, err := json.Marshal(values)
 	if err != nil {
@@ -151,8 +151,8 @@ func order(p *Plan) []string {
 	return out
 }
 
-// wayBack describes what an atomic operation returns to when it fails. The steps back are planned
-// only then.
+// wayBack describes what an atomic operation rolls back to if it fails. The steps of the rollback
+// are planned only then.
 func wayBack(p *Plan) string {
 	if p.OnFailure == nil || p.OnFailure.Rollback == nil {
 		return ""
@@ -160,7 +160,7 @@ func wayBack(p *Plan) string {
 	return text(p.OnFailure.Rollback.To, p.OnFailure.Rollback.KeepHistory)
 }
 
-// decided removes from changes what is only shown: who wrote a drifted field, and on which line a
+// decided strips changes of what is only displayed: who wrote a drifted field, and on which line a
 // value is set.
 func decided(changes []Change) []Change {
 	out := make([]Change, len(changes))

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// changesState reports whether the step changes something that data depends on. Of a StatefulSet
-// with volumes only some fields count: changes of the others just restart its pods.
+// changesState reports whether the step changes something that data depends on. For a StatefulSet
+// with volumes only some fields count: changing others just restarts its pods.
 func (s *Step) changesState() bool {
 	gk := s.Object.GroupKind()
 	if !kinds.Of(gk).Stateful {
@@ -25,7 +25,8 @@ func (s *Step) changesState() bool {
 	return changes && s.HasVolumes() && s.gravity(c) <= gravestImage
 }
 
-// HasVolumes says of a StatefulSet whether its pods have volumes that outlive them.
+// HasVolumes reports whether the step's object is a StatefulSet whose pods have volumes that
+// outlive them.
 func (s *Step) HasVolumes() bool {
 	return len(dataVolumes(setOf(s.Before)))+len(dataVolumes(setOf(s.outcome()))) > 0
 }
@@ -43,8 +44,8 @@ func setOf(doc *unstructured.Unstructured) *appsv1.StatefulSet {
 	return &set
 }
 
-// dataVolumes returns the claims of those volumes of a StatefulSet's pods that outlive the pods, by
-// volume name.
+// dataVolumes returns the claims behind those volumes of a StatefulSet's pods that outlive the
+// pods, by volume name.
 func dataVolumes(set *appsv1.StatefulSet) map[string]string {
 	out := map[string]string{}
 	for _, v := range set.Spec.Template.Spec.Volumes {

@@ -14,7 +14,7 @@ import (
 type Op string
 
 const (
-	// OpCreate creates an object that is not there.
+	// OpCreate creates an object that does not exist.
 	OpCreate Op = "create"
 	// OpPatch sends a three-way patch or a server-side apply.
 	OpPatch Op = "patch"
@@ -24,11 +24,11 @@ const (
 	OpRecreate Op = "recreate"
 	// OpDelete deletes the object.
 	OpDelete Op = "delete"
-	// OpKeep leaves the object in the cluster, disowned.
+	// OpKeep leaves the object in the cluster, no longer part of the release.
 	OpKeep Op = "keep"
 	// OpAdopt patches an object that was not in the release before.
 	OpAdopt Op = "adopt"
-	// OpRun creates a hook's object and watches it to its end.
+	// OpRun creates a hook's object and waits until it has finished.
 	OpRun Op = "run"
 	// OpWait watches an object until it is ready.
 	OpWait Op = "wait"
@@ -38,8 +38,8 @@ const (
 	OpNone Op = "none"
 )
 
-// Writes reports whether the step changes an object of the release. Hooks do not count: what
-// they leave, and what their delete policies remove, is not part of the release.
+// Writes reports whether the step changes an object of the release. Hooks don't count: what they
+// leave behind, and what their delete policies remove, is not part of the release.
 func (s *Step) Writes() bool {
 	switch s.Op {
 	case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpAdopt:
@@ -54,11 +54,11 @@ func (s *Step) Writes() bool {
 type Fidelity string
 
 const (
-	// FidelityExact is the API server's own answer to a dry run, or needs none.
+	// FidelityExact means that After is the API server's answer to a dry run, or needs none.
 	FidelityExact Fidelity = "exact"
-	// FidelityEstimated is merged locally; Step.Estimate says why.
+	// FidelityEstimated means that After was computed locally; Step.Estimate says why.
 	FidelityEstimated Fidelity = "estimated"
-	// FidelityUnknown is not known at all.
+	// FidelityUnknown means that After is not known.
 	FidelityUnknown Fidelity = "unknown"
 )
 
@@ -67,16 +67,16 @@ type Step struct {
 	// ID is stable across runs of the same plan: "resources/apps/Deployment/shop/web".
 	ID string `json:"id"`
 	Op Op     `json:"op"`
-	// Of is the ID of the step whose object this one deletes: its UID is known when
-	// that step has created it. When says after which end of that step this one
-	// runs, even if its stage has failed by then; "" runs when its wave is reached.
+	// When says after which outcome of the step Of this one runs, even if the stage has failed by
+	// then; if it is empty, the step runs when its wave is reached. Of is the ID of the step whose
+	// object this one deletes: the object's UID is known once that step has created it.
 	When When   `json:"when,omitempty"`
 	Of   string `json:"of,omitempty"`
 
 	Object manifest.ID `json:"object,omitzero"`
-	// APIVersion is the one that requests use.
+	// APIVersion is the API version that requests use.
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Source is the template that rendered the object, Place where it stands.
+	// Source is the template that rendered the object, Place the file and line where it is.
 	Source string `json:"source,omitempty"`
 	Place  Place  `json:"place,omitzero"`
 
@@ -85,26 +85,26 @@ type Step struct {
 	Body      *unstructured.Unstructured `json:"body,omitempty"`
 	Patch     []byte                     `json:"patch,omitempty"`
 	PatchType types.PatchType            `json:"patchType,omitempty"`
-	// MigrateOwnership are field managers whose client-side fields this server-side apply first
-	// takes over, so that fields which the chart has dropped are removed.
+	// MigrateOwnership lists field managers whose client-side fields this server-side apply takes
+	// over first, so that fields that the chart has dropped are removed.
 	MigrateOwnership []string `json:"handOver,omitempty"`
-	// Clears are live fields that contradict what the chart says and do not belong to it: other
-	// members of a union, which the API server has defaulted or somebody has set by hand
-	// ("spec.strategy.rollingUpdate" beside the type Recreate). This server-side apply takes them
-	// over first, so that they are removed.
+	// Clears lists live fields that the chart does not set and that conflict with those it sets:
+	// other members of a union that the API server defaulted or somebody set by hand, such as
+	// "spec.strategy.rollingUpdate" with the type Recreate. This server-side apply takes them over
+	// first, so that they are removed.
 	Clears []string `json:"clears,omitempty"`
-	// Empties are JSON pointers to maps and lists that the chart has emptied: their content is
+	// Empties lists JSON pointers to maps and lists that the chart has emptied: their content is
 	// removed first, since the apply alone would set them to null.
 	Empties []string `json:"empties,omitempty"`
-	// Drift says that this server-side apply takes back fields which were changed by hand
-	// with kubectl: it is forced in spite of the conflicts.
+	// Drift says that this server-side apply reverts fields that were changed by hand with kubectl:
+	// it is forced despite the conflicts.
 	Drift  bool   `json:"drift,omitempty"`
 	Expect Expect `json:"expect,omitzero"`
-	// Cascade is the deletion propagation of a delete or recreate: background,
-	// foreground or orphan; "" is background.
+	// Cascade is the deletion propagation policy of a delete or recreate:
+	// background, foreground or orphan; empty means background.
 	Cascade string `json:"cascade,omitempty"`
 
-	// Before and After are the object around the step, nil when it is absent.
+	// Before and After are the object before and after the step, absent if it does not exist.
 	Before *unstructured.Unstructured `json:"before,omitempty"`
 	After  *unstructured.Unstructured `json:"after,omitempty"`
 
@@ -112,30 +112,30 @@ type Step struct {
 	Fidelity Fidelity `json:"fidelity,omitempty"`
 	Estimate string   `json:"estimate,omitempty"`
 	Why      string   `json:"why"`
-	// Risk is the gravest of the step's Risks, "" when it has none.
+	// Risk is the gravest risk of the step; empty if it has none.
 	Risk Risk `json:"risk,omitempty"`
 
 	Hook   *HookRun `json:"hook,omitempty"`
 	Record *Record  `json:"record,omitempty"`
 }
 
-// When names an end of another step.
+// When names an outcome of another step.
 type When string
 
 const (
-	// WhenSucceeded is after the other step has ended well.
+	// WhenSucceeded is after the other step has succeeded.
 	WhenSucceeded When = "succeeded"
-	// WhenFailed is after the other step has begun and failed.
+	// WhenFailed is after the other step has started and failed.
 	WhenFailed When = "failed"
-	// WhenAlways is after the other step has begun, however it ended.
+	// WhenAlways is after the other step has started, however it ended.
 	WhenAlways When = "always"
 )
 
-// TakesOver reports whether a write comes before this server-side apply, so that what
-// the chart has dropped goes.
+// TakesOver reports whether another write precedes this server-side apply, to make it remove what
+// the chart has dropped.
 func (s *Step) TakesOver() bool { return len(s.MigrateOwnership)+len(s.Clears)+len(s.Empties) > 0 }
 
-// Expect is the precondition of a step. UID "" with Absent false means
+// Expect is the precondition of a step. An empty UID with Absent false means
 // that nothing is known.
 type Expect struct {
 	UID             types.UID `json:"uid,omitempty"`
@@ -143,43 +143,43 @@ type Expect struct {
 	Absent          bool      `json:"absent,omitempty"`
 }
 
-// HookRun describes the hook of a run step, and of the deletions that go with it.
+// HookRun describes the hook of a step that runs one, and of the deletions that belong to it.
 type HookRun struct {
 	Event          manifest.Event    `json:"event"`
 	Weight         int               `json:"weight"`
 	DeletePolicies []manifest.Policy `json:"deletePolicies,omitempty"`
 	LogPolicies    []manifest.Policy `json:"logPolicies,omitempty"`
-	// Index is the hook's place in the record's list of hooks.
+	// Index is the hook's index in the record's list of hooks.
 	Index int `json:"index"`
 	// WasResource says that the object was a resource of the release until now.
 	WasResource bool `json:"resource,omitempty"`
-	// Underway says of the run that an interrupted one has started it: it is waited for.
+	// Underway says that an interrupted run has already started the hook, so it is only waited for.
 	Underway bool `json:"underway,omitempty"`
-	// Foreign says of a deletion before the run that the object is not known to be
-	// the release's.
+	// Foreign says that the object that is deleted before the hook runs is not known to belong to
+	// the release.
 	Foreign bool `json:"foreign,omitempty"`
-	// Since says of the run how the hook differs from that of the last revision that
-	// was deployed, which the step's Changes list; "" where there is none to compare.
+	// Since says how the hook differs from the one in the last deployed revision; the step's
+	// changes list the differences. It is empty if there is none to compare with.
 	Since HookSince `json:"since,omitempty"`
-	// Runs are how long the last runs of it took, the newest first, as far as they were recorded.
+	// Runs says how long the hook's last runs took, the newest first, as far as they were recorded.
 	Runs []release.Run `json:"runs,omitempty"`
 }
 
-// HookSince is how a hook differs from the same one of an earlier revision.
+// HookSince says how a hook differs from the same one in an earlier revision.
 type HookSince string
 
 const (
-	// HookNew: there was no such hook for this event.
+	// HookNew means that there was no such hook for this event.
 	HookNew HookSince = "new"
-	// HookChanged: it differs in more than labels.
+	// HookChanged means that the hook differs in more than labels.
 	HookChanged HookSince = "changed"
-	// HookSame: it is as before, but for labels.
+	// HookSame means that the hook is as before, except for labels.
 	HookSame HookSince = "same"
 )
 
-// InPlace says of a hook that was a resource until now whether it stays the same
-// object, which is brought to what the hook says. What runs to its end is deleted
-// and created instead.
+// InPlace reports whether the step runs a hook that was a resource until now and
+// stays the same object, which is patched to match the hook. Objects that run to
+// completion are deleted and created instead.
 func (s *Step) InPlace() bool {
 	return s.Op == OpRun && s.convertedInPlace()
 }
@@ -188,31 +188,31 @@ func (s *Step) convertedInPlace() bool {
 	return s.Hook != nil && s.Hook.WasResource && !s.Object.RunsToItsEnd()
 }
 
-// HookDeletion says of a deletion whether a hook's delete policy demands it.
+// HookDeletion reports whether the step deletes an object for a hook: before its run or because of
+// its delete policy.
 func (s *Step) HookDeletion() bool { return s.Op == OpDelete && s.Hook != nil }
 
-// MakesRoom says of a HookDeletion whether it comes before the hook's run, because
-// its object is in the hook's place: Before, or what the step Of has left.
+// MakesRoom reports whether the step is a HookDeletion before the hook's run, of an object that has
+// the hook's name: Before, or what the step Of has left behind.
 func (s *Step) MakesRoom() bool { return s.HookDeletion() && s.When == "" }
 
-// Deletes reports whether the hook's object is deleted at the policy's moment.
+// Deletes reports whether the hook's delete policies include p.
 func (h HookRun) Deletes(p manifest.Policy) bool {
 	return manifest.Hook{DeletePolicies: h.DeletePolicies}.Deletes(p)
 }
 
-// Record is the content of a record step: the new status of one revision, and those of older
-// ones.
+// Record is what a record step writes: the new status of one revision, and of older ones.
 type Record struct {
-	// Revision is the one that gets the Status; 0 for none, when only older ones are written.
+	// Revision is the revision that gets the status; 0 if only older ones are written.
 	Revision    int            `json:"revision"`
 	Status      release.Status `json:"status"`
 	Description string         `json:"description"`
-	// Supersede are revisions that become superseded, Prune those whose
+	// Supersede lists the revisions that become superseded, Prune those whose
 	// records are removed, oldest first.
 	Supersede []int `json:"supersede,omitempty"`
 	Prune     []int `json:"prune,omitempty"`
-	// Fail are revisions that an interrupted run left pending; they become failed, with
-	// FailDescription.
+	// Fail lists revisions that an interrupted run left pending; they become failed, with
+	// FailDescription as their description.
 	Fail            []int  `json:"fail,omitempty"`
 	FailDescription string `json:"failDescription,omitempty"`
 }
@@ -228,22 +228,22 @@ const (
 	CauseServer  Cause = "server default"
 )
 
-// Change is one field of an object, or one key of the values, that changes.
+// Change is a change to one field of an object, or to one key of the values.
 type Change struct {
 	Path string `json:"path"`
-	// From and To are nil where the field is absent.
+	// From and To are absent where the field is.
 	From  any   `json:"from,omitempty"`
 	To    any   `json:"to,omitempty"`
 	Cause Cause `json:"cause,omitempty"`
-	// Detail goes with the cause: the values key, or who wrote a drifted field
-	// and how long ago that was: "kubectl-edit 3h ago".
+	// Detail explains the cause: the key of the values, or who wrote a drifted
+	// field and how long ago ("kubectl-edit 3h ago").
 	Detail string `json:"detail,omitempty"`
-	// Manager is the field manager that wrote a drifted field last, and At is when, by the
-	// object's managedFields.
+	// Manager is the field manager that last wrote a drifted field, and At when it did, according
+	// to the object's managedFields.
 	Manager string    `json:"manager,omitempty"`
 	At      time.Time `json:"at,omitzero"`
 	// Sensitive marks values that are never printed.
 	Sensitive bool `json:"sensitive,omitempty"`
-	// Place is, for one of the user's values, the line of the file that sets it.
+	// Place is the line of the file that sets the value, for one of the user's values.
 	Place Place `json:"place,omitzero"`
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Sources are the revisions whose manifests make up what is stored: the last
-// successful one and every later attempt, oldest first. Whatever a failed or
-// killed attempt may have created is thereby known. Revisions that were
-// uninstalled own nothing any more.
+// Sources returns the revisions whose manifests make up what is stored: the
+// last successful one and every later attempt, oldest first, so whatever a
+// failed or killed attempt may have created is known. Revisions up to an
+// uninstall no longer own anything.
 func Sources(h release.History) []*release.Revision {
 	var sources []*release.Revision
 	for _, r := range h {
@@ -30,7 +30,8 @@ func Sources(h release.History) []*release.Revision {
 // runsTold is the number of earlier revisions whose durations a plan shows.
 const runsTold = 3
 
-// Timed are the revisions whose hooks' durations a plan shows: the last ones that were deployed.
+// Timed returns the revisions for which a plan shows how long hooks took: the last ones that were
+// deployed, the newest first.
 func Timed(h release.History) []*release.Revision {
 	var out []*release.Revision
 	for _, r := range slices.Backward(h.SinceUninstall()) {
@@ -41,11 +42,11 @@ func Timed(h release.History) []*release.Revision {
 	return out
 }
 
-// Attempts are the failed revisions before the Sources. A failed run of ours leaves no objects
-// behind, but Helm prunes against the last successful revision only: an object that a failed
-// attempt sent and the next successful revision lacks stays in the cluster (Helm 3.22.0 and 4.3.1,
-// pkg/action/upgrade.go, prepareUpgrade and performUpgrade). Helm marks a failed first install as
-// superseded later; it is recognised by its description.
+// Attempts returns the failed revisions before the Sources. Our failed runs leave no objects
+// behind, but Helm prunes only against the last successful revision: an object that a failed
+// attempt sent and that is not in the next successful revision stays in the cluster (Helm 3.22.0
+// and 4.3.1, pkg/action/upgrade.go, prepareUpgrade and performUpgrade). Helm later marks a failed
+// first install as superseded; its description identifies it.
 func Attempts(h release.History) []*release.Revision {
 	h = h.SinceUninstall()
 	if sources := Sources(h); len(sources) > 0 {
@@ -60,16 +61,17 @@ func succeeded(r *release.Revision) bool {
 	return r.Info.Status == release.StatusDeployed || r.Info.Status == release.StatusSuperseded
 }
 
-// Sent is what one revision sent: its manifest, parsed and with namespaces.
+// Sent is what one revision sent: the objects of its manifest, parsed and with namespaces.
 type Sent struct {
 	Revision int
 	Objects  []manifest.Object
-	// Attempt is true for one of the Attempts.
+	// Attempt is true for one of the revisions that Attempts returns.
 	Attempt bool
 }
 
-// Stored joins what the Attempts and the Sources sent, object by object, in the
-// order in which the objects first appear; the Attempts come first in sent.
+// Stored merges what the Attempts and the Sources sent, object by object, in
+// the order in which the objects first appear. The Attempts must come first in
+// sent.
 func Stored(sent []Sent) []StoredObject {
 	most := 0
 	for _, s := range sent {

@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// summarize runs the final checks, and counts steps and problems.
+// summarize runs the final checks, sorts the problems and counts steps and problems.
 func (b *builder) summarize() {
 	b.checkRecord()
 	b.plan.rate()

@@ -38,7 +38,7 @@ func (b *builder) uninstall() {
 	b.recordStage(StageRecord, b.uninstallRecord(last))
 }
 
-// goneStage waits until the deleted objects are gone.
+// goneStage adds the stage that waits until the deleted objects are gone.
 func (b *builder) goneStage(removals []Step) {
 	var steps []Step
 	for _, s := range removals {
@@ -57,8 +57,8 @@ func (b *builder) goneStage(removals []Step) {
 func (b *builder) uninstallRecord(last *release.Revision) Step {
 	r := Record{Revision: last.Version, Status: release.StatusUninstalled, Description: b.description()}
 	if b.in.Options.KeepHistory {
-		// The newest revision may be a failed attempt. Only that one becomes uninstalled, the
-		// others superseded (Helm 4.3.1, pkg/action/uninstall.go).
+		// The newest revision may be a failed attempt. Only that one becomes uninstalled, deployed
+		// ones superseded (Helm 4.3.1, pkg/action/uninstall.go).
 		for _, version := range b.superseded() {
 			if version != last.Version {
 				r.Supersede = append(r.Supersede, version)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// unwantedStep decides what happens to an object that earlier revisions sent and the target lacks.
-// ok is false when no step is needed.
+// unwantedStep decides what happens to an object that earlier revisions sent and that is not in the
+// target. ok is false if no step is needed.
 func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok bool) {
 	o := s.Latest()
 	live := b.live(s.ID)
@@ -50,7 +50,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	case s.leftover():
 		step.Why = fmt.Sprintf("the failed revision %d left it behind", s.Revision)
 	}
-	if becomesHook { // Helm deletes what has run by then under that name; a later hook would find it gone
+	if becomesHook { // Helm deletes whatever has that name after the pre-hooks; a hook that runs later would find it gone
 		step.Expect, step.Why = Expect{}, "it is a hook from now on, and Helm deletes the resource"
 	}
 	b.checkCustomResources(s.ID)
@@ -63,7 +63,8 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	return step, true
 }
 
-// runsBefore reports whether the object is a hook that runs before the resources and not after them.
+// runsBefore reports whether the object is a hook that runs before the resources and not also after
+// them.
 func (b *builder) runsBefore(id manifest.ID) bool {
 	pre, post, _ := moments(b.in.Operation)
 	objects, before := b.in.HookObjects(), false
@@ -78,15 +79,15 @@ func (b *builder) runsBefore(id manifest.ID) bool {
 	return before
 }
 
-// Spare selects objects that an uninstall or a rollback keeps because they existed before the
-// release, or the revision that is undone, did.
+// Spare selects objects that an uninstall or a rollback keeps because they are older than the
+// release, or than the revision that is undone.
 type Spare struct {
-	// Objects are kept in any case.
+	// Objects are always kept.
 	Objects map[manifest.ID]bool
-	// Before is when all objects were created that are kept, by the API server's clock; zero
-	// for none.
+	// Before keeps the objects that were created before this time, by the API server's clock; zero
+	// keeps none.
 	Before metav1.Time
-	// Among are the objects that Before is about; nil for all.
+	// Among limits Before to these objects; nil means all.
 	Among map[manifest.ID]bool
 }
 
@@ -107,9 +108,9 @@ func kept(step Step) Step {
 	return step
 }
 
-// keeps reports whether the resource policy keeps an object: an upgrade goes by the live
-// annotation, an uninstall by the stored one (Helm 4.3.1, pkg/kube/client.go, update, and
-// pkg/action/resource_policy.go). For leftovers of failed attempts the live one counts, too.
+// keeps reports whether the resource policy keeps an object: an upgrade follows the live
+// annotation, an uninstall the stored one (Helm 4.3.1, pkg/kube/client.go, update, and
+// pkg/action/resource_policy.go). For leftovers of failed attempts the live one always counts.
 func (b *builder) keeps(o manifest.Object, live *unstructured.Unstructured, leftover bool) bool {
 	doc := live
 	if b.in.Operation == Uninstall && !leftover {

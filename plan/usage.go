@@ -14,15 +14,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// usage is what an object adds to the quotas of its namespace, by the evaluators of Kubernetes 1.36
-// (pkg/quota/v1/evaluator/core).
+// usage is what an object counts for in the quotas of its namespace, following the evaluators of
+// Kubernetes 1.36 (pkg/quota/v1/evaluator/core).
 type usage struct {
 	amounts corev1.ResourceList
-	// pod is the object's spec when it is a pod: quotas with scopes count pods only.
+	// pod is the object's spec if it is a pod: quotas with scopes count only pods.
 	pod *corev1.PodSpec
 }
 
-// usageOf returns the usage of the object itself; none for cluster-scoped objects.
+// usageOf returns the usage of the object itself, without pods of controllers; it is empty for
+// cluster-scoped objects.
 func (b *builder) usageOf(id manifest.ID, doc *unstructured.Unstructured) usage {
 	u := usage{amounts: corev1.ResourceList{}}
 	name := b.in.Kinds[id.GroupKind()].Resource
@@ -54,14 +55,14 @@ func (b *builder) usageOf(id manifest.ID, doc *unstructured.Unstructured) usage 
 	return u
 }
 
-// typed converts an object to its Go type. The API server would refuse an object for which that
-// fails, so it counts as nothing.
+// typed converts an object to its Go type and reports whether that succeeded. The API server would
+// refuse an object for which it fails, so such an object counts for nothing.
 func typed(doc *unstructured.Unstructured, into any) bool {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(doc.Object, into) == nil
 }
 
-// legacyCounts are the resources of the core group that have a quota name without "count/" as well
-// (pkg/quota/v1/evaluator/core/registry.go, legacyObjectCountAliases, and the evaluators beside
+// legacyCounts are the resources of the core group that also have a quota name without "count/"
+// (pkg/quota/v1/evaluator/core/registry.go, legacyObjectCountAliases, and the evaluators next to
 // it).
 var legacyCounts = []string{
 	"configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets", "services",
@@ -124,8 +125,8 @@ func claimAmounts(claim *corev1.PersistentVolumeClaim) corev1.ResourceList {
 	return out
 }
 
-// podAmounts is the usage of a pod. A missing request equals the limit; what a LimitRange adds is
-// known only from the dry run.
+// podAmounts returns the usage of a pod. A missing request equals the limit; what a LimitRange adds
+// is known only from a dry run.
 func podAmounts(spec *corev1.PodSpec) corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	out := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}
@@ -152,8 +153,8 @@ func podAmounts(spec *corev1.PodSpec) corev1.ResourceList {
 	return out
 }
 
-// podTotal sums up the resources of a pod's containers. Init containers run one after the other;
-// restartable ones (sidecars) keep running beside the other containers
+// podTotal sums up the resources of a pod's containers. Init containers run one after another;
+// restartable ones (sidecars) keep running alongside the other containers
 // (k8s.io/component-helpers/resource, PodRequests).
 func podTotal(spec *corev1.PodSpec, asks func(corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
 	total, beside, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
@@ -212,14 +213,14 @@ func less(a, b corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// workload is the number and the spec of an object's pods.
+// workload holds the number and the spec of an object's pods.
 type workload struct {
 	pods int64
 	spec *corev1.PodSpec
 }
 
-// workloadOf returns the workload of kinds whose spec gives a number of pods; was is the number to
-// use if the object does not give one.
+// workloadOf returns the workload of an object whose kind has a number of pods in its spec; was is
+// the number to use if the object does not set it.
 func workloadOf(id manifest.ID, doc *unstructured.Unstructured, was int64) workload {
 	field := kinds.Of(id.GroupKind()).Pods
 	if doc == nil || field == "" {

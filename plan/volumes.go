@@ -15,32 +15,33 @@ import (
 type VolumeFate string
 
 const (
-	// VolumeDeleted: they go, and their data with them, unless the reclaim policy of
-	// the volume behind a claim is Retain.
+	// VolumeDeleted means that they are deleted with their data, unless the reclaim policy of the
+	// volume behind a claim is Retain.
 	VolumeDeleted VolumeFate = "deleted"
-	// VolumeKept: they stay when what they belong to goes. Nothing removes them.
+	// VolumeKept means that they stay when what they belong to is deleted. Nothing removes them
+	// afterwards.
 	VolumeKept VolumeFate = "kept"
-	// VolumeCreated: they are made.
+	// VolumeCreated means that they are created.
 	VolumeCreated VolumeFate = "created"
-	// VolumeResized: more storage is requested.
+	// VolumeResized means that the requested storage changes.
 	VolumeResized VolumeFate = "resized"
 )
 
 // VolumeChange is the effect of a step on volumes.
 type VolumeChange struct {
-	// Object is the claim or volume, or the StatefulSet that the Claims were made for.
+	// Object is the claim or volume, or the StatefulSet that the claims belong to.
 	Object manifest.ID `json:"object"`
 	Fate   VolumeFate  `json:"fate"`
 	// Claims are the names of a StatefulSet's claims.
 	Claims []string `json:"claims,omitempty"`
-	// From and To are the requested storage: To of new volumes, both of resized ones.
+	// From and To are the requested storage before and after; new volumes have only To.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Why is the field that decides: "whenDeleted: Delete".
+	// Why is the field that decides the fate, such as "whenDeleted: Delete".
 	Why string `json:"why,omitempty"`
 }
 
-// volumeEffect is a VolumeChange with what is needed to recognise the names of a StatefulSet's
+// volumeEffect is a VolumeChange with what it takes to recognise the names of a StatefulSet's
 // claims.
 type volumeEffect struct {
 	VolumeChange
@@ -50,7 +51,7 @@ type volumeEffect struct {
 	whole bool
 }
 
-// volumes returns the step's effects on volumes, as far as its own documents show them.
+// volumes returns the step's effects on volumes, as far as its own objects show them.
 func (s *Step) volumes() []volumeEffect {
 	switch s.Object.GroupKind() {
 	case kinds.PersistentVolumeClaim:
@@ -83,8 +84,8 @@ func (s *Step) claimChanges() []volumeEffect {
 	return []volumeEffect{{VolumeChange: change}}
 }
 
-// volumeChanges returns the effect on a PersistentVolume. One that was created by hand is retained
-// by default (k8s.io/api/core/v1/types.go, PersistentVolumeSpec).
+// volumeChanges returns the effect on a PersistentVolume. A volume that was created by hand is
+// retained by default (k8s.io/api/core/v1/types.go, PersistentVolumeSpec).
 func (s *Step) volumeChanges() []volumeEffect {
 	var volume corev1.PersistentVolume
 	if !s.removes() || s.Before != nil && !typed(s.Before, &volume) {
@@ -99,7 +100,7 @@ func (s *Step) volumeChanges() []volumeEffect {
 	return []volumeEffect{{VolumeChange: change}}
 }
 
-// setChanges returns the effect on a StatefulSet's claims, by its number of pods and its
+// setChanges returns the effect on a StatefulSet's claims, derived from its number of pods and its
 // persistentVolumeClaimRetentionPolicy, which defaults to Retain
 // (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#persistentvolumeclaim-retention).
 func (s *Step) setChanges() []volumeEffect {
@@ -107,7 +108,7 @@ func (s *Step) setChanges() []volumeEffect {
 	switch {
 	case s.removes():
 		fate, why := fateOf(before.whenDeleted, "whenDeleted")
-		if s.Cascade == "orphan" { // without the StatefulSet the garbage collector leaves its claims, too
+		if s.Cascade == "orphan" { // the garbage collector then leaves its claims, too
 			fate, why = VolumeKept, "--cascade orphan"
 		}
 		changes := before.change(s.Object, fate, why, 0, before.replicas)
@@ -159,7 +160,7 @@ func claimsOf(doc *unstructured.Unstructured) setClaims {
 	return out
 }
 
-// change returns the effect on the claims of the pods first up to, but without, end.
+// change returns the effect on the claims of the pods from first up to, but not including, end.
 func (c setClaims) change(id manifest.ID, fate VolumeFate, why string, first, end int32) []volumeEffect {
 	if len(c.templates) == 0 || first > end || first == end && first > 0 {
 		return nil
@@ -193,7 +194,7 @@ func storage(claim corev1.PersistentVolumeClaimSpec) string {
 	return ""
 }
 
-// outcome returns the object after the step: After if that is known, else Body.
+// outcome returns the object after the step: After if that is known, otherwise Body.
 func (s *Step) outcome() *unstructured.Unstructured {
 	if s.After != nil {
 		return s.After

@@ -5,8 +5,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// waitStage plans waits for every object of the target that can be not ready, including unchanged
-// ones.
+// waitStage plans to wait for every object of the target, changed or not, of a kind that has a
+// notion of readiness.
 func (b *builder) waitStage() {
 	if !b.in.Options.Wait {
 		return

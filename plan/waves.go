@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// waves groups steps by the tier of their kinds and keeps Helm's order of kinds within
-// each wave. Empty waves do not appear. The steps are put in that order in place, and the waves are
-// parts of the list: of ten thousand steps a copy takes 5 MB.
+// waves groups steps by the tier of their kinds, in Helm's order of kinds within each wave. There
+// are no empty waves. The steps are reordered in place and the waves are slices of them: a copy of
+// ten thousand steps takes 5 MB.
 func waves(steps []Step, tier func(kinds.Kind) int, less func(a, b string) bool) []Wave {
 	byTier := make([][]int, kinds.Waves)
 	for i := range steps {
@@ -38,12 +38,12 @@ func waves(steps []Step, tier func(kinds.Kind) int, less func(a, b string) bool)
 	return out
 }
 
-// reorder puts the step that is at from[i] in the place i, for each i. It changes from.
+// reorder moves the step at from[i] to i, for each i. It changes from.
 func reorder(steps []Step, from []int) {
 	for start := range from {
 		first := steps[start]
 		at := start
-		for from[at] != start { // a cycle of places, each of which gets the next one's step
+		for from[at] != start { // a cycle: each index gets the step of the next one
 			next := from[at]
 			steps[at], from[at] = steps[next], at
 			at = next

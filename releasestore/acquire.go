@@ -26,8 +26,8 @@ func interval(seconds int32) time.Duration {
 
 // try makes one attempt: it creates the Lease, since usually there is none, or takes over the
 // existing one. sent is when the request was sent, from which the duration of the Lease counts. If
-// another run holds the lock, the error is a LockedError. A request that takes half of the Lease's
-// duration is given up.
+// another run holds the lock, the error is a LockedError. An attempt that takes longer than half of
+// the Lease's duration is given up.
 func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sent time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(a.seconds)*time.Second/2)
 	defer cancel()

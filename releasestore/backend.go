@@ -38,7 +38,7 @@ type backend interface {
 	delete(ctx context.Context, at location, o metav1.DeleteOptions) error
 }
 
-// listOptions are those of the API server, and whether metadata is enough: most releases have ten
+// listOptions are the API server's, and whether metadata is enough: most releases have ten
 // revisions, and only the newest of them is read.
 type listOptions struct {
 	metav1.ListOptions

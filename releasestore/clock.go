@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Clock gives the time and waits. A machine has two clocks, and each has
+// Clock tells the time and waits. A machine has two clocks, and each has
 // its weakness: the wall clock may be wrong, and may be set at any moment; the
 // monotonic clock can't be set, but on Linux it stands still while the machine is
 // suspended (https://go.dev/issue/24595).
 type Clock interface {
-	// Now is the time by the wall clock.
+	// Now returns the time by the wall clock.
 	Now() time.Time
-	// Since is how long ago t was by the monotonic clock; t comes from Now.
+	// Since returns how long ago t was by the monotonic clock; t comes from Now.
 	Since(t time.Time) time.Duration
 	// After sends the time once d has passed.
 	After(d time.Duration) <-chan time.Time

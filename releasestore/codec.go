@@ -23,14 +23,14 @@ const (
 	// manifests rarely unpacks to more than 10 MiB, but a malicious record can unpack to 800 MiB.
 	MaxUnpacked = 64 << 20
 
-	// maxKept limits the bytes of JSON that one reading keeps in memory, of all records of which it
-	// needs more than the outline.
+	// maxKept limits the bytes of JSON that one reading keeps in memory, over all records of which
+	// it needs more than the outline.
 	maxKept = 64 << 20
 	// maxScanned limits the bytes of JSON that one reading unpacks, whether they are kept or not.
 	maxScanned = 192 << 20
-	// maxBeginning limits how far into a record its outline is searched at first. Helm and this
-	// package write it within the first kilobytes; records of other origin are searched after all
-	// others.
+	// maxBeginning limits how far into a record its outline is searched for at first. Helm and this
+	// package write it within the first kilobytes; records from elsewhere are searched in full after
+	// all others.
 	maxBeginning = 1 << 20
 	// maxOutline limits the size of an outline.
 	maxOutline = 256 << 10
@@ -44,9 +44,9 @@ type allowance struct{ scanned, kept int64 }
 
 func newAllowance() *allowance { return &allowance{scanned: maxScanned, kept: maxKept} }
 
-// Size is the number of bytes that the record takes, to be compared with Store.MaxSize. It is an
-// error if the record unpacks to more than MaxUnpacked. A later status, description or hook result
-// changes the size by some hundred bytes.
+// Size returns the number of bytes that the record takes, to be compared with Store.MaxSize. It is
+// an error if the record unpacks to more than MaxUnpacked. A later status, description or hook
+// result changes the size by a few hundred bytes.
 func Size(r *release.Revision) (int, error) {
 	record, err := encode(r)
 	return len(record), err
@@ -81,8 +81,8 @@ func (c *counter) Write(data []byte) (int, error) {
 }
 
 // decode reads a part of a record that encode or Helm wrote. Records from before Helm compressed
-// them are base64 of plain JSON (Helm 4.3.1, pkg/storage/driver/util.go, decodeRelease). At most
-// most bytes of JSON are unpacked.
+// them are base64 of plain JSON (Helm 4.3.1, pkg/storage/driver/util.go, decodeRelease). It unpacks
+// no more than most bytes of JSON.
 func decode(record string, part release.Part, most int64, a *allowance) (*release.Revision, error) {
 	if record == "" {
 		return nil, fmt.Errorf("the key %q is missing or empty", dataKey)

@@ -11,13 +11,13 @@ import (
 type Record struct {
 	Key     release.Key
 	Version int
-	// Kind and Object are those of the object that carries the record:
+	// Kind and Object are the kind and name of the object that holds the record:
 	// "Secret", "sh.helm.release.v1.web.v7".
 	Kind   string
 	Object string
 }
 
-// String is "web revision 7 (Secret shop/sh.helm.release.v1.web.v7)".
+// String returns "web revision 7 (Secret shop/sh.helm.release.v1.web.v7)".
 func (r Record) String() string {
 	return fmt.Sprintf("%s revision %d (%s %s/%s)", r.Key.Name, r.Version, r.Kind, r.Key.Namespace, r.Object)
 }
@@ -37,7 +37,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("record of %s: it exists already; another operation wrote it", e.Record)
 }
 
-// NotFoundError says that a revision is not stored, or no longer.
+// NotFoundError says that a revision is not, or no longer, stored.
 type NotFoundError struct{ Record }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("record of %s: not found", e.Record) }
@@ -73,8 +73,8 @@ func (e *TooLargeError) Error() string {
 }
 
 // Corrupt splits an error of History or List. ok is true when err consists of
-// corrupt records only, so that what was returned beside it is all that can be
-// read; corrupt holds them, newest first.
+// corrupt records only, so what was returned with it is all that can be read;
+// corrupt holds them, newest first.
 func Corrupt(err error) (corrupt []*CorruptError, ok bool) {
 	if joined, many := err.(interface{ Unwrap() []error }); many {
 		for _, e := range joined.Unwrap() {

@@ -14,7 +14,7 @@ import (
 )
 
 // Release ends the renewals and frees the lock. A lock that was lost is left to its
-// new holder. Releasing twice is no error.
+// new holder. Releasing twice is not an error.
 func (h *HeldLock) Release(ctx context.Context) error {
 	if !h.Supported() {
 		return nil
@@ -35,8 +35,8 @@ func (h *HeldLock) Release(ctx context.Context) error {
 }
 
 // Free takes the release's lock from its holder, which may be alive and notices at its next
-// renewal. It is no error when the lock is free already. Errors: a *LockedError when another
-// run holds it by now.
+// renewal. Freeing a free lock is not an error. Errors: a *LockedError when another run holds it
+// by now.
 func (l *Locker) Free(ctx context.Context, key release.Key, holder Identity) error {
 	err := l.free(ctx, key, holder, nil)
 	if _, taken := errors.AsType[*LockedError](err); taken || err == nil {
@@ -53,7 +53,7 @@ const freeTimeout = 10 * time.Second
 
 // free frees the lock of a holder, with retries after transient errors. seen is the Lease as last
 // written, nil when that is not known. If it was written since, for example by a renewal whose
-// answer was lost, it is read again.
+// response was lost, it is read again.
 func (l *Locker) free(ctx context.Context, key release.Key, holder Identity, seen *coordinationv1.Lease) error {
 	err := retryRead(ctx, l.clock, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, freeTimeout)

@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// Identity is who holds a lock, as the Lease's holderIdentity has it: a text for
+// Identity is the holder of a lock, as in the Lease's holderIdentity: a text for
 // people and 128 random bits, like the "host_uuid" of client-go's leader election.
 // It is compared as a whole and never by its text, which is not unique: containers
 // often have the same host name, user and process number.
@@ -24,7 +24,7 @@ func NewIdentity(text string) Identity {
 // named matches an identity with both a text and random bits.
 var named = regexp.MustCompile(`^(?s:(.+))_[0-9a-f]{32}$`)
 
-// Text is the identity as it is shown to users; empty only when there is no holder.
+// Text returns the identity as it is shown to users; it is empty only when there is no holder.
 func (i Identity) Text() string {
 	if found := named.FindStringSubmatch(string(i)); found != nil {
 		return found[1]

@@ -55,7 +55,7 @@ func unsupportedLock() *HeldLock { return &HeldLock{lost: make(chan struct{})} }
 // never fails, and only the pending record and the store's compare-and-swap keep other runs away.
 func (h *HeldLock) Supported() bool { return h.locker != nil }
 
-// Lost is closed when the lock is lost.
+// Lost returns a channel that is closed when the lock is lost.
 func (h *HeldLock) Lost() <-chan struct{} { return h.lost }
 
 // Check must be called before every write. It returns a LostError when another run
@@ -64,7 +64,7 @@ func (h *HeldLock) Lost() <-chan struct{} { return h.lost }
 //
 // The time counts from when the last successful renewal was sent. Other runs count from later,
 // since they first have to read what it wrote, and wait for the full duration by their own clocks
-// (see Locker.unchanged). So clocks need not agree on the time; they only have to run equally fast,
+// (see Locker.unchanged). So clocks need not agree on the time; their speeds only have to agree
 // within a quarter.
 func (h *HeldLock) Check() error {
 	if !h.Supported() {
@@ -85,11 +85,11 @@ func (h *HeldLock) check() error {
 	return h.reason
 }
 
-// elapsed is how much time a holder has to assume has passed since t: the maximum by its monotonic
-// clock, which may have stood still while the machine was suspended, and by its wall clock, which
-// may have been set back. If the wall clock is set forward, a lock is lost that could have been
-// renewed, which is safe. Only a machine whose clocks both stand still, such as a paused virtual
-// machine, does not notice before its next renewal.
+// elapsed returns how much time a holder has to assume has passed since t: the larger of the times
+// by its monotonic clock, which may have stood still while the machine was suspended, and by its
+// wall clock, which may have been set back. If the wall clock is set forward, a lock that could have
+// been renewed is lost, which is safe. Only a machine whose clocks both stand still, such as a
+// paused virtual machine, does not notice before its next renewal.
 func elapsed(clock Clock, t time.Time) time.Duration {
 	return max(clock.Since(t), clock.Now().Round(0).Sub(t.Round(0)))
 }
@@ -102,16 +102,16 @@ func (h *HeldLock) lose(reason error) {
 	}
 }
 
-// key is the release that the lock is for.
+// key returns the release that the lock is for.
 func (h *HeldLock) key() release.Key {
 	return release.Key{Namespace: h.lease.Namespace, Name: h.lease.Name[len(LeaseName("")):]}
 }
 
-// renewalPause is the pause before a renewal is repeated that failed with a transient error.
+// renewalPause is the pause before a renewal that failed with a transient error is retried.
 const renewalPause = time.Second
 
-// renewLoop renews the Lease until the lock is released or lost. A renewal with a transient error
-// is soon repeated. The loss of the lock is noticed in time even while a renewal hangs.
+// renewLoop renews the Lease until the lock is released or lost. A renewal that fails with a
+// transient error is soon retried. The loss of the lock is noticed in time even while one hangs.
 func (h *HeldLock) renewLoop(ctx context.Context) {
 	defer close(h.done)
 	usual := interval(*h.lease.Spec.LeaseDurationSeconds)
@@ -130,7 +130,7 @@ func (h *HeldLock) renewLoop(ctx context.Context) {
 	}
 }
 
-// left is how long the lock counts as held without another renewal.
+// left returns how long the lock counts as held without another renewal.
 func (h *HeldLock) left() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,8 +173,8 @@ func takenBy(holder Identity) string {
 	return holder.Text() + " has taken it"
 }
 
-// reclaim deals with a conflict during a renewal. It repeats the renewal if the holder is still
-// this run: then an answer was lost or only metadata has changed.
+// reclaim handles a conflict during a renewal. It repeats the renewal if the holder is still this
+// run: then a response was lost or only metadata has changed.
 func (h *HeldLock) reclaim(ctx context.Context, next *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	leases := h.locker.leases.Leases(next.Namespace)
 	current, err := leases.Get(ctx, next.Name, metav1.GetOptions{})

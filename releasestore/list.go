@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Query says of which releases List returns the newest revision.
+// Query selects the releases whose newest revisions List returns.
 type Query struct {
-	// Namespace is where to look, "" everywhere.
+	// Namespace is where to look; "" means everywhere.
 	Namespace string
-	// Statuses keeps only revisions in one of these; none keeps all. A release
-	// counts by its newest revision.
+	// Statuses keeps only releases whose newest revision has one of them; none
+	// keeps all.
 	Statuses []release.Status
 	// Selector keeps only releases whose newest revision's labels match, those of
 	// the store included; nil keeps all.
@@ -28,8 +28,8 @@ type Query struct {
 // attempts is how often List starts again because releases changed while it was reading.
 const attempts = 3
 
-// List reads the outlines of releases' newest revisions, by namespace and name. It finds them by
-// the metadata of all records, and reads the content of no other record. Records that can't be
+// List reads the outlines of releases' newest revisions, sorted by namespace and name. It finds them
+// by the metadata of all records, and reads the content of no other record. Records that can't be
 // read, or for which the budget of memory and time is too small (TooMuch), are returned as joined
 // CorruptErrors, together with all the outlines that could be read.
 func (s *Store) List(ctx context.Context, q Query) ([]*release.Revision, error) {
@@ -37,7 +37,7 @@ func (s *Store) List(ctx context.Context, q Query) ([]*release.Revision, error) 
 	var a *allowance
 	err := errMoved
 	for attempt := 1; attempt <= attempts && (errors.Is(err, errMoved) || apierrors.IsResourceExpired(err)); attempt++ {
-		// Pages that took longer than the server keeps a snapshot have expired.
+		// The list expires if its pages take longer than the server keeps a snapshot.
 		a = newAllowance()
 		all, err = s.candidates(ctx, q, a, attempt == attempts)
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// LeaseName is the name of the Lease that locks a release. It lives in the
+// LeaseName returns the name of the Lease that locks a release. It is in the
 // release's namespace.
 func LeaseName(releaseName string) string { return "kubectl-release." + releaseName }
 
-// Locker locks releases by Leases, one holder at a time. A holder that is gone
-// is replaced when this Locker has seen its Lease unchanged for its full duration.
+// Locker locks releases with Leases, one holder at a time. A holder that is gone
+// is replaced once this Locker has seen its Lease unchanged for its full duration.
 type Locker struct {
 	leases coordinationclient.LeasesGetter
 	clock  Clock
@@ -30,7 +30,7 @@ type Locker struct {
 	observed map[release.Key]observed // by the Lease's namespace and name
 }
 
-// NewLocker locks through the client. A CoordinationV1Interface is one.
+// NewLocker returns a Locker that uses the client, such as a CoordinationV1Interface.
 func NewLocker(client coordinationclient.LeasesGetter, clock Clock) *Locker {
 	return &Locker{leases: client, clock: clock, observed: map[release.Key]observed{}}
 }
@@ -43,7 +43,7 @@ type LockOptions struct {
 	// Wait is how long to wait for another holder; 0 does not wait.
 	Wait time.Duration
 	// Unusable says that there is no permission to use Leases, or not enough to
-	// renew one, so that no lock is taken.
+	// renew one, so no lock is taken.
 	Unusable bool
 }
 
@@ -69,15 +69,15 @@ func (o LockOptions) seconds() int32 {
 type Holder struct {
 	Identity Identity
 	// Since is when it was taken and Renewed when it was last renewed, both by
-	// the holder's clock, and Read when that was read, by one's own: they are for
-	// people.
+	// the holder's clock, and Read when that was read, by our own: they are only
+	// shown to people.
 	Since, Renewed, Read time.Time
 	// Duration is how long the lock outlives its last renewal.
 	Duration time.Duration
-	// Unchanged is how long the Lease has not been renewed, as far as this Locker
-	// has seen and by its own clock.
+	// Unchanged is how long the Lease has gone without renewal, as far as this
+	// Locker has seen and by its own clock.
 	Unchanged time.Duration
-	// Unread says that Leases may not be read, so that the holder is unknown.
+	// Unread says that Leases may not be read, so the holder is unknown.
 	Unread bool
 }
 
@@ -111,8 +111,8 @@ func (e *LockedError) Error() string {
 
 // Lock takes the release's lock and renews it until Release. The identity must be
 // unique to this run (NewIdentity); a run that holds the lock already, by a request whose
-// answer was lost, takes it again. Errors: a *LockedError when another run still holds it after
-// Wait; apierrors.IsForbidden when Leases are refused, be it for want of permission, by a quota
+// response was lost, takes it again. Errors: a *LockedError when another run still holds it after
+// Wait; apierrors.IsForbidden when Leases are refused, whether for lack of permission, by a quota
 // or by an admission webhook; apierrors.IsNotFound when the namespace does not exist.
 func (l *Locker) Lock(ctx context.Context, key release.Key, identity Identity, o LockOptions) (*HeldLock, error) {
 	if o.Unusable {

@@ -49,6 +49,7 @@ func listMetadata(ctx context.Context, client any, resource, namespace string, o
 	return objects, list.Continue, nil
 }
 
+// restClient returns the REST client behind a typed client, nil if there is none.
 func restClient(client any) rest.Interface {
 	c, ok := client.(interface{ RESTClient() rest.Interface })
 	if !ok {

@@ -18,7 +18,7 @@ import (
 // HelmStorageType).
 const namePrefix = "sh.helm.release.v1."
 
-// ObjectName is the name of the Secret or ConfigMap of a revision:
+// ObjectName returns the name of the Secret or ConfigMap of a revision:
 // "sh.helm.release.v1.web.v7" (Helm 3 and 4).
 func ObjectName(releaseName string, version int) string {
 	return namePrefix + releaseName + ".v" + strconv.Itoa(version)
@@ -54,7 +54,7 @@ func parseName(objectName string) (releaseName string, version int, ok bool) {
 }
 
 // Labels of stored records (Helm 4.3.1, pkg/storage/driver/util.go, GetSystemLabels). createdAt and
-// modifiedAt are seconds since 1970.
+// modifiedAt are Unix times in seconds.
 const (
 	labelName       = "name"
 	labelOwner      = "owner"
@@ -66,8 +66,7 @@ const (
 	ownerHelm = "helm"
 )
 
-// Reserved reports whether a label of stored records is the store's own, so that users can't set
-// it.
+// Reserved reports whether a label of stored records is the store's own, which users can't set.
 func Reserved(label string) bool {
 	switch label {
 	case labelName, labelOwner, labelStatus, labelVersion, labelCreatedAt, labelModifiedAt:
@@ -82,7 +81,7 @@ func userLabels(all map[string]string) map[string]string {
 	return user
 }
 
-// modified is when an object was last updated; zero if it never was.
+// modified returns when an object was last updated; zero if it never was.
 func modified(labels map[string]string) time.Time {
 	seconds, err := strconv.ParseInt(labels[labelModifiedAt], 10, 64)
 	if err != nil || seconds <= 0 {

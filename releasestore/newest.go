@@ -21,7 +21,7 @@ const (
 	// Annotations may have 256 KiB (k8s.io/apimachinery/pkg/api/validation/objectmeta.go,
 	// TotalAnnotationSizeLimitB).
 	metadataPageSize = 250
-	// few is up to how many superseded records are read one by one. A superseded record is the
+	// few is the most superseded records that are read one by one. A superseded record is the
 	// newest of a release only after an interrupted run, but a list would return all superseded
 	// ones of the namespace.
 	few = 20
@@ -32,7 +32,7 @@ var errMoved = errors.New("releases have changed while they were listed")
 
 // candidates returns the newest records of the releases that the query keeps. The text of a record
 // is freed with its page. errMoved asks for another attempt; with acceptChanges, records that have
-// changed meanwhile are read as they are now.
+// changed in the meantime are read as they are now.
 func (s *Store) candidates(ctx context.Context, q Query, a *allowance, acceptChanges bool) ([]candidate, error) {
 	wanted, err := s.newest(ctx, q)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Store) pages(ctx context.Context, q Query, statuses []string, each func
 		return nil
 	}
 	selector := ofHelm()
-	// A status that is no valid label value can only be in a database.
+	// A status that is not a valid label value can only be in a database.
 	if in, err := labels.NewRequirement(labelStatus, selection.In, statuses); err == nil {
 		selector = selector.Add(*in)
 	}

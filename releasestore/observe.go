@@ -16,9 +16,9 @@ type observed struct {
 	since   time.Time
 }
 
-// unchanged is how long a Lease has had its present version, as far as this Locker has seen: 0 when
-// it is first seen. The time counts from when the answer has arrived, not from when the request was
-// sent: a renewal may have been written in between, and its holder counts from then.
+// unchanged returns how long a Lease has had its present version, as far as this Locker has seen: 0
+// when it is first seen. The time counts from when the response arrived, not from when the request
+// was sent: a renewal may have been written in between, and its holder counts from then.
 //
 // The times in the Lease are ignored: they are by its holder's clock, which may differ from ours by
 // any amount. A Lease is abandoned when it has not changed for its full duration, as in client-go's

@@ -16,13 +16,13 @@ import (
 
 // History reads every stored revision of a release, oldest first, with one
 // request. A release that is not stored has an empty history. Records that
-// can't be read are CorruptErrors, newest first, joined; the history beside
-// them holds the others. Any other error comes without a history.
+// can't be read are returned as joined CorruptErrors, newest first, together with
+// a history of the others. Any other error comes without a history.
 //
 // parts chooses, by their outlines, the revisions of which more is needed; those
-// that it does not name stay outlines. nil is for all of all of them. All that is
-// read together has one budget of memory: what exceeds it is a CorruptError for
-// which TooMuch holds.
+// that it does not name stay outlines. With nil, every revision is read whole. All
+// that is read together shares one memory budget: a record that exceeds it is a
+// CorruptError whose TooMuch returns true.
 func (s *Store) History(ctx context.Context, key release.Key, parts func(outlines release.History) map[int]release.Part) (release.History, error) {
 	selector, err := labels.ValidatedSelectorFromSet(labels.Set{labelName: key.Name, labelOwner: ownerHelm})
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Store) history(objects []object, parts func(release.History) map[int]re
 	return release.NewHistory(revisions), errors.Join(corrupt...)
 }
 
-// more reads more of a record than its outline. If it is only about the times of hooks and they
-// can't be read, the outline is good enough.
+// more reads more of a record than its outline. If only the times of hooks are wanted and can't be
+// read, the outline is good enough.
 func (s *Store) more(o object, outline found, part release.Part, a *allowance) found {
 	r, err := s.decode(o, part, MaxUnpacked, a)
 	if err != nil && part == release.HookRuns {
@@ -80,8 +80,8 @@ func (s *Store) more(o object, outline found, part release.Part, a *allowance) f
 	return found{r, err}
 }
 
-// Get reads one revision: a NotFoundError when it is not stored, a
-// CorruptError when it can't be read.
+// Get reads one revision. It fails with a NotFoundError when it is not stored,
+// and with a CorruptError when it can't be read.
 func (s *Store) Get(ctx context.Context, key release.Key, version int) (*release.Revision, error) {
 	at := location{key.Namespace, ObjectName(key.Name, version)}
 	o, err := s.backend.get(ctx, at)
@@ -109,7 +109,7 @@ type found struct {
 }
 
 // outlines reads the outline of each record. Records with the outline in an unusual place come
-// last, so that they don't use up the budget of the others.
+// last, so they don't use up the budget of the others.
 func (s *Store) outlines(objects []object, a *allowance) []found {
 	out := make([]found, len(objects))
 	for i, o := range objects {

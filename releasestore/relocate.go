@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// In returns a store for the releases of one namespace whose records are kept in another one, as
+// In returns a store that keeps the records of one namespace's releases in another namespace, as
 // with a HelmRelease's spec.storageNamespace: keys and revisions have the release's namespace, the
 // stored objects are in storage.
 func (s *Store) In(storage, releases string) *Store {
@@ -22,6 +22,7 @@ type relocated struct {
 	storage, releases string
 }
 
+// there returns where the record of a location is stored.
 func (b relocated) there(at location) location {
 	if at.namespace == b.releases {
 		at.namespace = b.storage

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// retryingReads is a backend that repeats reads after transient errors: a rollback must not fail
-// because one read of the history failed. Writes are not repeated here; package apply repeats them.
+// retryingReads is a backend that retries reads after transient errors: a rollback must not fail
+// because one read of the history failed. Writes are not retried here; package apply retries them.
 type retryingReads struct {
 	backend
 	clock Clock

@@ -38,7 +38,7 @@ const (
 const sqlBody = "r.body"
 
 // read selects rows; body is the expression for the record's column. A database without Helm's
-// tables has no rows; one that Helm before 3.13 has set up has no custom labels.
+// tables has no rows; one that was set up by Helm before 3.13 has no custom labels.
 func (b sqlRows) read(ctx context.Context, body, where string, params ...*string) ([]object, error) {
 	rows, err := b.db.ask(ctx, selectKeys+body+selectRest+selectLabels+fromRows+where, params...)
 	if undefinedTable(err) {
@@ -133,7 +133,7 @@ func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]o
 }
 
 // setLabels ends a statement that begins with r, the row that was written: it replaces the row's
-// custom labels by those in $3, and returns the row's new version.
+// custom labels with those in $3, and returns the row's new version.
 const setLabels = `, gone AS (
 		DELETE FROM custom_labels_v1 l USING r WHERE l.releasekey = r.key AND l.releasenamespace = r.namespace
 	), set AS (
@@ -208,7 +208,7 @@ func (b sqlRows) delete(ctx context.Context, at location, o metav1.DeleteOptions
 	return nil
 }
 
-// missed explains why a write has matched no row: not-found or a conflict.
+// missed returns why a write matched no row: not-found or a conflict.
 func (b sqlRows) missed(ctx context.Context, at location) error {
 	if _, err := b.get(ctx, at); err != nil {
 		return err
@@ -229,11 +229,11 @@ func (b sqlRows) write(ctx context.Context, statement string, params ...*string)
 }
 
 // maxLabelledKey is the longest name of a record with custom labels, by the column
-// custom_labels_v1.releaseKey (Helm 4.3.1, pkg/storage/driver/sql.go). Without, it may have 90
-// characters.
+// custom_labels_v1.releaseKey (Helm 4.3.1, pkg/storage/driver/sql.go). Without labels, it may have
+// 90 characters.
 const maxLabelledKey = 64
 
-// customLabels are the user's labels in JSON.
+// customLabels returns the user's labels as JSON.
 func customLabels(o object) (string, error) {
 	user := userLabels(o.meta.Labels)
 	if len(user) > 0 && len(o.meta.Name) > maxLabelledKey {

@@ -14,7 +14,7 @@ import (
 // HELM_DRIVER=sql (Helm 4.3.1).
 const SQLConnection = "HELM_DRIVER_SQL_CONNECTION_STRING"
 
-// OpenSQL returns the store of HELM_DRIVER=sql: Helm's tables in a PostgreSQL database, which the
+// OpenSQL returns the store for HELM_DRIVER=sql: Helm's tables in a PostgreSQL database, which the
 // first write creates if they are missing. connection is a URL (postgresql://…) or pairs (host=…
 // user=…), as for libpq, PG* variables included
 // (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). OpenSQL sends
@@ -59,8 +59,8 @@ func sqlConfig(connection string) (*pgconn.Config, error) {
 	return config, nil
 }
 
-// saysSSLMode reports whether a connection string sets sslmode. The parser does not say so, but it
-// refuses an invalid mode, and with two modes the last one counts.
+// saysSSLMode reports whether a connection string sets sslmode. The parser does not tell, but it
+// rejects an invalid mode, and of two modes the last one counts.
 func saysSSLMode(connection string) bool {
 	const invalid = "sslmode=none-such"
 	probe := invalid + " " + connection

@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// database is one connection to PostgreSQL, which is opened on first use and again after it broke.
-// Statements run one at a time. retryingReads repeats reads, package apply repeats writes.
+// database is one connection to PostgreSQL, which is opened on first use and reopened after it breaks.
+// Statements run one at a time. retryingReads retries reads, package apply retries writes.
 type database struct {
 	config *pgconn.Config
 	turn   chan struct{} // holds a token while a statement is under way
@@ -28,7 +28,7 @@ func newDatabase(config *pgconn.Config) *database {
 
 // ask runs one statement and returns its rows; all values are text, nil is NULL. The statement is
 // sent again when the connection turns out to have broken since its last use. That is safe for
-// writes: Store recognises its own record, whether the answer is that it exists, has another
+// writes: Store recognises its own record, whether the response is that it exists, has another
 // version or is gone.
 func (d *database) ask(ctx context.Context, statement string, params ...*string) ([][][]byte, error) {
 	values := make([][]byte, len(params))
@@ -97,7 +97,7 @@ func (d *database) close(ctx context.Context) error {
 	return d.conn.Close(ctx)
 }
 
-// unreachable is the error of a failed connection. It names the server without the password.
+// unreachable returns the error of a failed connection. It names the server without the password.
 func (d *database) unreachable(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner // the outer error repeats host and user less clearly
@@ -136,7 +136,7 @@ func busy(state string) bool {
 // busyError is an error that retry.Passes treats as transient.
 func busyError(err error) error { return apierrors.NewServiceUnavailable("PostgreSQL: " + err.Error()) }
 
-// oneLine joins the lines of an error, which has one for each address that was tried.
+// oneLine joins the lines of an error that has one for each address that was tried.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {

@@ -76,12 +76,13 @@ const (
 
 func undefinedTable(err error) bool { return sqlState(err) == stateUndefinedTable }
 
+// crossed reports whether another process was creating the tables at the same time.
 func crossed(err error) bool {
 	state := sqlState(err)
 	return state == stateDuplicateTable || state == stateUniqueViolation
 }
 
-// sqlState is the SQLSTATE of an error of the server, "" for other errors.
+// sqlState returns the SQLSTATE of an error from the server, "" for other errors.
 func sqlState(err error) string {
 	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return said.Code

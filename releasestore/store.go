@@ -1,9 +1,9 @@
-// Package releasestore keeps release records where and in the format in which Helm keeps them: for
-// each revision one Secret, one ConfigMap or one row of a PostgreSQL database; or in memory, for
-// tests. It also holds the lock that lets only one operation at a time work on a release.
+// Package releasestore keeps release records where Helm keeps them and in Helm's format: one Secret,
+// ConfigMap or row of a PostgreSQL database per revision; or in memory, for tests. It also holds the
+// lock that lets only one operation at a time work on a release.
 //
 // It does not decide which revisions to write, supersede or prune (package plan does), does not
-// repeat writes (package apply does) and knows no objects of a release but their records.
+// retry writes (package apply does) and knows nothing of a release but its records.
 package releasestore
 
 import (
@@ -12,24 +12,24 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// Client is what the store needs of an API client. A CoreV1Interface is one.
+// Client is what the store needs from an API client. A CoreV1Interface is one.
 type Client interface {
 	corev1client.SecretsGetter
 	corev1client.ConfigMapsGetter
 }
 
 // Store reads and writes release records. It remembers which version of each
-// record it has seen, so that a write never overwrites what another process wrote
-// in between. It is safe for concurrent use.
+// record it has seen, so a write never overwrites what another process wrote in
+// between. It is safe for concurrent use.
 type Store struct {
 	backend backend
 	clock   Clock
 	memory  versionCache
 }
 
-// Open returns the store that the driver names, in the words of HELM_DRIVER
-// (Helm 4.3.1): "", "secret" and "secrets"; "configmap" and "configmaps";
-// "memory", which begins empty and needs no client. For "sql" see OpenSQL.
+// Open returns the store for a driver, with the names of HELM_DRIVER (Helm 4.3.1):
+// "", "secret" and "secrets"; "configmap" and "configmaps"; "memory", which starts
+// empty and needs no client. Other names are an error; for "sql" see OpenSQL.
 func Open(client Client, driver string, clock Clock) (*Store, error) {
 	switch driver {
 	case "", "secret", "secrets":
@@ -43,12 +43,12 @@ func Open(client Client, driver string, clock Clock) (*Store, error) {
 	}
 }
 
-// Kind is the kind of object that holds a record: "Secret", "ConfigMap", "SQL
+// Kind returns the kind of object that holds a record: "Secret", "ConfigMap", "SQL
 // row", or "record" when they are kept in memory.
 func (s *Store) Kind() string { return s.backend.kind() }
 
-// Namespace is where the records of a namespace's releases are: there, unless the store is
-// In another one.
+// Namespace returns the namespace that holds the records of the releases in a namespace: the
+// same one, unless the store comes from In.
 func (s *Store) Namespace(releases string) string {
 	reading, ok := s.backend.(retryingReads)
 	if !ok {
@@ -60,7 +60,7 @@ func (s *Store) Namespace(releases string) string {
 	return releases
 }
 
-// MaxSize is the most bytes that a record may have, packed; 0 is no limit.
+// MaxSize returns the most bytes that a record may have, packed; 0 means no limit.
 func (s *Store) MaxSize() int { return s.backend.maxSize() }
 
 func open(b backend, clock Clock) *Store {

@@ -2,14 +2,14 @@ package releasestore
 
 import "time"
 
-// SystemClock is the real time. Tests build the program with another file in place of this one, see
+// SystemClock is the real clock. Tests build the program with another file instead of this one, see
 // e2e/trust/testdata/skewedclock.
 type SystemClock struct{}
 
-// Now is the current time.
+// Now returns the current time.
 func (SystemClock) Now() time.Time { return time.Now() }
 
-// Since is how long ago t was.
+// Since returns how long ago t was.
 func (SystemClock) Since(t time.Time) time.Duration { return time.Since(t) }
 
 // After sends the time once d has passed.

@@ -14,8 +14,8 @@ type versionCache struct {
 }
 
 // cachedVersion is the last version of one record that was seen: the object's metadata, and hashes
-// of the contents that this store accepts as known: what it read or wrote last, and what it has
-// sent since without an answer.
+// of the contents that this store accepts as known: what it last read or wrote, and what it has
+// sent since without a response.
 type cachedVersion struct {
 	meta metav1.ObjectMeta
 	ours map[[sha256.Size]byte]bool
@@ -31,7 +31,7 @@ func (m *versionCache) saw(o object) {
 	}
 }
 
-// sent remembers that the record may become the object's content although no answer has confirmed
+// sent remembers that the record may become the object's content although no response has confirmed
 // it.
 func (m *versionCache) sent(o object) {
 	m.mu.Lock()
@@ -52,8 +52,8 @@ func (m *versionCache) meta(at location) (metav1.ObjectMeta, bool) {
 	return *s.meta.DeepCopy(), true
 }
 
-// known reports whether this store has read or sent the object's content. Then only its metadata
-// was changed by others, or an answer was lost.
+// known reports whether this store has read or sent the object's content. If so, others have changed
+// only its metadata, or a response was lost.
 func (m *versionCache) known(o object) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 
 // Create stores a new revision. It fails with an ExistsError when the number is
 // taken and with a TooLargeError when the record does not fit. Calling it again
-// after a lost answer is safe: a record with the very same content is ours.
+// after a lost response is safe: a record with exactly the same content is ours.
 func (s *Store) Create(ctx context.Context, r *release.Revision) error {
 	record, err := s.encode(r)
 	if err != nil {
@@ -31,6 +31,7 @@ func (s *Store) Create(ctx context.Context, r *release.Revision) error {
 	return nil
 }
 
+// recogniseCreated accepts an existing record if its content is what was sent.
 func (s *Store) recogniseCreated(ctx context.Context, sent object) error {
 	current, err := s.backend.get(ctx, sent.location())
 	if err != nil {
@@ -46,7 +47,7 @@ func (s *Store) recogniseCreated(ctx context.Context, sent object) error {
 // Update overwrites a stored revision. It fails with a ConflictError when
 // another process has written it since this store last read or wrote it, with a
 // NotFoundError when it is gone and with a TooLargeError when it does not fit.
-// Calling it again after a lost answer, with the same revision or a later state
+// Calling it again after a lost response, with the same revision or a later state
 // of it, is safe.
 func (s *Store) Update(ctx context.Context, r *release.Revision) error {
 	record, err := s.encode(r)
@@ -70,7 +71,7 @@ func (s *Store) Update(ctx context.Context, r *release.Revision) error {
 	})
 }
 
-// Delete removes one revision's record. A missing one is no error. It fails
+// Delete removes one revision's record. A missing one is not an error. It fails
 // with a ConflictError when this store has read or written the record and
 // another process has written it since.
 func (s *Store) Delete(ctx context.Context, key release.Key, version int) error {
@@ -94,8 +95,8 @@ func (s *Store) Delete(ctx context.Context, key release.Key, version int) error 
 	return err
 }
 
-// compareAndSwap writes against the version last seen. On a conflict with content that is known
-// nevertheless it writes again: then an answer was lost, or others have changed only the metadata.
+// compareAndSwap writes against the version last seen. On a conflict it writes again if the content
+// is known nonetheless: then a response was lost, or others have changed only the metadata.
 func (s *Store) compareAndSwap(ctx context.Context, at location, write func(metav1.ObjectMeta) error) error {
 	const attempts = 3
 	for range attempts {

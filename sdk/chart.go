@@ -44,19 +44,19 @@ func (c *Chart) source(values map[string]any) engine.Source {
 
 // Rendering is a rendered chart.
 type Rendering struct {
-	// Manifest is what is applied, in install order, as helm template prints it without hooks,
+	// Manifest is what is applied, in install order, as helm template prints it but without hooks,
 	// which are in Hooks.
 	Manifest string
 	Hooks    []string
 	Notes    string
 }
 
-// TemplateOptions say what templates see. The zero value is usable.
+// TemplateOptions are what templates see of a cluster and an operation. The zero value is usable.
 type TemplateOptions struct {
 	// KubeVersion is a version such as "1.36"; "" is the newest that this version of the package
 	// knows.
 	KubeVersion string
-	// APIVersions are served besides Kubernetes' own: "monitoring.coreos.com/v1".
+	// APIVersions are served in addition to Kubernetes' own: "monitoring.coreos.com/v1".
 	APIVersions []string
 	// Upgrade renders as an upgrade instead of an install.
 	Upgrade bool

@@ -15,10 +15,10 @@ import (
 
 // Options are a client's options. The zero value is usable.
 type Options struct {
-	// Driver is where releases are stored: "secret" (the default), "configmap", or
-	// "sql", as Helm's HELM_DRIVER.
+	// Driver says where releases are stored: "secret" (the default), "configmap", or
+	// "sql", as in Helm's HELM_DRIVER.
 	Driver string
-	// SQLConnection is the connection string of the driver sql.
+	// SQLConnection is the connection string for the driver "sql".
 	SQLConnection string
 	// Name is how the holder of a release's lock is shown to other users; "" uses the
 	// user agent of the configuration.
@@ -30,10 +30,10 @@ type Options struct {
 	// Observe is called with what happens during Apply, from many goroutines but one call at a
 	// time. It must not block for long.
 	Observe func(Event)
-	// Warn is called with warnings of the API server, such as deprecated versions, and when the
-	// source of a plan's chart does not answer.
+	// Warn is called with warnings from the API server, such as those of deprecated versions, and
+	// when the source of a plan's chart does not answer.
 	Warn func(text string)
-	// Sources, when not nil, are checked before a plan is applied: whether its chart has changed
+	// Sources, if not nil, are checked before a plan is applied for whether its chart has changed
 	// there.
 	Sources *Sources
 }
@@ -55,7 +55,7 @@ func (r Release) String() string { return r.Namespace + "/" + r.Name }
 
 func (r Release) key() release.Key { return release.Key{Namespace: r.Namespace, Name: r.Name} }
 
-// New makes a client from a configuration such as rest.InClusterConfig or clientcmd returns. It
+// New returns a client for a configuration, such as rest.InClusterConfig or clientcmd returns. It
 // sends no request. Errors: the configuration or the driver is invalid.
 func New(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
@@ -140,9 +140,9 @@ type Result struct {
 // Apply does exactly what the plan says. It takes the release's lock, plans once more from what the
 // plan holds, and goes on only if the result is the same. It returns when everything is ready or
 // something has failed; when ctx ends, it records the revision as failed, and rolls back if the
-// plan is atomic. The result says how far it came, even with an error. The chart is in the plan and
-// not fetched again; with [Options.Sources], Apply first checks that the source still has the same
-// bytes.
+// plan is atomic. The result says how far it got, even with an error. The chart is in the plan and
+// is not fetched again; with [Options.Sources], Apply first checks that the source still has the
+// same bytes.
 //
 // Errors: [ErrBlocked], *[StaleError], *[LockedError], *[NotReadyError],
 // *[RolledBackError], and those of the API server.

@@ -1,10 +1,10 @@
 // Package sdk plans and applies Helm releases from Go programs: controllers, bots,
 // test suites, command lines of your own.
 //
-// Every operation is planned first. A [Plan] says each create, patch, delete, hook
+// Every operation is planned first. A [Plan] lists each create, patch, delete, hook
 // and wait, with what changes in every field; [Client.Apply] then does exactly that,
 // waits, and in atomic mode rolls back on failure. Releases are stored in Helm's own
-// format: Helm 3 and 4 read and continue them, and the other way around.
+// format: Helm 3 and 4 can read and continue them, and vice versa.
 //
 //	client, err := sdk.New(config, sdk.Options{})
 //	chart, err := sdk.LoadChart("./chart")
@@ -24,8 +24,8 @@
 //
 //   - [Client.Plan] with an [Install], [Upgrade], [Rollback], [Uninstall] or [Test]
 //     plans against a cluster and writes nothing to it.
-//   - [Client.Apply] applies a plan, provided that it still holds: a plan that was
-//     overtaken by other changes is a [StaleError], and nothing is written.
+//   - [Client.Apply] applies a plan, provided that it still holds: for one that other
+//     changes have overtaken, it returns a [StaleError] and writes nothing.
 //   - [LoadChart] reads a folder or an archive; [Sources.LoadChart] also fetches charts
 //     from repositories and registries.
 //   - [Plan.Encode] and [Decode] keep a plan for an approval. The bytes hold the
@@ -34,6 +34,6 @@
 //   - [Client.History] and [Client.Get] read the stored revisions of a release.
 //
 // The package prints nothing, reads no environment variables and keeps no globals. A
-// Client can be used from many goroutines at once. Errors are those documented at each
-// function, wrapped: use [errors.As] and [errors.Is].
+// Client is safe for concurrent use. Errors are those documented at each function,
+// wrapped: use [errors.As] and [errors.Is].
 package sdk

@@ -18,12 +18,12 @@ type (
 	// it is, Since when it took the lock, and Renewed when it last renewed it.
 	LockedError = releasestore.LockedError
 	// NotReadyError says that an object did not become ready: its Object and Why say
-	// which and why not, Failed whether it still could have.
+	// which and why not; Failed is true when it no longer could have.
 	NotReadyError = apply.NotReadyError
-	// RolledBackError says that an atomic run failed, by Cause, and that the release
-	// is at revision To again (0: uninstalled), unless Rollback is an error as well. Of Back,
-	// what the rollback has done, use Made, Planned, Written and Recorded; its Revision is of a
-	// package that programs can't import, and [Client.Get] reads the same record.
+	// RolledBackError says that an atomic run failed because of Cause, and that the release
+	// is back at revision To (0: uninstalled), unless Rollback is an error as well. Back is what
+	// the rollback has done; use its Made, Planned, Written and Recorded. Its Revision is of a
+	// package that programs can't import; [Client.Get] reads the same record.
 	RolledBackError = engine.RolledBackError
 	// NoReleaseError says that there is no such release.
 	NoReleaseError = engine.NoReleaseError

@@ -17,9 +17,9 @@ type Operation interface {
 }
 
 // Plan plans an operation against the cluster and writes nothing to it; dry runs change nothing. A
-// plan that can't be applied is no error: see [Plan.Blocked].
+// plan that can't be applied is not an error: see [Plan.Blocked].
 //
-// Errors: *[NoReleaseError], *[NoRevisionError], and those of loading, rendering and
+// Errors: *[NoReleaseError], *[NoRevisionError], and those of loading, of rendering and
 // of the API server.
 func (c *Client) Plan(ctx context.Context, o Operation) (*Plan, error) {
 	made, err := o.plan(ctx, c.engine)
@@ -42,7 +42,7 @@ type Run struct {
 	// LockTimeout is how long to wait while another run holds the release's lock; 0
 	// does not wait.
 	LockTimeout time.Duration
-	// NoHooks runs no hooks.
+	// NoHooks skips all hooks.
 	NoHooks bool
 	// HistoryMax is how many revisions stay stored; 0 is Helm's 10, -1 keeps all.
 	HistoryMax int
@@ -57,8 +57,8 @@ type Run struct {
 	// Deny blocks a plan with one of these risks: "data", "delete", "recreate", "scale-down",
 	// "stateful".
 	Deny []string
-	// Sensitive are patterns of fields that [Plan.Text] and the other formats mask besides those of
-	// Secrets, as in docs/secrets.md.
+	// Sensitive are patterns of fields that [Plan.Text] and the other formats mask in addition to
+	// those of Secrets, as in docs/secrets.md.
 	Sensitive []string
 }
 
@@ -96,7 +96,7 @@ func (r Run) options() (plan.Options, error) {
 type Reuse string
 
 const (
-	// ReuseUnlessGiven keeps the last revision's values when none are given, as Helm.
+	// ReuseUnlessGiven keeps the last revision's values when none are given, as Helm does.
 	ReuseUnlessGiven Reuse = ""
 	// ReuseValues keeps the last revision's values and defaults.
 	ReuseValues Reuse = "reuse"

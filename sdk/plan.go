@@ -24,7 +24,7 @@ type Object struct {
 	Name      string
 }
 
-// String is "Kind/name".
+// String returns "Kind/name".
 func (o Object) String() string { return o.Kind + "/" + o.Name }
 
 func object(id manifest.ID) Object {
@@ -43,8 +43,8 @@ type Step struct {
 	Changes []Change
 	// Why says in a sentence why this is done.
 	Why string
-	// Risk is the gravest of the step's risks "data", "delete", "recreate", "scale-down" and
-	// "stateful", or "".
+	// Risk is the most serious of the step's risks: "data", "delete", "recreate", "scale-down" or
+	// "stateful"; "" when there is none.
 	Risk string
 }
 
@@ -52,8 +52,8 @@ type Step struct {
 type Change struct {
 	// Path is a path such as "spec.template.spec.containers[web].image".
 	Path string
-	// From and To are nil where the field is absent. Sensitive ones are not masked here: don't show
-	// them.
+	// From and To are nil where the field is absent. Sensitive values are not masked here: don't
+	// show them.
 	From, To  any
 	Sensitive bool
 	// Cause is "chart", "values", "drift" and others, as in docs/plan-json.md.
@@ -74,19 +74,19 @@ type Problem struct {
 // Summary counts steps.
 type Summary = plan.Summary
 
-// Operation is "install", "upgrade", "rollback", "uninstall" or "test".
+// Operation returns "install", "upgrade", "rollback", "uninstall" or "test".
 func (p *Plan) Operation() string { return string(p.plan.Operation) }
 
-// Release is the release that the plan is for.
+// Release returns the release that the plan is for.
 func (p *Plan) Release() Release {
 	return Release{Namespace: p.plan.Release.Namespace, Name: p.plan.Release.Name}
 }
 
-// Revisions are the newest stored revision (0: none) and the one that Apply writes;
+// Revisions returns the newest stored revision (0: none) and the one that Apply writes;
 // they are equal when it writes no new one.
 func (p *Plan) Revisions() (from, to int) { return p.plan.FromRevision, p.plan.ToRevision }
 
-// Summary counts the plan's steps.
+// Summary returns the counts of the plan's steps.
 func (p *Plan) Summary() Summary { return p.plan.Summary }
 
 // Changes reports whether Apply would change objects or the release's record. Hooks may
@@ -96,7 +96,7 @@ func (p *Plan) Changes() bool { return p.plan.Effect() != plan.EffectNone }
 // Blocked reports whether a problem forbids Apply.
 func (p *Plan) Blocked() bool { return p.plan.Blocked() }
 
-// Problems are what a reviewer must know before applying the plan.
+// Problems returns what a reviewer must know before applying the plan.
 func (p *Plan) Problems() []Problem {
 	problems := make([]Problem, 0, len(p.plan.Problems))
 	for _, problem := range p.plan.Problems {
@@ -107,7 +107,7 @@ func (p *Plan) Problems() []Problem {
 	return problems
 }
 
-// Steps are the plan's steps in their order, those that do nothing included.
+// Steps returns the plan's steps in order, including those that do nothing.
 func (p *Plan) Steps() []Step {
 	var steps []Step
 	p.plan.Steps(func(stage plan.StageName, s *plan.Step) {
@@ -126,12 +126,12 @@ func (p *Plan) Text(w io.Writer) error {
 	return report.Text(w, &redact.Plan(p.plan).Document, report.TextOptions{})
 }
 
-// Markdown writes the plan as a comment of at most 65,000 bytes.
+// Markdown writes the plan as Markdown of at most 65,000 bytes, for a comment on a pull request.
 func (p *Plan) Markdown(w io.Writer) error {
 	return report.Markdown(w, &redact.Plan(p.plan).Document, report.MarkdownOptions{})
 }
 
-// HTML writes the plan as a page.
+// HTML writes the plan as an HTML page.
 func (p *Plan) HTML(w io.Writer) error { return report.HTML(w, &redact.Plan(p.plan).Document) }
 
 // JSON writes the plan as described by docs/plan-json.md.

@@ -17,7 +17,7 @@ type Sources struct {
 	sources *source.Sources
 }
 
-// FindSources finds the files as Helm does, by variables such as HELM_CONFIG_HOME. lookup is
+// FindSources finds the files as Helm does, from variables such as HELM_CONFIG_HOME. lookup is
 // [os.LookupEnv] or a replacement for it; home is the home folder. Errors: sources.yaml can't be
 // read.
 func FindSources(lookup func(name string) (value string, set bool), home string) (*Sources, error) {
@@ -32,7 +32,7 @@ func FindSources(lookup func(name string) (value string, set bool), home string)
 
 // ChartOptions say which chart is meant. The zero value is usable.
 type ChartOptions struct {
-	// Version is a version, a range such as "^1.2", or "" for the newest that is no prerelease;
+	// Version is a version, a range such as "^1.2", or "" for the newest that is not a prerelease;
 	// with Devel, prereleases count, too.
 	Version string
 	Devel   bool
@@ -70,8 +70,8 @@ func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (
 	return &Chart{chart: loaded, warnings: append(found.Warnings, warnings...), pin: fetched.Pin(ref, chart)}, nil
 }
 
-// unmoved returns an error if the source of the plan's chart has another chart by now. A server
-// that does not answer is no error: the chart is in the plan.
+// unmoved returns an error if the source of the plan's chart now has a different one. A server that
+// does not answer is not an error: the chart is in the plan.
 func (c *Client) unmoved(ctx context.Context, p *Plan) error {
 	if c.sources == nil {
 		return nil

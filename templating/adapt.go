@@ -2,8 +2,8 @@ package templating
 
 import "reflect"
 
-// adapt wraps a function of a common signature without reflection. Most calls in charts are of
-// these few signatures. It returns nil for others.
+// adapt wraps a function with a common signature so that calls need no reflection. Most calls in
+// charts have one of these few signatures. It returns nil for others.
 func adapt(fn reflect.Value) func([]any) (any, error) {
 	raw := fn.Interface()
 	for _, try := range []func(any) func([]any) (any, error){adaptText, adaptAny, adaptTable, adaptMany} {

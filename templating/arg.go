@@ -76,8 +76,8 @@ func (p param) takesNil() bool {
 	return false
 }
 
-// valid returns the value as an argument for the parameter. It ends the render if the type is not
-// assignable, neither directly nor through one pointer.
+// valid returns the value as an argument for the parameter. It ends the render if the type is
+// assignable neither directly nor through one pointer.
 func (s *state) valid(v any, p param) any {
 	if p.kind == paramSame {
 		return unwrapNil(v)

@@ -7,7 +7,7 @@ import (
 	gotemplate "text/template"
 )
 
-// builtinFunctions are the functions of text/template. and and or are evaluated by logic.
+// builtinFunctions returns the functions of text/template. Calls of and, or are evaluated by logic.
 func builtinFunctions() map[string]any {
 	return map[string]any{
 		"and":      func(...any) any { return nil },
@@ -34,7 +34,7 @@ func builtinFunctions() map[string]any {
 // errUnset is the error of indexing nil.
 var errUnset = errors.New("there is nothing to index (nil)")
 
-// index is x[1][2] for maps, lists and text. A missing key of a map gives the zero value.
+// index returns item[key][key]… for maps, lists and text. A missing key of a map gives the zero value.
 func index(item any, keys ...any) (any, error) {
 	if item == nil {
 		return nil, errUnset

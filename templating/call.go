@@ -95,7 +95,7 @@ func (f *function) reflected(fn reflect.Value) func([]any) (any, error) {
 	}
 }
 
-// param is the parameter that takes argument i.
+// param returns the parameter that takes argument i.
 func (f *function) param(i int) param { return f.params[min(i, len(f.params)-1)] }
 
 // function calls a function by name.
@@ -111,7 +111,7 @@ func (s *state) function(dot any, n *parse.IdentifierNode, c site) any {
 	return s.call(dot, f, c)
 }
 
-// logic evaluates and/or: it evaluates arguments until the result is known.
+// logic evaluates and, or: it evaluates arguments until the result is known.
 func (s *state) logic(dot any, isOr bool, c site) any {
 	if len(c.args) < 2 && !isFinal(c.final) {
 		s.fail("and, or need at least one argument")

@@ -10,7 +10,7 @@ import (
 )
 
 // Defaults of .Capabilities without a cluster. The Helm version is the one whose results we
-// reproduce. The Kubernetes version belongs to the client-go release that this program is built
+// reproduce. The Kubernetes version is that of the client-go release that this program is built
 // with.
 const (
 	defaultKubeVersion = "v1.37.0"
@@ -26,13 +26,13 @@ type Capabilities struct {
 }
 
 // Format prints what fmt prints for a pointer to a struct, even where fmt would print the address,
-// so that a map with capabilities always prints the same.
+// so a map with capabilities always prints the same.
 func (c *Capabilities) Format(f fmt.State, verb rune) {
 	fmt.Fprintf(f, "&"+fmt.FormatString(f, verb), *c)
 }
 
-// DefaultCapabilities are those of a render without a cluster: the built-in
-// API versions and the Kubernetes version they belong to.
+// DefaultCapabilities returns the capabilities of a render without a cluster: the
+// built-in API versions and the Kubernetes version they belong to.
 func DefaultCapabilities() *Capabilities {
 	kube, err := ParseKubeVersion(defaultKubeVersion)
 	if err != nil {
@@ -45,7 +45,7 @@ func DefaultCapabilities() *Capabilities {
 	}
 }
 
-// DefaultAPIVersions is a fresh copy of the built-in group versions.
+// DefaultAPIVersions returns a fresh copy of the built-in group versions.
 func DefaultAPIVersions() VersionSet {
 	return VersionSet(strings.Fields(builtinAPIVersions))
 }
@@ -61,7 +61,7 @@ type KubeVersion struct {
 
 // ParseKubeVersion reads a version such as v1.36.3, 1.36 or v1.33.4-gke.1245000, as
 // Helm 4.3.1 does (pkg/chart/common/capabilities.go). Major and Minor are decimal numbers. It is an
-// error when the text does not begin with two or more numbers, with a "v" before them or without.
+// error if the text does not begin with two or more numbers, with or without a "v" before them.
 func ParseKubeVersion(text string) (KubeVersion, error) {
 	v, err := version.ParseGeneric(text)
 	if err != nil {
@@ -79,7 +79,7 @@ func ParseKubeVersion(text string) (KubeVersion, error) {
 	}, nil
 }
 
-// String is the version for constraints: vMAJOR.MINOR.PATCH.
+// String returns the version for constraints: vMAJOR.MINOR.PATCH.
 func (v *KubeVersion) String() string {
 	if v.normalized != "" {
 		return v.normalized
@@ -87,7 +87,7 @@ func (v *KubeVersion) String() string {
 	return v.Version
 }
 
-// GitVersion is Version under the name it had in Helm 2.
+// GitVersion returns Version, under the name that it had in Helm 2.
 func (v *KubeVersion) GitVersion() string { return v.Version }
 
 // VersionSet lists API versions: "v1", "apps/v1", and with a cluster

@@ -9,7 +9,7 @@ import (
 // Comparisons follow text/template: integers of any size and sign compare with each other, but not
 // with floats, and different kinds are an error (text/template/funcs.go, eq and lt).
 
-// equalsAny is a == b || a == c …
+// equalsAny reports whether a == b || a == c …
 func equalsAny(a any, others ...any) (bool, error) {
 	if len(others) == 0 {
 		return false, errors.New("there is nothing to compare with")

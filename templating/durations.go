@@ -11,7 +11,7 @@ import (
 )
 
 // durationFunctions are Helm 4.3.1's (pkg/engine/funcs.go). All but mustToDuration return zero for
-// a value that is no duration.
+// a value that is not a duration.
 func durationFunctions() map[string]any {
 	in := func(convert func(time.Duration) float64) func(any) float64 {
 		return func(v any) float64 {

@@ -15,8 +15,8 @@ import (
 // encodingFunctions are Helm's encoders and decoders. Encoders without "must" return "" for a value
 // that can't be encoded (TOML: the error's message); decoders return the message under the key
 // Error, or as the only item of a list. Results are those of Helm 4.3.1
-// (https://github.com/helm/helm/blob/v4.3.1/pkg/engine/funcs.go), messages of YAML and JSON
-// included, because charts test for them.
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/engine/funcs.go), including the messages of YAML and
+// JSON, because charts test for them.
 func encodingFunctions() map[string]any {
 	return map[string]any{
 		"toYaml":        toYAML,

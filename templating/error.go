@@ -21,7 +21,7 @@ type Error struct {
 	Message string
 	// Hint is a likely remedy, or "".
 	Hint string
-	// Trail are the calls that led here, the innermost first.
+	// Trail lists the calls that led here, innermost first.
 	Trail []Call
 	// Err is the cause, where a function returned one.
 	Err error
@@ -47,12 +47,11 @@ func (c Call) String() string { return c.Place.String() + " (" + c.What + ")" }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// maxTrail is how many places an error prints; of a longer trail it prints the beginning and the
-// end.
+// maxTrail is how many calls an error prints; of a longer trail it prints the beginning and the end.
 const maxTrail = 8
 
-// Error is one message of at most three lines: where and what, the hint, the
-// trail.
+// Error returns one message: where and what, the hint, and the trail on a line of
+// its own.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d", e.File, e.Line)
@@ -125,6 +124,7 @@ func (s *state) check(err error) {
 // maxExpr limits how many bytes of an expression an error quotes.
 const maxExpr = 120
 
+// located returns an Error with the place and text of a node, and no message yet.
 func (s *state) located(t *template, n parse.Node) *Error {
 	e := &Error{File: t.file, Line: 1}
 	if n == nil {
@@ -163,7 +163,7 @@ func recovered(r any, s *state, file string) error {
 
 var parsePlace = regexp.MustCompile(`^template: ` + mainName + `:(\d+)(?::\d+)?: `)
 
-// parseError converts an error of text/template's parser to an Error.
+// parseError converts an error from text/template's parser to an Error.
 func parseError(file, text string, err error) error {
 	e := &Error{File: file, Line: 1, Message: err.Error()}
 	if m := parsePlace.FindStringSubmatch(e.Message); m != nil {

@@ -32,8 +32,7 @@ func isFinal(v any) bool {
 	return !none
 }
 
-// pipeline evaluates a pipeline and sets the variables that it declares; callers remove these
-// again.
+// pipeline evaluates a pipeline and sets the variables that it declares; callers remove them again.
 func (s *state) pipeline(dot any, pipe *parse.PipeNode) any {
 	if pipe == nil {
 		return nil
@@ -101,6 +100,7 @@ func (s *state) command(dot any, cmd *parse.CommandNode, final any) any {
 	return s.literal(dot, first)
 }
 
+// notFunction ends the render if a value is given arguments, as if it were a function.
 func (s *state) notFunction(args []parse.Node, final any) {
 	if len(args) > 1 || isFinal(final) {
 		s.fail("%s is not a function, so it can't be given an argument", args[0])

@@ -12,7 +12,7 @@ import (
 // as 1e+06; so does Helm 4.3.1. The functions below find where that happens to a whole number whose
 // text is not read as a number again.
 
-// exponentText is the text of a large whole float if it prints with an exponent, else "".
+// exponentText returns the text of a large whole float if it prints with an exponent, else "".
 func exponentText(v any) string {
 	f, ok := v.(float64)
 	if !ok || math.Abs(f) < 1e6 || f != math.Trunc(f) || math.IsInf(f, 0) {
@@ -36,8 +36,8 @@ func (s *state) wrote(name string, args []any, result any) {
 	}
 }
 
-// printed notes the place if a number with an exponent is printed within other text. Alone after a
-// key or a dash it is still a number in YAML.
+// printed notes the place if a number with an exponent is printed within other text. On its own
+// after a key or a dash it is still a number in YAML.
 func (s *state) printed(v any) {
 	if exponentText(v) == "" {
 		return

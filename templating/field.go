@@ -28,6 +28,7 @@ func (s *state) fields(dot, receiver any, path []string, c site) any {
 	return s.field(dot, receiver, path[last], c)
 }
 
+// field reads one field, key or method of receiver.
 func (s *state) field(dot, receiver any, name string, c site) any {
 	switch r := receiver.(type) {
 	case map[string]any:
@@ -75,7 +76,7 @@ func (s *state) entry(m map[string]any, name string, c site) any {
 	return wrapNil(v)
 }
 
-// reflectField reads a method, struct field or map key of a value of any other type.
+// reflectField calls a method, or reads a struct field or map key, of a value of any other type.
 func (s *state) reflectField(dot, receiver any, name string, c site) any {
 	v := toReflect(receiver)
 	typ := v.Type()

@@ -24,7 +24,7 @@ func newFiles(list []*chart.File) Files {
 	return files
 }
 
-// GetBytes is the content of a file, empty when there is none.
+// GetBytes returns the content of a file, empty when there is none.
 func (f Files) GetBytes(name string) []byte {
 	if data, ok := f[name]; ok {
 		return data
@@ -35,8 +35,8 @@ func (f Files) GetBytes(name string) []byte {
 // Get is GetBytes as a string.
 func (f Files) Get(name string) string { return string(f[name]) }
 
-// Glob are the files whose path matches; "*" stops at a slash, "**" does not.
-// A pattern that can't be parsed matches all, as under Helm 4.3.1 (pkg/engine/files.go, Glob).
+// Glob returns the files whose path matches; "*" stops at a slash, "**" does not.
+// A pattern that can't be parsed matches all, as in Helm 4.3.1 (pkg/engine/files.go, Glob).
 func (f Files) Glob(pattern string) Files {
 	matched := Files{}
 	g, err := glob.Compile(pattern, '/')
@@ -48,8 +48,8 @@ func (f Files) Glob(pattern string) Files {
 	return matched
 }
 
-// AsConfig is the YAML of a ConfigMap's data: file names without folders, and
-// contents. Of two files with one name the later path wins.
+// AsConfig returns the YAML of a ConfigMap's data: file names without folders, and
+// contents. Of two files with the same name, the later path wins.
 func (f Files) AsConfig() string {
 	return f.flatten(func(data []byte) string { return string(data) })
 }
@@ -70,7 +70,7 @@ func (f Files) flatten(encode func([]byte) string) string {
 	return toYAML(out)
 }
 
-// Lines are the lines of a file, without a last empty one.
+// Lines returns the lines of a file, without an empty last one.
 func (f Files) Lines(name string) []string {
 	if len(f[name]) == 0 {
 		return []string{}

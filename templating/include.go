@@ -18,6 +18,7 @@ func (s *state) include(args []any) any {
 	return text
 }
 
+// execute runs a template and returns its output.
 func (s *state) execute(n *names, t *template, data any) string {
 	s.enter(s.node)
 	inner := s.newState(n, t, data)
@@ -27,7 +28,7 @@ func (s *state) execute(n *names, t *template, data any) string {
 }
 
 // tpl executes a text as a template. It sees the templates of its caller; templates that it defines
-// are visible to what it calls and disappear at its end. Equal texts are parsed once.
+// are visible to what it calls and disappear when it ends. Equal texts are parsed once.
 func (s *state) tpl(args []any) any {
 	text, _ := args[0].(string)
 	if !strings.Contains(text, "{{") {
@@ -90,7 +91,7 @@ func (s *state) refuse(message string) any {
 	panic(s.failure(message, nil))
 }
 
-// lookup asks the cluster.
+// lookup asks the cluster. Without one, and in lint mode, it finds nothing.
 func (s *state) lookup(args []any) any {
 	if s.options.Lookup == nil || s.options.Lint {
 		return map[string]any{}

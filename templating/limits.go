@@ -1,13 +1,14 @@
 package templating
 
-// Limits on the templates of one render, besides those of package budget. Helm has only the first.
+// Limits on the templates of one render, in addition to those of package budget. Helm has only the
+// first.
 const (
 	// maxIncludes limits how often a template may include itself, directly or not (Helm 4.3.1,
 	// pkg/engine/engine.go, recursionMaxNums).
 	maxIncludes = 1000
 	// maxDepth limits how deep include, tpl and template calls nest.
 	maxDepth = 2000
-	// maxActions limits the actions of one template text, and so the nesting that the parser meets.
+	// maxActions limits the actions in one template text, and so the nesting that the parser sees.
 	maxActions = 50_000
 	// maxWords limits the words in the actions of all templates together, as wordsOf counts them:
 	// parsing takes some 150 bytes for each. The largest chart of the conformance suite has
@@ -17,6 +18,6 @@ const (
 	maxMessage = 64 << 10
 )
 
-// callSteps is the cost of an include, template or tpl call, besides the nodes of the called
+// callSteps is the cost of an include, template or tpl call, in addition to the nodes of the called
 // template.
 const callSteps = 10

@@ -37,7 +37,7 @@ func before(node parse.Node, name string) (string, bool) {
 }
 
 // gap follows a written path again, to explain an error. It returns the table that lacks the next
-// key; nil if no key is missing or the node is not a path.
+// key, and that key; nil if no key is missing or the node is not a path.
 func (s *state) gap(dot any, node parse.Node) (map[string]any, string) {
 	at, path := dot, []string(nil)
 	switch n := node.(type) {
@@ -66,7 +66,7 @@ func isScalar(v any) bool {
 	return false
 }
 
-// inWords names the type of a value in the terms of YAML.
+// inWords names the type of a value in YAML's terms.
 func inWords(v any) string {
 	switch v.(type) {
 	case string:
@@ -92,7 +92,7 @@ func (s *state) unset(err error) *Error {
 	return nil
 }
 
-// unknownTemplate ends the render: there is no template of that name.
+// unknownTemplate ends the render: there is no template with that name.
 func (s *state) unknownTemplate(name string) {
 	e := s.failure(fmt.Sprintf("there is no template %q", name), nil)
 	if near := spelling.Nearest(name, s.names.all()); near != "" {

@@ -55,7 +55,7 @@ func parseUnit(file, text string, functions map[string]any) (*unit, error) {
 }
 
 // names maps template names to templates. The text of tpl gets a layer of its own above the names
-// that it sees, so that its definitions disappear at its end.
+// that it sees, so its definitions disappear when it ends.
 type names struct {
 	below *names
 	own   map[string]*template

@@ -31,8 +31,8 @@ func (e *execution) parse(sources []*source) error {
 	return nil
 }
 
-// parseUnits parses files in parallel: parsing is most of the time of rendering large charts, and
-// files are independent. The error is that of the first file with one, whatever the order of
+// parseUnits parses files in parallel: parsing takes most of the time of rendering large charts, and
+// files are independent. The error is that of the first file that has one, whatever the order of
 // parsing was.
 func parseUnits(sources []*source, functions map[string]any) ([]*unit, error) {
 	units, errs := make([]*unit, len(sources)), make([]error, len(sources))
@@ -54,6 +54,7 @@ func parseUnits(sources []*source, functions map[string]any) ([]*unit, error) {
 	return units, nil
 }
 
+// parseSafely parses a file and turns a panic of the parser into an error.
 func parseSafely(src *source, functions map[string]any) (u *unit, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -6,12 +6,12 @@ import (
 )
 
 // Recall lets renders that are compared share random values: a function whose result differs from
-// call to call (rand*, uuidv4, genCA and its kin, bcrypt, htpasswd, now …) returns the same in a
-// later render as in an earlier one. Calls correspond when they come from the same rendered file
-// with the same arguments and are the same one of these in order: between two versions of a chart,
-// helpers change more than that. If a chart generates a password for its Secret and another one for
-// the checksum of that Secret, both get the same: in an upgrade it would be read by lookup. Renders
-// with the same Recall must not overlap.
+// call to call (rand*, uuidv4, genCA and the like, bcrypt, htpasswd, now …) returns the same in a
+// later render as in an earlier one. Calls correspond if they come from the same file with the same
+// arguments and have the same position among such calls; the helpers in between don't count, since
+// they change more between two versions of a chart. If a chart generates a password for its Secret
+// and another one for the checksum of that Secret, both get the same: in an upgrade it would be read
+// by lookup. Renders with the same Recall must not overlap.
 type Recall struct {
 	results map[string][]any
 }
@@ -19,7 +19,7 @@ type Recall struct {
 // NewRecall returns an empty Recall.
 func NewRecall() *Recall { return &Recall{results: map[string][]any{}} }
 
-// varies reports whether a function's result differs from call to call, by sprig 3.3.0's use of
+// varies reports whether a function's result differs from call to call, going by sprig 3.3.0's use of
 // crypto/rand, math/rand and time.Now.
 func varies(name string) bool {
 	switch name {
@@ -47,7 +47,7 @@ func (s *state) recalled(f *function, args []any) (any, error) {
 	return result, err
 }
 
-// callKey identifies calls that correspond: by the rendered file, the function and the arguments.
+// callKey identifies calls that correspond, by the file, the function and the arguments.
 func (s *state) callKey(name string, args []any) string {
 	from := s.tmpl
 	for i := len(s.calls) - 1; i >= 0 && from.name != from.file; i-- {

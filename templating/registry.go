@@ -46,7 +46,7 @@ func (r *registry) special(name string, run func(*state, []any) any, kinds ...an
 	r.ready[name] = f
 }
 
-// get returns the function of a name, or nil.
+// get returns the function with a name, or nil.
 func (r *registry) get(name string) *function {
 	if f, ok := r.ready[name]; ok {
 		return f
@@ -63,7 +63,7 @@ func (r *registry) get(name string) *function {
 	return f
 }
 
-// rawFunctions are Go's functions, sprig's without those that read the environment, and Helm's
+// rawFunctions returns Go's functions, sprig's without those that read the environment, and Helm's
 // (Helm 4.3.1, pkg/engine/funcs.go, funcMap). A later set replaces functions of an earlier one.
 func rawFunctions() map[string]any {
 	all := builtinFunctions()
@@ -78,7 +78,7 @@ func rawFunctions() map[string]any {
 }
 
 // orderedFunctions replace sprig's functions that return map entries in random order, so that
-// renders are reproducible.
+// renders are reproducible, and those that name types, so that the names are Helm's.
 func orderedFunctions() map[string]any {
 	return map[string]any{
 		"keys": func(tables ...map[string]any) []string {

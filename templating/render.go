@@ -4,7 +4,7 @@
 // Endless templates and those with enormous output end in an error that names the place (see
 // limits.go).
 //
-// It does not merge values or switch dependencies (package values does), does not split, sort or
+// It does not merge values or enable dependencies (package values does), does not split, sort or
 // parse what was rendered (package manifest does), and sends no requests to a cluster: lookup is a
 // function that it is given. It keeps nothing between two renders.
 package templating
@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// LookupFunc answers the lookup function of templates: one object, or a list
-// when name is empty. A missing object is an empty map, not an error.
+// LookupFunc serves the lookup function of templates: it returns one object, or a
+// list when name is empty. A missing object is an empty map, not an error.
 type LookupFunc func(apiVersion, kind, namespace, name string) (map[string]any, error)
 
 // Options change how a chart is rendered. The zero value is what an install
@@ -31,20 +31,20 @@ type Options struct {
 	Strict bool
 	// Lint lets required and fail pass; their messages become warnings.
 	Lint bool
-	// DNS lets getHostByName ask the network; without it the answer is "".
+	// DNS lets getHostByName ask the network; without it the result is "".
 	DNS bool
 	// SubchartNotes adds the notes of subcharts to those of the chart.
 	SubchartNotes bool
-	// Watch are tables of the values whose doubted keys should be found read.
+	// Watch lists tables of the values; Rendered.Seen says what was read of them.
 	Watch []keyuse.Watched
 	// Lookup is nil when there is no cluster: every lookup finds nothing.
 	Lookup LookupFunc
-	// Recall is shared by renders that are compared; nil for all others, whose
-	// random values are random.
+	// Recall is shared by renders that are compared; with nil, random values are
+	// really random.
 	Recall *Recall
 }
 
-// Rendered is what the templates of a chart tree gave.
+// Rendered is the result of rendering a chart tree.
 type Rendered struct {
 	// Files are all rendered files in order of their paths, without notes and
 	// partials. Files that rendered to nothing are among them.
@@ -53,10 +53,10 @@ type Rendered struct {
 	Notes string
 	// Warnings are the messages of required and fail in lint mode.
 	Warnings []string
-	// Seen is what was read of Options.Watch, in that order. A render that fails
-	// gives what was read until then.
+	// Seen is what was read of Options.Watch, in that order. If the render fails,
+	// it is what was read until then.
 	Seen []keyuse.Seen
-	// Exponents are the places where a large whole number became a text with an
+	// Exponents are the places where a large whole number became text with an
 	// exponent, such as 1e+06.
 	Exponents []Place
 }
@@ -66,7 +66,7 @@ const notesName = "NOTES.txt"
 
 // Render executes every template of c and its subcharts. top holds Release,
 // Capabilities and Values (already merged); templates that change values
-// change them in place, as under Helm, so callers pass values of their own.
+// change them in place, as under Helm, so callers pass a copy of their own.
 // An error is an *Error when a template is at fault.
 func Render(c *chart.Chart, top map[string]any, o Options) (Rendered, error) {
 	if c == nil || c.Metadata == nil {

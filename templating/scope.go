@@ -17,7 +17,7 @@ type source struct {
 	scope Values
 }
 
-// collect lists the template files of a chart tree in the order in which they are parsed and
+// collect returns the template files of a chart tree in the order in which they are parsed and
 // rendered: deeper paths first, among equally deep ones the later name first (Helm 4.3.1,
 // pkg/engine/engine.go, sortTemplates). The order matters: a later definition replaces an earlier
 // one, and templates can change values.
@@ -76,7 +76,7 @@ func scopedValues(c *chart.Chart, parent map[string]any) Values {
 	return Values{}
 }
 
-// chartFields is .Chart: the fields of Chart.yaml under their Go names.
+// chartFields returns .Chart: the fields of Chart.yaml under their Go names.
 func chartFields(c *chart.Chart) map[string]any {
 	fields := c.Metadata.Fields()
 	if fields == nil {

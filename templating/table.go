@@ -10,19 +10,19 @@ import (
 )
 
 // Values is the type of .Values, of "." at the top of a file and of .Template.
-// Templates can tell it from a plain map (dig refuses it, typeIs sees it) and
-// can call its methods, so it has those that Helm 4.3.1's type has
+// Templates can tell it from a plain map (dig rejects it, typeIs sees it) and
+// can call its methods, so it has those of Helm 4.3.1's type
 // (https://github.com/helm/helm/blob/v4.3.1/pkg/chart/common/values.go).
 type Values map[string]any
 
-// YAML is v as YAML, with sorted keys. Errors: it holds what YAML has no form for, such as a
+// YAML returns v as YAML, with sorted keys. Errors: it holds what YAML can't represent, such as a
 // function.
 func (v Values) YAML() (string, error) {
 	b, err := yaml.Marshal(v)
 	return string(b), err
 }
 
-// AsMap is v as a plain map, never nil.
+// AsMap returns v as a plain map, never nil.
 func (v Values) AsMap() map[string]any {
 	if len(v) == 0 {
 		return map[string]any{}
@@ -40,8 +40,8 @@ func (v Values) Encode(w io.Writer) error {
 	return err
 }
 
-// Table is the table at a path of keys joined by dots. An error says which key
-// holds none.
+// Table returns the table at a path of keys joined by dots. The error says which
+// key holds none.
 func (v Values) Table(path string) (Values, error) {
 	at := v
 	for _, key := range strings.Split(path, ".") {
@@ -54,8 +54,8 @@ func (v Values) Table(path string) (Values, error) {
 	return at, nil
 }
 
-// PathValue is the scalar or list at a path of keys joined by dots. Tables are
-// no values: they and missing keys are errors.
+// PathValue returns the scalar or list at a path of keys joined by dots. Tables
+// don't count as values: they and missing keys are errors.
 func (v Values) PathValue(path string) (any, error) {
 	if path == "" {
 		return nil, errors.New("the path of a value can't be empty")

@@ -119,8 +119,8 @@ func (s *state) branch(dot any, b *parse.BranchNode, with bool) (f flow) {
 	return f
 }
 
-// invoke executes {{ template }}: like include, but with the same output and without the limit for
-// one name.
+// invoke executes {{ template }}: like include, but it writes to the caller's output and has no
+// limit on how often one template includes itself.
 func (s *state) invoke(dot any, node *parse.TemplateNode) {
 	t := s.names.lookup(node.Name)
 	if t == nil {
@@ -147,7 +147,7 @@ func (s *state) enter(node parse.Node) {
 
 func (s *state) leave() { s.calls = s.calls[:len(s.calls)-1] }
 
-// isTrue reports text/template's truth: neither the zero value of a type nor empty.
+// isTrue reports whether text/template counts v as true: neither its type's zero value nor empty.
 func isTrue(v any) bool {
 	switch v := v.(type) {
 	case nil, absent:

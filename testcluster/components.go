@@ -19,7 +19,7 @@ import (
 	kwoksignals "sigs.k8s.io/kwok/pkg/utils/signals"
 )
 
-// components maps a subcommand to what runs it; the result is an exit code.
+// components maps each subcommand to the function that runs it and returns an exit code.
 func components() map[string]func() int {
 	return map[string]func() int{
 		"etcd":                    runEtcd,
@@ -50,7 +50,7 @@ func runKwok() int {
 		return 1
 	}
 	command := kwokcmd.NewCommand(ctx)
-	// Kubernetes' own --version is in this binary too, and of another type.
+	// This binary also has Kubernetes' --version, of another type.
 	command.Version = ""
 	command.PersistentFlags().AddFlagSet(flags)
 	if err := command.ExecuteContext(ctx); err != nil {

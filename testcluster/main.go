@@ -25,8 +25,7 @@ func main() {
 		os.Exit(2)
 	}
 	holdLifeline()
-	// Each part parses os.Args itself, so the part's own name takes the place
-	// of ours.
+	// Each part parses os.Args itself, so the part's own name replaces ours.
 	os.Args = append([]string{name}, os.Args[2:]...)
 	os.Exit(run())
 }
@@ -36,8 +35,8 @@ func usage() {
        testcluster etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kwok [flags]`)
 }
 
-// holdLifeline ends this process when its starter is gone, even when the
-// starter was killed and could not say so: the pipe breaks then.
+// holdLifeline ends this process when its starter is gone, even if that was killed:
+// the pipe on standard input closes.
 func holdLifeline() {
 	if os.Getenv(controlplane.LifelineVariable) == "" {
 		return

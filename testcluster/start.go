@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/testcluster/fakenodes"
 )
 
-// patience is how long a start may take on a machine that is busy with other
-// things; by itself it takes seconds.
+// patience is how long a start may take on a busy machine; on an idle one it takes
+// seconds.
 const patience = 2 * time.Minute
 
-// startFlags are the flags of `testcluster start`.
+// startFlags holds the flags of `testcluster start`.
 type startFlags struct {
 	kubeconfig    string
 	nodes         int
@@ -71,8 +71,8 @@ func runStart() int {
 	return 0
 }
 
-// serve starts the cluster, announces it, and stops it when ctx ends. A part
-// of the cluster that ends by itself is an error.
+// serve starts the cluster, announces it, and stops it when ctx ends. It is an error
+// if a part of the cluster ends on its own.
 func serve(ctx context.Context, flags startFlags) (err error) {
 	began := time.Now()
 	progress := func(message string) {
@@ -115,7 +115,7 @@ func serve(ctx context.Context, flags startFlags) (err error) {
 	}
 }
 
-// furnish adds what makes a control plane a cluster: nodes, volumes, load
+// furnish adds what turns a control plane into a cluster: nodes, volumes, load
 // balancers, logs. They serve until ctx ends; starting bounds the wait.
 func furnish(ctx, starting context.Context, cluster *controlplane.Cluster, nodes int) error {
 	client, err := cluster.Client()

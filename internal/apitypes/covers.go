@@ -56,7 +56,7 @@ func coversList(live, target []any, n *Node) bool {
 	return true
 }
 
-// coversKeyed walks both lists once: an order that differs is a difference.
+// coversKeyed walks both lists once: a different order is a difference.
 func coversKeyed(live, target []any, n *Node) bool {
 	next := 0
 	for _, item := range target {
@@ -76,7 +76,7 @@ func coversKeyed(live, target []any, n *Node) bool {
 }
 
 // CoversAtomic is Covers for an item of a list that is set as a whole: beyond target,
-// live may have nothing but known defaults.
+// live may have only known defaults.
 func CoversAtomic(live, target any, n *Node) bool {
 	tv, ok := target.(map[string]any)
 	if !ok {
@@ -116,6 +116,7 @@ func coversAtomicField(live, target any, n *Node) bool {
 	return true
 }
 
+// Contains reports whether the list has an item that is equal to the scalar v.
 func Contains(list []any, v any) bool {
 	for _, e := range list {
 		if EqualScalars(e, v, nil) {

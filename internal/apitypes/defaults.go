@@ -2,7 +2,7 @@ package apitypes
 
 import "github.com/kubectl-release/kubectl-release/internal/jsontree"
 
-// Defaulted knows of the API server's defaulting: it reports whether v is the default for the field key of an
+// Defaulted reports whether v is the API server's default for the field key of an
 // item of an atomic list. Only fields of built-in kinds have known defaults; they
 // are those of https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis, in
 // GROUP/VERSION/defaults.go.
@@ -58,8 +58,8 @@ func defaultString(key, v string) bool {
 	return false
 }
 
-// defaultObject knows the parts that are added as a whole: a claim template's
-// status, the empty selectors of a webhook.
+// defaultObject reports whether v is a default that is added as a whole: a claim
+// template's status, the empty selectors of a webhook.
 func defaultObject(key string, v map[string]any, n *Node) bool {
 	switch key {
 	case "status":

@@ -42,8 +42,8 @@ func Zero(v any, n *Node) bool {
 	return false
 }
 
-// Equal compares two values as the API server would read them. nil is "not
-// given". The order of lists matters.
+// Equal reports whether two values are the same as the API server would read
+// them. nil is "not given". The order of lists matters.
 func Equal(a, b any, n *Node) bool {
 	switch av := a.(type) {
 	case map[string]any:
@@ -91,6 +91,8 @@ func equalLists(a, b []any, n *Node) bool {
 	return true
 }
 
+// EqualScalars reports whether two scalars are the same as the API server would
+// read them, such as "1" and "1000m" for a quantity. Maps and lists are never equal.
 func EqualScalars(a, b any, n *Node) bool {
 	switch b.(type) {
 	case map[string]any, []any:
@@ -129,6 +131,8 @@ func equalQuantity(a, b any) bool {
 	return ok && qa.Cmp(qb) == 0
 }
 
+// ParseQuantity reads a quantity from a string, int64 or float64; ok is false for
+// other types and for text that is not a quantity the API server would keep.
 func ParseQuantity(v any) (resource.Quantity, bool) {
 	var text string
 	switch v := v.(type) {
@@ -181,7 +185,7 @@ func equalDuration(a, b any) bool {
 	return errA == nil && errB == nil && da == db
 }
 
-// equalBytes compares base64 as the API server reads it: line breaks inside are
+// equalBytes compares base64 as the API server reads it: line breaks in it are
 // not part of the value.
 func equalBytes(a, b any) bool {
 	sa, okA := a.(string)

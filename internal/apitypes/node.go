@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Form is how a value is written, as far as its comparison needs it.
+// Form is how a value is written, as far as that matters for comparing it.
 type Form int
 
 const (
@@ -26,7 +26,7 @@ const (
 )
 
 // Node is what a kind's Go type says about one field. A nil Node stands for a field
-// of which nothing is known.
+// about which nothing is known.
 type Node struct {
 	form Form
 	// keepsZero is true where the API server tells "given as zero" and "not
@@ -34,16 +34,16 @@ type Node struct {
 	keepsZero bool
 	fields    map[string]*Node
 	elem      *Node
-	// Merges and mergeKey are the list's patchStrategy and patchMergeKey.
+	// Merges and MergeKey are the list's patchStrategy and patchMergeKey.
 	Merges   bool
 	MergeKey string
 	// Replaces says that a map is set as a whole (patchStrategy replace).
 	Replaces bool
-	// union is set for structs of which some fields exclude each other.
+	// union is set for structs in which some fields exclude each other.
 	union *union
 }
 
-// Child is the node of a map's or struct's field.
+// Child returns the node of a map's or struct's field.
 func (n *Node) Child(key string) *Node {
 	if n != nil {
 		if f, ok := n.fields[key]; ok {
@@ -61,6 +61,7 @@ func (n *Node) Child(key string) *Node {
 	return nil
 }
 
+// Item returns the node of a list's items or a map's values.
 func (n *Node) Item() *Node {
 	if n == nil {
 		return nil
@@ -71,8 +72,10 @@ func (n *Node) Item() *Node {
 // Keyed reports whether the list's items are matched by merge key.
 func (n *Node) Keyed() bool { return n != nil && n.Merges && n.MergeKey != "" }
 
+// DropsZero reports whether the API server takes "given as zero" for "not given".
 func (n *Node) DropsZero() bool { return n != nil && !n.keepsZero }
 
+// Is reports whether values of the field have the form f.
 func (n *Node) Is(f Form) bool { return n != nil && n.form == f }
 
 var quantities = &Node{
@@ -121,8 +124,8 @@ func isMarshaler(t reflect.Type) bool {
 	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
 }
 
-// fieldsOf lists a struct's fields by their JSON names. The map is registered
-// before it is filled, for types that hold themselves.
+// fieldsOf returns a struct's fields by their JSON names. The map is registered
+// before it is filled, because of types that contain themselves.
 func (r *registry) fieldsOf(t reflect.Type) map[string]*Node {
 	if known, ok := r.structs[t]; ok {
 		return known

@@ -1,10 +1,10 @@
-// Package apitypes says what the Go types of Kubernetes' built-in kinds say about
+// Package apitypes knows what the Go types of Kubernetes' built-in kinds say about
 // their fields: which lists have merge keys, which fields exclude each other, what
-// is left out when it is zero, and by that whether two values mean the same to the
-// API server.
+// is omitted when it is zero, and so whether two values mean the same to the API
+// server.
 //
 // It merges nothing and compares no whole objects. Of custom resources it knows
-// nothing but the metadata.
+// only the metadata.
 package apitypes
 
 import (
@@ -55,8 +55,8 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// builtin is built by the first document that needs it, so that commands which
-// look at no object don't pay for it.
+// builtin is built by the first document that needs it, so commands that look at
+// no object don't pay for it.
 var builtin = sync.OnceValue(newRegistry)
 
 // registry knows the Go types of the built-in kinds and what they say about
@@ -74,8 +74,8 @@ func newRegistry() *registry {
 	scheme := runtime.NewScheme()
 	for _, add := range groups() {
 		if err := add(scheme); err != nil {
-			// Only two types under one name could get here, and that is a fault
-			// of the modules we are built with, seen by every test.
+			// Only two types with the same name could cause this, which would be
+			// a bug in the modules we are built with, and every test would fail.
 			panic(err)
 		}
 	}
@@ -127,17 +127,17 @@ func (r *registry) kind(gvk schema.GroupVersionKind) *Node {
 	return n
 }
 
-// strategic excludes CustomResourceDefinitions: their schemas hold free JSON, on
-// which strategic merge gives up.
+// strategic is Strategic. It excludes CustomResourceDefinitions: their schemas hold
+// free-form JSON, on which strategic merge gives up.
 func (r *registry) strategic(gvk schema.GroupVersionKind) (reflect.Type, bool) {
 	t, ok := r.types[gvk]
 	return t, ok && gvk.Group != apiextensionsv1.GroupName
 }
 
-// Of is what is known about a kind's fields. Of a kind that is not built in only
-// the metadata is known. It is safe for concurrent use.
+// Of returns what is known about a kind's fields: of a kind that is not built in,
+// only the metadata. It is safe for concurrent use.
 func Of(gvk schema.GroupVersionKind) *Node { return builtin().kind(gvk) }
 
-// Strategic is the Go type by which the API server does a strategic merge of a
-// kind, and whether it does one.
+// Strategic returns the Go type that governs strategic merges of a kind, and
+// whether they are possible. It is safe for concurrent use.
 func Strategic(gvk schema.GroupVersionKind) (reflect.Type, bool) { return builtin().strategic(gvk) }

@@ -15,27 +15,27 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// union is a group of fields of which an object may have one. The API server fills
-// in a member when it is given none, and refuses two: a chart that asks for another
-// one than live has means that live's goes, whoever has written it.
+// union is a group of fields of which an object may have only one. The API server
+// fills in a member when it is given none, and rejects two: if a chart asks for a
+// different one than live has, live's has to go, whoever has written it.
 type union struct {
 	// discriminator is the field whose value says which member there is; "" where the member
 	// itself says so.
 	discriminator string
-	// members are the union's fields, with the value of by that each belongs to.
+	// members are the union's fields, with the discriminator's value that each belongs to.
 	members map[string]string
 }
 
-// aliases are old names that the API server keeps equal to the new ones, and reads
-// when the new one is gone (k8s.io/api 0.37, core/v1, PodSpec.DeprecatedServiceAccount).
+// aliases maps old names of fields to new ones. The API server keeps both equal, and reads
+// the old one when the new one is gone (k8s.io/api 0.37, core/v1, PodSpec.DeprecatedServiceAccount).
 var aliases = map[string]string{"serviceAccount": "serviceAccountName"}
 
-// unionOf is the table of unions by their Go types, of
+// unionOf returns the union in a Go type, nil if it has none. The sources are
 // https://github.com/kubernetes/api/tree/v0.37.2 and, for CRDs,
-// https://github.com/kubernetes/apiextensions-apiserver/tree/v0.37.2; in the file
-// types.go of each group and version the fields' comments say what goes with what.
-// Unions in lists that are replaced as a whole need no entry, nor does a Service's
-// type: the API server drops what belongs to the old one by itself (see
+// https://github.com/kubernetes/apiextensions-apiserver/tree/v0.37.2: in types.go of
+// each group and version, the fields' comments say what goes with what. Unions in
+// lists that are replaced as a whole need no entry, nor does a Service's type: the
+// API server drops what belongs to the old one on its own (see
 // dropTypeDependentFields in
 // https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/registry/core/service/strategy.go).
 func unionOf(t reflect.Type) *union {
@@ -78,6 +78,7 @@ func unionOf(t reflect.Type) *union {
 	return nil
 }
 
+// oneOf returns a union without a discriminator.
 func oneOf(members ...string) *union {
 	u := &union{members: make(map[string]string, len(members))}
 	for _, m := range members {
@@ -86,7 +87,7 @@ func oneOf(members ...string) *union {
 	return u
 }
 
-// fieldNames are a struct's fields in JSON.
+// fieldNames returns the JSON names of a struct's fields.
 func fieldNames(t reflect.Type) []string {
 	names := make([]string, 0, t.NumField())
 	for i := range t.NumField() {
@@ -96,8 +97,8 @@ func fieldNames(t reflect.Type) []string {
 	return names
 }
 
-// others are the members besides the one that target asks for, none when target does
-// not say which.
+// others returns the members other than the one that target asks for; none when target
+// does not say which.
 func (u *union) others(target map[string]any) map[string]string {
 	if u == nil {
 		return nil
@@ -119,8 +120,8 @@ func (u *union) others(target map[string]any) map[string]string {
 	return others
 }
 
-// Excluded are the fields of live that can't stay beside what target says: the other
-// members of a union, and old names of what stored had and target drops.
+// Excluded returns the fields of live, sorted, that can't coexist with what target says:
+// the other members of a union, and old names of fields that stored had and target drops.
 func (n *Node) Excluded(stored, live, target map[string]any) []string {
 	var found []string
 	if n == nil || n.form != FormStruct {

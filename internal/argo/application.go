@@ -1,10 +1,10 @@
 // Package argo reads Argo CD's Applications (argoproj.io/v1alpha1) that deploy a chart, as
-// entries of a releaseset.Set: the chart, and the values in Argo's order. What has no chart
-// is told and left out.
+// entries of a releaseset.Set: the chart, and the values in Argo CD's order. Applications
+// without a chart are reported and skipped.
 //
-// Argo renders charts as helm template does and keeps no releases: there are no records to
-// plan from, and what becomes of objects is compared between two versions of the files. It
-// is handed a tree of files, fetches nothing and asks no cluster.
+// Argo CD renders charts as helm template does and keeps no releases: there are no records
+// to plan from, so two versions of the files are compared to see what happens to objects.
+// The package is given a tree of files; it fetches nothing and asks no cluster.
 package argo
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Group and Kind are those of Applications.
+// Group and Kind are the API group and kind of Applications.
 const (
 	Group = "argoproj.io"
 	Kind  = "Application"
@@ -24,7 +24,7 @@ const (
 
 var declared = regexp.MustCompile(`(?m)"?apiVersion"?:\s*["']?` + regexp.QuoteMeta(Group) + `/`)
 
-// Holds says whether a file is one for this package: it has an object of Argo's.
+// Holds reports whether a file has an object of Argo CD's API group.
 func Holds(data []byte) bool { return declared.Match(data) }
 
 // application has the fields that decide what is rendered
@@ -97,12 +97,12 @@ func decode(object map[string]any) (*application, error) {
 	return out, nil
 }
 
-// String is "Application argocd/web".
+// String returns "Application argocd/web".
 func (a *application) String() string {
 	return Kind + " " + a.Metadata.Namespace + "/" + a.Metadata.Name
 }
 
-// cluster is the name of the destination, "" for the cluster that Argo is in.
+// cluster returns the name of the destination, "" for the cluster that Argo CD runs in.
 func (a *application) cluster() string {
 	switch d := a.Spec.Destination; {
 	case d.Name == "in-cluster", d.Server == "https://kubernetes.default.svc":
@@ -116,7 +116,7 @@ func (a *application) cluster() string {
 
 var hostOf = regexp.MustCompile(`^[a-z]+://|[:/].*$`)
 
-// inline are the values that stand in the Application: valuesObject, else values
+// inline returns the values in the Application itself: valuesObject, else values
 // (ApplicationSourceHelm.ValuesYAML).
 func (h *helm) inline() ([]byte, error) {
 	text := bytes.TrimSpace(h.ValuesObject)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// finalizer has an Application's objects deleted with it.
+// finalizer makes Argo CD delete an Application's objects with it.
 const finalizer = "resources-finalizer.argocd.argoproj.io"
 
 // manager is the Application behind an entry. It implements releaseset.Manager.
@@ -22,10 +22,10 @@ type manager struct {
 	err  error
 }
 
-// Err is why the entry can't be planned.
+// Err returns why the entry can't be planned, nil when it can.
 func (m *manager) Err() error { return m.err }
 
-// Sum stands for all of the Application that its objects depend on.
+// Sum returns the spec as text: all of the Application that its objects depend on.
 func (m *manager) Sum() string {
 	data, err := json.Marshal(m.spec)
 	if err != nil {
@@ -34,13 +34,13 @@ func (m *manager) Sum() string {
 	return string(data)
 }
 
-// Estimated is false: all values are at hand.
+// Estimated returns false: all values are known.
 func (*manager) Estimated(map[string]any) bool { return false }
 
-// Version is the chart's own.
+// Version returns "", for the chart's own version.
 func (*manager) Version(*chart.Metadata, *plan.ChartSource) (string, error) { return "", nil }
 
-// Rewrite leaves out tests where the Application does.
+// Rewrite removes the test hooks if the Application has skipTests.
 func (m *manager) Rewrite(text string) (string, error) {
 	if !m.helm.SkipTests {
 		return text, nil
@@ -69,7 +69,7 @@ func isTest(doc string) (bool, error) {
 	}), nil
 }
 
-// Next is a sync: at once, or by hand.
+// Next returns a sync, with notes on whether it is automatic or by hand.
 func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, bool) releaseset.Verdict {
 	out := releaseset.Verdict{Action: "sync", Plans: true}
 	switch auto := m.Spec.SyncPolicy.Automated; {
@@ -86,7 +86,7 @@ func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, boo
 	return out
 }
 
-// Removed is what becomes of the objects when the Application leaves the repository.
+// Removed returns what happens to the objects when the Application is removed from the repository.
 func (m *manager) Removed(map[string]releaseset.Applier) releaseset.Verdict {
 	if slices.ContainsFunc(m.Metadata.Finalizers, func(f string) bool { return strings.HasPrefix(f, finalizer) }) {
 		return releaseset.Verdict{Action: "uninstall", Plans: true, Notes: []string{"where the Application is deleted, its finalizer has its objects deleted"}}
@@ -94,26 +94,26 @@ func (m *manager) Removed(map[string]releaseset.Applier) releaseset.Verdict {
 	return releaseset.Verdict{Action: "nothing", Notes: []string{"left running: the Application has no finalizer " + finalizer}}
 }
 
-// The rest is for controllers with releases, and with values of other objects.
+// The rest is for controllers that keep releases, or take values from other objects.
 
-// Writer has no storage: there are no records.
+// Writer returns a Writer without storage: there are no records.
 func (*manager) Writer() releaseset.Writer { return releaseset.Writer{} }
 
-// Unknown is nothing.
+// Unknown returns none.
 func (*manager) Unknown() []string { return nil }
 
-// Secrets are none.
+// Secrets returns none.
 func (*manager) Secrets() [][]byte { return nil }
 
-// ChartValues are none: the chart's own values stay.
+// ChartValues returns none: the chart's own values stay.
 func (*manager) ChartValues() releaseset.ChartValues { return releaseset.ChartValues{} }
 
-// InCluster is not asked for.
+// InCluster returns m: there is nothing to read from the cluster.
 func (m *manager) InCluster(releaseset.Lookup) (releaseset.Manager, []releaseset.Value) {
 	return m, nil
 }
 
-// Live is not asked for.
+// Live returns what Next returns: it does not depend on the cluster.
 func (m *manager) Live(_ releaseset.Live, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
 	return m.Next(nil, is, is, rewritten), nil
 }

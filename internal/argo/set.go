@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// Placed is an object with the file or folder that it is from.
+// Placed is an object with the file or folder that it comes from.
 type Placed struct {
 	Object map[string]any
 	From   string
 }
 
-// Set is the Applications among objects that have a Helm source. One whose chart or values
-// can't be found is an entry that says why. tree has the repository's files, and is of the
-// checkout.
+// Set returns the Applications among objects that deploy a chart. One whose chart or values
+// can't be found is an entry whose Err says why; those without one chart are in Warnings, and
+// those that can't be decoded in Unread. tree holds the files of the checkout.
 func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releaseset.Set {
 	out := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}}
 	for _, o := range objects {
@@ -43,7 +43,7 @@ func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releas
 	return out
 }
 
-// entry is the Application's chart. Errors: it has none, or several.
+// entry returns the entry for the Application's chart. Errors: it has none, or several.
 func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Placed) (releaseset.Entry, error) {
 	sources := a.Spec.Sources
 	if len(sources) == 0 && a.Spec.Source != nil {
@@ -89,10 +89,10 @@ func isChart(tree releaseset.Tree, dir string) bool {
 	return err == nil && dir != ""
 }
 
-// inTree is a path of the repository, which leads nowhere else.
+// inTree returns a path as one in the repository, from which it can't lead out.
 func inTree(name string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+name), "/"), ".") }
 
-// located is where the chart comes from: a repository of charts, a registry, whose URL has
+// located returns where the chart comes from: a chart repository, a registry, whose URL has
 // no scheme, or the tree.
 func (s source) located() releaseset.Chart {
 	version := strings.TrimPrefix(s.TargetRevision, "*")
@@ -140,8 +140,8 @@ func (h *helm) into(e *releaseset.Entry, of releaseset.Checkout, chart string, s
 	return nil
 }
 
-// located is the path of a file that is named from the chart, from the root (/…), or from
-// that of a source with a ref ($ref/…), which is taken to be this repository.
+// located returns the path of a file that is named relative to the chart, to the root (/…),
+// or to the root of a source with a ref ($ref/…), which is taken to be this repository.
 func located(name string, of releaseset.Checkout, chart string, sources []source) (string, error) {
 	ref, rest, _ := strings.Cut(name, "/")
 	switch {
@@ -165,8 +165,8 @@ func located(name string, of releaseset.Checkout, chart string, sources []source
 	return inTree(rest), nil
 }
 
-// escaped is a value whose commas are no grammar of --set, but in a list
-// (cleanSetParameters of argo-cd).
+// escaped returns a value with its commas escaped, so that --set takes them literally; a list
+// {…} keeps them (cleanSetParameters of argo-cd).
 func escaped(value string) string {
 	if strings.HasPrefix(value, "{") && strings.HasSuffix(value, "}") {
 		return value

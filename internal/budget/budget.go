@@ -1,9 +1,9 @@
 // Package budget counts what a render uses up and refuses what would be too much:
 // steps, text and memory, time for keys, and the size of values. Template functions
-// are sprig's or Go's and know no limits; each call is counted by its weight, and
-// where that does not do, looked at by a guard before it runs.
+// are sprig's or Go's and know no limits; each call is counted by its weight and,
+// where that is not enough, checked by a guard before it runs.
 //
-// It calls no function of templates and knows nothing of templates' syntax.
+// It calls no template functions and knows nothing of template syntax.
 package budget
 
 import (
@@ -15,9 +15,9 @@ import (
 // Budget is what one render has used up. Errors of its methods end the render. The
 // zero Budget has used nothing. It is not safe for concurrent use.
 type Budget struct {
-	// Steps are nodes executed and calls by weight, at most MaxSteps.
+	// Steps counts executed nodes, and calls by weight; at most MaxSteps.
 	Steps int
-	// Bytes is all text and memory made, at most MaxBytes.
+	// Bytes counts all text and memory made, at most MaxBytes.
 	Bytes int
 	// Keys is the processor time for making keys, at most MaxKeySeconds.
 	Keys time.Duration
@@ -39,7 +39,7 @@ func (b *Budget) Step(n int) error {
 	return nil
 }
 
-// key counts a key that takes so long to make.
+// key counts a key that takes that long to make.
 func (b *Budget) key(takes time.Duration) error {
 	b.Keys += takes
 	if b.Keys > MaxKeySeconds*time.Second {
@@ -57,7 +57,7 @@ func (b *Budget) Made(n int) error {
 	return nil
 }
 
-// Room says whether n more bytes may be made, without counting them yet.
+// Room returns an error if n more bytes are too many; it does not count them yet.
 func (b *Budget) Room(n int) error {
 	if n < 0 || n > MaxBytes-b.Bytes {
 		return errBytes
@@ -65,7 +65,7 @@ func (b *Budget) Room(n int) error {
 	return nil
 }
 
-// product is a*b for room, safe from overflow.
+// product returns a*b for Room, without overflow.
 func product(a, b int) int {
 	if a <= 0 || b <= 0 {
 		return 0

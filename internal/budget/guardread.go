@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// guardPrintf adds what widths and precisions pad to what arguments weigh.
+// guardPrintf counts the arguments and bounds the padding by widths and precisions.
 func guardPrintf(b *Budget, args []any) error {
 	format, padding, run := text(args[0]), 0, 0
 	growth := 4 // %q
@@ -32,7 +32,7 @@ func guardPrintf(b *Budget, args []any) error {
 	return nil
 }
 
-// guardOfReader is guardOf for what reads text.
+// guardOfReader is GuardOf for functions that parse text.
 func guardOfReader(name string) Guard {
 	switch name {
 	case "fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson":
@@ -43,8 +43,8 @@ func guardOfReader(name string) Guard {
 	return nil
 }
 
-// guardDecode counts values and, much less, their text: 0.4 MB of YAML in flow
-// style take as long as 5 MB of the CRDs that people write.
+// guardDecode counts values and, with much less weight, their text: 0.4 MB of
+// flow-style YAML takes as long as 5 MB of the CRDs that people write.
 func guardDecode(b *Budget, in string) error {
 	if len(in) > maxDecode {
 		return fmt.Errorf("the text is %d MiB; at most %d MiB can be decoded", len(in)>>20, maxDecode>>20)
@@ -59,8 +59,8 @@ func guardDecode(b *Budget, in string) error {
 	return b.Made(2 * len(in))
 }
 
-// guardTOML also bounds dotted keys: each dot is a table within a table, and
-// reading a key takes the square of their number.
+// guardTOML also bounds dotted keys: each dot is a table within a table, and the
+// time to read a key grows with the square of their number.
 func guardTOML(b *Budget, args []any) error {
 	in := text(args[0])
 	if err := guardDecode(b, in); err != nil {

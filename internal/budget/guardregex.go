@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// guardOfRegex is guardOf for regular expressions. Go's never take exponential
-// time, but time in proportion to the text and the expression together.
+// guardOfRegex is GuardOf for regular expressions. Go's never take exponential
+// time, but time in proportion to the length of the text times the expression's.
 func guardOfRegex(name string) Guard {
 	switch name {
 	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind":
@@ -21,7 +21,7 @@ func guardOfRegex(name string) Guard {
 	return nil
 }
 
-// guardMatch counts compiling the first argument and matching the second.
+// guardMatch counts the steps of compiling the first argument and matching the second.
 func guardMatch(b *Budget, args []any) error {
 	expr, in := text(args[0]), text(args[1])
 	if len(expr) > maxPattern {
@@ -31,8 +31,8 @@ func guardMatch(b *Budget, args []any) error {
 	return b.Step(2*len(expr) + size + product(size, len(in))/16)
 }
 
-// patternSize is about how many instructions an expression compiles to. Only
-// counted repetitions make more than one of a character.
+// patternSize estimates how many instructions an expression compiles to. Only
+// counted repetitions make more than one out of a character.
 func patternSize(expr string) int {
 	if !strings.Contains(expr, "{") {
 		return len(expr)
@@ -48,7 +48,7 @@ func patternSize(expr string) int {
 	return len(prog.Inst)
 }
 
-// guardMatches also counts a list of all matches.
+// guardMatches also bounds the list of all matches.
 func guardMatches(b *Budget, args []any) error {
 	if err := guardMatch(b, args); err != nil {
 		return err
@@ -60,8 +60,8 @@ func guardMatches(b *Budget, args []any) error {
 	return b.Room(product(matches, 24))
 }
 
-// guardRegexReplace bounds the result: a match gives the replacement's text,
-// and each $ in it can give what was matched.
+// guardRegexReplace bounds the result: each match adds the replacement's text,
+// and each $ in that can add what was matched.
 func guardRegexReplace(b *Budget, args []any) error {
 	if err := guardMatch(b, args); err != nil {
 		return err

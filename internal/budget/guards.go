@@ -10,9 +10,9 @@ import (
 // before the function, which is sprig's or Go's and knows no limits.
 type Guard func(b *Budget, args []any) error
 
-// GuardOf is the guard of the template function of that name; nil for most, which
-// need none beyond what every call counts. The arguments of a guard are those of the
-// call, of the types that the function's parameters have.
+// GuardOf returns the guard of the template function with that name; nil for most,
+// which need nothing beyond what every call counts. A guard's arguments are those of
+// the call, with the types of the function's parameters.
 func GuardOf(name string) Guard {
 	for _, of := range []func(string) Guard{guardOfWeigher, guardOfText, guardOfRegex, guardOfMaker, guardOfKeys, guardOfReader} {
 		if g := of(name); g != nil {
@@ -54,7 +54,7 @@ func guardOfWeigher(name string) Guard {
 	return nil
 }
 
-// guardDict weighs keys, which become texts whatever they are.
+// guardDict weighs the keys, which become text whatever they are.
 func guardDict(b *Budget, args []any) error {
 	keys := make([]any, 0, len(args)/2+1)
 	for i := 0; i < len(args); i += 2 {
@@ -63,7 +63,7 @@ func guardDict(b *Budget, args []any) error {
 	return weighBy(8, 1)(b, keys)
 }
 
-// guardOfText is guardOf for what makes one text of others.
+// guardOfText is GuardOf for functions that make one text out of others.
 func guardOfText(name string) Guard {
 	switch name {
 	case "repeat":
@@ -82,7 +82,7 @@ func guardOfText(name string) Guard {
 	return nil
 }
 
-// guardOfMaker is guardOf for what makes lists.
+// guardOfMaker is GuardOf for functions that make lists.
 func guardOfMaker(name string) Guard {
 	switch name {
 	case "until":
@@ -100,7 +100,7 @@ func guardOfMaker(name string) Guard {
 	return nil
 }
 
-// guardOfKeys is guardOf for what makes keys, hashes and random text.
+// guardOfKeys is GuardOf for functions that make keys and random text.
 func guardOfKeys(name string) Guard {
 	switch name {
 	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric":
@@ -116,9 +116,9 @@ func guardOfKeys(name string) Guard {
 	return nil
 }
 
-// MakesMemory says whether a function's result is new memory. Functions that
-// hand on what they were given (default, get, ternary …) have results of any
-// type and are not counted.
+// MakesMemory reports whether a function's result is new memory. Functions that
+// pass on what they were given (default, get, ternary …) have results of type any
+// and are not counted.
 func MakesMemory(name string, result reflect.Type) bool {
 	switch name {
 	case "concat":
@@ -133,6 +133,7 @@ func MakesMemory(name string, result reflect.Type) bool {
 	return false
 }
 
+// items returns an error if a list of n items would be too long.
 func items(n int) error {
 	if n > maxItems || n < -maxItems {
 		return errItems
@@ -140,6 +141,7 @@ func items(n int) error {
 	return nil
 }
 
+// guardSteps returns an error if counting from start to stop gives too many items.
 func guardSteps(start, stop, step int) error {
 	if step == 0 {
 		return nil
@@ -209,8 +211,8 @@ func guardLists(b *Budget, args []any) error {
 	return b.Step(n / 8)
 }
 
-// guardSplit counts what a text is split into: split and splitn make a map of
-// the parts, splitList a list.
+// guardSplit counts the parts that a text is split into: split and splitn make a
+// map of them, splitList a list.
 func guardSplit(b *Budget, args []any) error {
 	separator, in := text(args[0]), text(args[len(args)-1])
 	parts := strings.Count(in, separator) + 1

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// weighAll makes sure that arguments which will be printed, encoded, copied or
+// weighAll makes sure that arguments that will be printed, encoded, copied or
 // compared all the way down are neither endless nor too large: templates can
 // build maps that contain themselves, or one another many times over.
 func weighAll(b *Budget, args []any) error {
@@ -18,8 +18,8 @@ func weighAll(b *Budget, args []any) error {
 	return nil
 }
 
-// weighBy is weighAll for functions that take some steps for each part of a
-// value and can make its text so many times as long, which takes time as well.
+// weighBy is weighAll for functions that take a number of steps for each part of
+// a value and can make its text growth times as long, which takes time as well.
 func weighBy(steps, growth int) Guard {
 	return func(b *Budget, args []any) error {
 		before := b.Steps
@@ -39,13 +39,14 @@ func weighBy(steps, growth int) Guard {
 	}
 }
 
-// CheckSize measures one value and counts the effort.
+// CheckSize returns an error if a value is endless or too large, and counts the
+// steps of measuring it.
 func (b *Budget) CheckSize(v any) error {
 	_, err := b.measure(v)
 	return err
 }
 
-// measure is CheckSize that also returns how many bytes the texts of the value have in all.
+// measure is CheckSize, and also returns how many bytes the value's texts have in all.
 func (b *Budget) measure(v any) (int, error) {
 	switch v := v.(type) {
 	case nil, bool, int, int64, float64:

@@ -7,8 +7,8 @@ import (
 )
 
 // Weight is what a call of a function costs in steps, on top of the nodes that it
-// consists of: a step for each 0.2 µs that BenchmarkWeights measures, 0.3 µs for what
-// takes milliseconds.
+// consists of: a step for each 0.2 µs that BenchmarkWeights measures, 0.3 µs for
+// functions that take milliseconds.
 type Weight struct {
 	// Call is for any call.
 	Call int
@@ -16,10 +16,10 @@ type Weight struct {
 	Bytes int
 }
 
-// Ordinary is the weight of most functions.
+// Ordinary returns the weight of most functions.
 func Ordinary() Weight { return Weight{Call: 3, Bytes: 16} }
 
-// WeightOf is the weight of the template function of that name.
+// WeightOf returns the weight of the template function with that name.
 func WeightOf(name string) Weight {
 	w := Ordinary()
 	switch name {
@@ -53,8 +53,8 @@ func WeightOf(name string) Weight {
 	return w
 }
 
-// countsOn says whether a function makes numbers or durations of whatever it is
-// given. What is none goes into the text of an error that nobody sees, whole.
+// countsOn reports whether a function converts whatever it is given to numbers or
+// durations. What can't be converted ends up, whole, in an error that nobody sees.
 func countsOn(name string) bool {
 	switch name {
 	case "int", "int64", "float64", "atoi", "toDecimal", "add", "add1", "sub", "div", "mod", "mul", "max", "min", "biggest",
@@ -64,8 +64,8 @@ func countsOn(name string) bool {
 	return strings.HasPrefix(name, "duration")
 }
 
-// KeyTime is what making or reading keys takes of a processor, on average: an RSA
-// key is made by trying numbers until two are prime, so that one takes three
+// KeyTime returns the processor time that making or reading keys takes, on average:
+// an RSA key is made by trying numbers until two are prime, so one may take three
 // times as long as another.
 func KeyTime(name string, args []any) time.Duration {
 	switch name {
@@ -79,7 +79,7 @@ func KeyTime(name string, args []any) time.Duration {
 	return 0
 }
 
-// Times of a processor, measured by BenchmarkKeyTimes.
+// Processor times, measured by BenchmarkKeyTimes.
 const (
 	rsa2048 = 100 * time.Millisecond
 	rsa4096 = 800 * time.Millisecond
@@ -97,8 +97,8 @@ func keyTimeOf(kind string) time.Duration {
 	return onCurve
 }
 
-// signing is what it takes to read the keys that a call is given, and to sign with
-// them: the cube of their length.
+// signing returns the time that it takes to read the keys that a call is given and
+// to sign with them, which grows with the cube of their length.
 func signing(args []any) time.Duration {
 	const length, takes = 1700, 4 * time.Millisecond // RSA, 2,048 bits, as PEM
 	sum := time.Duration(0)
@@ -109,8 +109,8 @@ func signing(args []any) time.Duration {
 	return sum
 }
 
-// pemLength is the length of a text, or of a certificate's texts: sprig's type
-// for those has no name outside of it.
+// pemLength returns the length of a text, or of the longest text in a certificate,
+// whose type sprig does not export.
 func pemLength(v any) int {
 	rv := reflect.ValueOf(v)
 	switch rv.Kind() {

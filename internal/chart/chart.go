@@ -1,5 +1,5 @@
-// Package chart is the chart tree as a value: metadata, default values, templates, other files and
-// subcharts, in the JSON form that Helm stores in a release record.
+// Package chart holds the chart tree as a value: metadata, default values, templates, other files
+// and subcharts, in the JSON form that Helm stores in a release record.
 //
 // It does not read files or archives (package chartload does), does not merge values (package
 // values does) and does not render (package templating does).
@@ -19,7 +19,7 @@ type File struct {
 	ModTime time.Time `json:"modtime,omitzero"`
 }
 
-// Chart is one chart with its subcharts. The JSON form is the one that Helm 3 and 4 keep in release
+// Chart is one chart with its subcharts. Its JSON form is the one that Helm 3 and 4 keep in release
 // records (4.3.1, pkg/chart/v2/chart.go); subcharts and raw files are not part of it.
 type Chart struct {
 	Metadata *Metadata      `json:"metadata"`
@@ -44,7 +44,7 @@ type Chart struct {
 	dependencies []*Chart
 }
 
-// Name is the chart's name from Chart.yaml, or its alias once dependencies
+// Name returns the chart's name from Chart.yaml, or its alias once dependencies
 // have been processed; "" without metadata.
 func (c *Chart) Name() string {
 	if c.Metadata == nil {
@@ -53,10 +53,10 @@ func (c *Chart) Name() string {
 	return c.Metadata.Name
 }
 
-// Parent is the chart that this one is a subchart of, or nil.
+// Parent returns the chart that this one is a subchart of, or nil.
 func (c *Chart) Parent() *Chart { return c.parent }
 
-// Dependencies are the loaded subcharts in the order they were added.
+// Dependencies returns the loaded subcharts in the order in which they were added.
 func (c *Chart) Dependencies() []*Chart { return c.dependencies }
 
 // AddDependency appends subcharts and makes c their parent.
@@ -73,7 +73,7 @@ func (c *Chart) SetDependencies(subcharts ...*Chart) {
 	c.AddDependency(subcharts...)
 }
 
-// FullPath is the path of the chart from the root of the tree, such as
+// FullPath returns the path of the chart from the root of the tree, such as
 // "web/charts/redis". Template names begin with it.
 func (c *Chart) FullPath() string {
 	if c.parent == nil {

@@ -1,8 +1,8 @@
 package chart
 
-// Fields is the metadata as templates see it in .Chart: by the names of Go fields, with lists that
-// are never nil and nested structs as maps. Helm 4.3.1 passes such a map to templates, too
-// (pkg/chart/interfaces.go, MetadataAsMap), so that .Chart.NoSuchField is empty and not an error.
+// Fields returns the metadata as templates see it in .Chart: by the names of Go fields, with lists
+// that are never nil and nested structs as maps. Helm 4.3.1 passes such a map to templates, too
+// (pkg/chart/interfaces.go, MetadataAsMap), so .Chart.NoSuchField is empty and not an error.
 func (m *Metadata) Fields() map[string]any {
 	if m == nil {
 		return nil

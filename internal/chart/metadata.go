@@ -51,8 +51,8 @@ type Lock struct {
 	Dependencies []*Dependency `json:"dependencies"`
 }
 
-// Warning is a defect of a chart or its values with which Helm would go on, too. Only the command
-// line prints warnings.
+// Warning is a defect in a chart or its values that does not stop Helm either. Only the command line
+// prints warnings.
 type Warning struct {
 	// Where is a chart's path in the tree, a file, or both: "web/charts/redis",
 	// "web/values.yaml". Never empty.
@@ -65,5 +65,5 @@ type Warning struct {
 	Line int
 }
 
-// String is "where: what".
+// String returns "where: what".
 func (w Warning) String() string { return w.Where + ": " + w.What }

@@ -18,7 +18,7 @@ const (
 )
 
 // Validate checks the metadata and cleans its text in place: white space becomes plain spaces and
-// unprintable characters are removed. It cleans and refuses what Helm 4.3.1 does
+// unprintable characters are removed. It cleans and rejects what Helm 4.3.1 does
 // (pkg/chart/v2/metadata.go, Validate), but reports all errors, not only the first.
 func (m *Metadata) Validate() error {
 	if m == nil {
@@ -50,7 +50,7 @@ func required(field, value string) error {
 	return nil
 }
 
-// validateName refuses names that would make a path leave the chart's folder.
+// validateName rejects names that would make a path leave the chart's folder.
 func validateName(name string) error {
 	switch {
 	case name == "":
@@ -91,7 +91,7 @@ func validateDependencies(deps []*Dependency) []error {
 	return errs
 }
 
-// EffectiveName is the subchart's name in values and template paths: the alias if there is one.
+// EffectiveName returns the subchart's name in values and template paths: the alias if there is one.
 func (d *Dependency) EffectiveName() string {
 	if d.Alias != "" {
 		return d.Alias
@@ -99,7 +99,7 @@ func (d *Dependency) EffectiveName() string {
 	return d.Name
 }
 
-// clean cleans only the fields that Helm cleans: a version with stray characters must be refused,
+// clean cleans only the fields that Helm cleans: a version with stray characters must be rejected,
 // not corrected.
 func (m *Metadata) clean() {
 	fields := []*string{

@@ -15,8 +15,8 @@ import (
 )
 
 // Access asks the API server which of the permissions it denies. It first reads the rules of each
-// namespace, one request each, which answers for what they allow. For the rest it asks one by one,
-// side by side: first for a verb and a resource and, only if that is denied, for each object, since
+// namespace, one request each, which settles what they allow. It asks for the rest individually and
+// concurrently: first for a verb and a resource and, only if that is denied, for each object, since
 // a role may be limited to names. It never fails: when the server does not answer, the result says
 // so.
 func (c *Client) Access(ctx context.Context, needed []plan.Permission) plan.Access {
@@ -25,7 +25,7 @@ func (c *Client) Access(ctx context.Context, needed []plan.Permission) plan.Acce
 }
 
 // AccessOf is Access for another user, which needs permission to create SubjectAccessReviews. All
-// permissions are asked for one by one: SelfSubjectRulesReview returns only one's own rules.
+// permissions are asked for individually: SelfSubjectRulesReview returns only the caller's own rules.
 func (c *Client) AccessOf(ctx context.Context, who plan.Subject, needed []plan.Permission) plan.Access {
 	a := &accessReview{client: c, who: who, denied: map[plan.Permission]bool{}}
 	return a.review(ctx, needed)
@@ -79,7 +79,7 @@ func (a *accessReview) beyondRules(ctx context.Context, needed []plan.Permission
 				return err
 			})
 			if err != nil {
-				return nil // asking one by one will report the same error
+				return nil // asking individually will report the same error
 			}
 			a.mu.Lock()
 			defer a.mu.Unlock()

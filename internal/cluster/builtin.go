@@ -23,15 +23,15 @@ import (
 // builtinRelease is the Kubernetes version of client-go v0.37.
 const builtinRelease = "1.37"
 
-// Builtin knows Kubernetes' own kinds from client-go's Go types. It sends no requests and serves
+// Builtin knows Kubernetes' own kinds from client-go's Go types. It sends no requests and is used
 // where there is no cluster. It implements lint.Kinds.
 type Builtin struct {
 	scheme  *runtime.Scheme
 	decoder runtime.Decoder
 }
 
-// NewBuiltin registers the types. It returns an error when two types have the same name, which
-// would be a bug in the modules that the program is built with.
+// NewBuiltin returns a Builtin. It fails when two types have the same name, which would be a bug in
+// the modules that the program is built with.
 func NewBuiltin() (*Builtin, error) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -47,7 +47,7 @@ func NewBuiltin() (*Builtin, error) {
 	return &Builtin{scheme: s, decoder: serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, s, s, strict)}, nil
 }
 
-// Release is the Kubernetes version of the types.
+// Release returns the Kubernetes version of the types.
 func (b *Builtin) Release() string { return builtinRelease }
 
 // Misfits decodes the object into its Go type as the API server does with strict field validation
@@ -77,7 +77,7 @@ func (b *Builtin) Misfits(o manifest.Object) lint.Misfits {
 	return lint.Misfits{Unknown: unknown}
 }
 
-// mistyped says which field has which type, in the terms of YAML.
+// mistyped says which field has which type, in YAML's terms.
 func mistyped(err error) string {
 	var e *json.UnmarshalTypeError
 	if !errors.As(err, &e) || e.Field == "" {
@@ -122,8 +122,8 @@ type (
 	}
 )
 
-// Life says in which Kubernetes versions a version of a kind was introduced, deprecated and
-// removed.
+// Life returns the Kubernetes versions in which a version of a kind was introduced, deprecated and
+// removed; false for a group that is not built in.
 func (b *Builtin) Life(gvk schema.GroupVersionKind) (lint.Life, bool) {
 	if !b.scheme.IsGroupRegistered(gvk.Group) {
 		return lint.Life{}, false

@@ -17,8 +17,8 @@ import (
 const discoveryAge = 6 * time.Hour
 
 // cache is kubectl's discovery cache for a cluster: a file for the groups and one for each group
-// version (client-go v0.37.2, discovery/cached/disk). kubectl reads what we write there, and the
-// reverse, in all versions; like kubectl, we write no files for group versions without resources. A
+// version (client-go v0.37.2, discovery/cached/disk). kubectl reads what we write there, and vice
+// versa, in all versions; like kubectl, we write no files for group versions without resources. A
 // cache without a folder stores nothing.
 type cache struct{ dir string }
 
@@ -28,8 +28,8 @@ func (c cache) resourcesFile(groupVersion string) string {
 	return filepath.Join(c.dir, filepath.FromSlash(groupVersion), "serverresources.json")
 }
 
-// restore reads what an earlier run has stored; ok is false when that is missing, unreadable or too
-// old. Group versions may be missing.
+// restore reads what an earlier run stored; ok is false when that is missing, unreadable or too old.
+// Group versions may be missing.
 func (c cache) restore() (a answers, ok bool) {
 	if c.dir == "" {
 		return answers{}, false
@@ -105,8 +105,9 @@ func write(file string, object runtime.Object) {
 	_ = os.Remove(temporary.Name())
 }
 
-// cacheRoot is kubectl's cache folder: KUBECACHEDIR, else ~/.kube/cache. Without a home folder it
-// is "": a folder for temporary files may be writable by others, who could plant false answers.
+// cacheRoot returns dir or, if that is "", kubectl's cache folder: KUBECACHEDIR, else ~/.kube/cache.
+// Without a home folder it is "": others may be able to write to a folder for temporary files, and
+// could plant false answers there.
 func cacheRoot(dir string) string {
 	if dir != "" {
 		return dir
@@ -121,8 +122,8 @@ func cacheRoot(dir string) string {
 	return filepath.Join(home, ".kube", "cache")
 }
 
-// unfitForFileName is kubectl's (k8s.io/cli-runtime/pkg/genericclioptions/config_flags.go,
-// overlyCautiousIllegalFileCharacters).
+// unfitForFileName matches what kubectl keeps out of file names
+// (k8s.io/cli-runtime/pkg/genericclioptions/config_flags.go, overlyCautiousIllegalFileCharacters).
 var unfitForFileName = regexp.MustCompile(`[^(\w/.)]`)
 
 // cacheName turns a server's address into a folder name as kubectl does (computeDiscoverCacheDir

@@ -18,9 +18,9 @@ type served struct {
 	namespaced bool
 }
 
-// catalog is an index of discovery's answers. It is immutable.
+// catalog is an index of the results of discovery. It is immutable.
 type catalog struct {
-	// fetched is when the server was asked; zero for answers from the cache on disk.
+	// fetched is when the server was asked; zero for results from the cache on disk.
 	fetched  time.Time
 	table    map[schema.GroupVersionKind]served
 	versions map[schema.GroupKind][]string // preferred first
@@ -48,7 +48,7 @@ func newCatalog(a answers) *catalog {
 				c.add(schema.GroupVersion{Group: group.Name, Version: v.Version}, list)
 			}
 		}
-		if len(group.Versions) == 0 { // aggregated discovery says so when no version answers
+		if len(group.Versions) == 0 { // as in aggregated discovery when no version answers
 			c.failed[group.Name] = silent
 		}
 	}

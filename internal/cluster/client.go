@@ -1,8 +1,8 @@
 // Package cluster talks to the API server: discovery, observation, dry runs, writes and watches.
 // Only releasestore does so as well, with a client from here.
 //
-// It does not repeat writes (package apply does), does not decide what to send and keeps no state
-// of releases. Requests that only read, dry runs included, are repeated a few times: see
+// It does not retry writes (package apply does), does not decide what to send and keeps no state
+// of releases. Requests that only read, dry runs included, are retried a few times: see
 // (*Client).read.
 package cluster
 
@@ -29,7 +29,7 @@ type Options struct {
 	// QPS limits the requests per second of all parts of the client together; 0 leaves that to the
 	// API server's own priority and fairness.
 	QPS float32
-	// Burst is how many requests may be sent at once under QPS; 0 is twice the number per second.
+	// Burst is how many requests may be sent in one burst under QPS; 0 is about twice QPS.
 	Burst int
 	// CacheDir is where discovery is cached, in kubectl's layout; "" is kubectl's own folder:
 	// KUBECACHEDIR, else ~/.kube/cache.
@@ -47,7 +47,7 @@ type Client struct {
 	ca      string
 	objects rest.Interface
 	dynamic dynamic.Interface
-	// noManagedFields decodes answers without managedFields, metadataOnly asks for the metadata
+	// noManagedFields decodes responses without managedFields, metadataOnly asks for the metadata
 	// only.
 	noManagedFields dynamic.Interface
 	metadataOnly    dynamic.Interface
@@ -61,7 +61,7 @@ type Client struct {
 	known atomic.Bool
 }
 
-// Connect prepares a client; it sends nothing. All parts of the client share one connection pool.
+// Connect returns a client; it sends nothing. All parts of the client share one connection pool.
 // Errors: an invalid configuration.
 func Connect(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
@@ -87,6 +87,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	return c, nil
 }
 
+// connect sets up the typed and the dynamic clients.
 func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	core, err := corev1.NewForConfigAndClient(config, httpClient)
 	if err != nil {
@@ -121,21 +122,21 @@ func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	return nil
 }
 
-// objectClient returns a REST client for requests with whole paths.
+// objectClient returns a REST client for requests with full paths.
 func objectClient(config *rest.Config, httpClient *http.Client) (rest.Interface, error) {
 	config.GroupVersion = &schema.GroupVersion{}
-	config.APIPath = "/unused" // callers give whole paths
+	config.APIPath = "/unused" // callers give full paths
 	return rest.RESTClientForConfigAndClient(config, httpClient)
 }
 
-// Authority identifies the certificate authorities that verify the API server's certificate, in the
-// form of plan.Cluster.
+// Authority returns what identifies the certificate authorities that verify the API server's
+// certificate, as in plan.Cluster.
 func (c *Client) Authority() string { return c.ca }
 
-// CoreV1 is the typed client for release records and logs.
+// CoreV1 returns the typed client for release records and logs.
 func (c *Client) CoreV1() corev1.CoreV1Interface { return c.core }
 
-// CoordinationV1 is the typed client for the lock's Leases.
+// CoordinationV1 returns the typed client for the lock's Leases.
 func (c *Client) CoordinationV1() coordinationv1.CoordinationV1Interface { return c.leases }
 
 // warnings passes on each distinct warning of the API server once.

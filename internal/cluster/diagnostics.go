@@ -22,9 +22,10 @@ const (
 	troublesTimeout = 15 * time.Second
 )
 
-// reasons explain why an object is not ready: states of its pods and their containers, and the last
-// warning events about all of these, grouped by cause. pods are those of its newest revision. Pods
-// of older revisions and older events do not count. What can't be read is left out.
+// reasons returns why an object is not ready: the states of its pods and their containers, and the
+// last warning events about all of these, grouped by cause. pods are those of its newest revision.
+// Older events do not count, nor do pods of older revisions, unless the newest has to wait for them.
+// What can't be read is omitted.
 func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Reason, pods []corev1.Pod) {
 	events := warner{s, a.Namespace, a.Since}
 	found := events.about(ctx, a.Kind, func(name string) bool { return name == a.Name })
@@ -109,7 +110,7 @@ func happened(e corev1.Event) time.Time {
 func last[T any](items []T, n int) []T { return items[max(0, len(items)-n):] }
 
 // podStates returns the states of a pod's containers that are not running well or, if there are
-// none, the state of a pod that is failed or not started.
+// none, the state of a pod that has failed or has not started.
 func podStates(pod corev1.Pod) []apply.Reason {
 	var out []apply.Reason
 	add := func(trouble bool, format string, args ...any) *apply.Reason {

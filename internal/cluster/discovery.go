@@ -14,27 +14,27 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// acceptDiscovery is exactly what client-go's own discovery accepts: it is part of the key of the
-// cache of HTTP answers, which is thereby shared with kubectl 1.37 and later. Older versions accept
-// a beta as well, so they and we don't use each other's entries. That rarely matters: all of them
-// look into the files of cache first.
+// acceptDiscovery is exactly what client-go's own discovery accepts: it is part of the key in the
+// cache of HTTP responses, which we thus share with kubectl 1.37 and later. Older versions accept a
+// beta as well, so they and we don't use each other's entries. That rarely matters: all of them look
+// at the files of cache first.
 const acceptDiscovery = discovery.AcceptV2 + "," + discovery.AcceptV1
 
 // answers are the results of discovery.
 type answers struct {
 	Groups    []*metav1.APIGroup
 	Resources []*metav1.APIResourceList
-	// Failed is why a group version did not answer.
+	// Failed says why group versions did not answer.
 	Failed map[schema.GroupVersion]string
 }
 
 // errSeparate says that a server does not support aggregated discovery.
 var errSeparate = errors.New("discovery is not aggregated")
 
-// ask reads the whole API: by two requests side by side if the server aggregates its discovery
+// ask reads the whole API: with two concurrent requests if the server aggregates its discovery
 // (Kubernetes 1.30 and later,
-// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery), else by one
-// for each group version besides. Group versions that fail are noted with the reason.
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery), otherwise with
+// one more for each group version. Group versions that fail are noted with the reason.
 func ask(ctx context.Context, server rest.Interface) (answers, error) {
 	a, err := askAggregated(ctx, server)
 	if errors.Is(err, errSeparate) || apierrors.IsNotFound(err) || apierrors.IsNotAcceptable(err) {
@@ -115,7 +115,7 @@ func askSeparately(ctx context.Context, server rest.Interface) (answers, error) 
 	return a, err
 }
 
-// failure explains why a group version can't be discovered. An aggregated answer only says that it
+// failure returns why a group version can't be discovered. Aggregated discovery only says that it
 // is stale.
 func failure(reason error) string {
 	var stale discovery.StaleGroupVersionError

@@ -9,7 +9,7 @@ import (
 )
 
 // dryRunReplacement asks how the API server would create an object that exists already. The dry run
-// uses a generated name, which is replaced in the answer.
+// uses a generated name, which is replaced in the result.
 func (c *Client) dryRunReplacement(ctx context.Context, body *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	namesake := body.DeepCopy()
 	namesake.SetName("")
@@ -24,8 +24,8 @@ func (c *Client) dryRunReplacement(ctx context.Context, body *unstructured.Unstr
 	return &unstructured.Unstructured{Object: renamed}, nil
 }
 
-// rename replaces a name in all texts that consist of nothing else: some kinds copy their name into
-// labels.
+// rename replaces a name in all strings that consist of nothing else: some kinds copy their name
+// into labels.
 func rename(v any, from, to string) any {
 	switch v := v.(type) {
 	case string:

@@ -19,14 +19,14 @@ import (
 type Facts struct {
 	// KubeVersion is the server's version, "v1.36.3".
 	KubeVersion string
-	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind, those of subresources
-	// included. Group versions that do not answer are listed without kinds.
+	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind, including those of
+	// subresources. Group versions that do not answer are listed without kinds.
 	APIVersions []string
 	Cluster     plan.Cluster
 }
 
-// Facts reads the server's version, its API and its identity, side by side: four requests. The API
-// is never taken from the cache on disk, as with Helm (4.3.1, pkg/action/action.go,
+// Facts reads the server's version, its API and its identity, concurrently: four requests. The API
+// is never taken from the cache on disk, as in Helm (4.3.1, pkg/action/action.go,
 // getCapabilities): a chart that asks for an API whose CRDs have just been installed would silently
 // render without what needs them. If the namespace kube-system may not be read, the UID is empty.
 func (c *Client) Facts(ctx context.Context) (Facts, error) {
@@ -52,7 +52,7 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 }
 
 // identity returns the UID of the namespace kube-system, "" if this user may not read it. All other
-// errors are returned, or the plan would be bound to less than it could be.
+// errors are returned: to ignore them would tie the plan to the cluster less closely than possible.
 func (c *Client) identity(ctx context.Context) (uid string, err error) {
 	err = c.read(ctx, func(ctx context.Context) error {
 		ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})

@@ -10,8 +10,8 @@ import (
 )
 
 // ForeignConfig parses a kubeconfig that another user has written, such as the content of a Secret.
-// It refuses one that runs programs, names files or skips the check of certificates. Errors do not
-// quote it.
+// It rejects one that runs programs, has an auth provider, names files or skips the verification of
+// certificates; these errors quote nothing but the name of the user or cluster at fault.
 func ForeignConfig(kubeconfig []byte) (*rest.Config, error) {
 	parsed, err := clientcmd.Load(kubeconfig)
 	if err != nil {
@@ -33,6 +33,7 @@ func ForeignConfig(kubeconfig []byte) (*rest.Config, error) {
 	return clientcmd.NewDefaultClientConfig(*parsed, &clientcmd.ConfigOverrides{}).ClientConfig()
 }
 
+// refused returns what a user of a kubeconfig does that ForeignConfig rejects, "" for nothing.
 func refused(user *clientcmdapi.AuthInfo) string {
 	switch {
 	case user.Exec != nil:

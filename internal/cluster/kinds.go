@@ -22,7 +22,7 @@ import (
 const refreshPause = 300 * time.Millisecond
 
 // kinds is this process's REST mapping. It starts with the cache on disk, and asks the server when
-// there is none, when a kind is unknown, and when a caller needs the present state. The mutex is
+// there is none, when a kind is unknown, and when a caller needs the current state. The mutex is
 // not held during requests, and all callers that wait share one download.
 type kinds struct {
 	server rest.Interface
@@ -33,9 +33,9 @@ type kinds struct {
 	pending *download
 }
 
-// newKinds shares kubectl's cache below root: discovery's answers, and the cache of HTTP answers
-// beside them, by which a server need not send again what has not changed. Only client-go's cached
-// client gives access to the latter. Without a root nothing is cached.
+// newKinds shares kubectl's caches below root: that of discovery and, beside it, that of HTTP
+// responses, thanks to which the server need not resend what has not changed. Only client-go's
+// cached client gives access to the latter. Without a root nothing is cached.
 func newKinds(config *rest.Config, root string) (*kinds, error) {
 	dir, answers := "", ""
 	if root != "" {
@@ -114,6 +114,7 @@ func (k *kinds) renew(ctx context.Context) (*catalog, error) {
 	}
 }
 
+// leave ends the wait of one caller, and the download if it was the last one.
 func (k *kinds) leave(d *download) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -154,8 +155,8 @@ func (k *kinds) download(ctx context.Context, d *download) {
 	close(d.done)
 }
 
-// Kinds returns scope and served versions of kinds. Kinds that the cluster does not know have no
-// versions.
+// Kinds returns the scope and the served versions of kinds. Kinds that the cluster does not know
+// have no versions.
 func (c *Client) Kinds(ctx context.Context, gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
 	known, err := c.kinds.covering(ctx, gvks...)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // Limits for LISTs: the number of objects of a kind in a namespace from which one LIST is cheaper
-// than GETs, the size of a page, and the number of missing objects for which another page is read.
+// than GETs, the size of a page, and the number of missing objects above which another page is read.
 const (
 	listFrom    = 3
 	pageSize    = 1000

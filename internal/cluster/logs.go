@@ -15,7 +15,7 @@ import (
 )
 
 // Limits for Logs: an unreachable node must not delay a run, and a container that writes without
-// line breaks must not fill the memory.
+// line breaks must not fill up memory.
 const (
 	logTimeout = 15 * time.Second
 	maxLogSize = 1 << 20

@@ -23,11 +23,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// MigrateOwnership transfers the ownership of fields to o.FieldManager, as if that had applied
-// them: what other managers own by plain updates, and the named fields. It reads the present owners
+// MigrateOwnership transfers the ownership of fields to o.FieldManager, as if it had applied them:
+// what other managers own through plain updates, and the named fields. It reads the current owners
 // first, since controllers write the object all the time; the server answers with a conflict when
 // they change in between. It sends nothing when nothing is left to transfer, so it can be repeated.
-// An object that is gone, or has another UID, is left to the apply itself to refuse.
+// An object that is gone, or has another UID, is ignored: the apply itself will fail.
 func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) error {
 	live, err := c.Get(ctx, ref)
 	switch {
@@ -50,8 +50,8 @@ func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.
 }
 
 // ownershipPatch returns the JSON patch for MigrateOwnership, nil when there is nothing to do. It
-// contains the resourceVersion, so that the server answers with a conflict if the object has been
-// written since.
+// contains the resourceVersion, so the server answers with a conflict if the object has been written
+// since.
 func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manager string) ([]byte, error) {
 	before := live.GetManagedFields()
 	upgraded := live.DeepCopy()
@@ -83,7 +83,7 @@ func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manage
 // do both, so there are two: the apply shows refusals, except for conflicts that the migration
 // resolves, and a replace with the merged object shows the outcome. Whether the object is valid is
 // decided by the replace: the apply alone leaves fields that the migration would remove, and may be
-// refused for two ports of the same name.
+// refused for two ports with the same name.
 func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p apply.Patch, s *plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	_, err := c.Patch(ctx, ref, p, o)
 	if err = withoutMigrated(err, s.MigrateOwnership); err != nil && !apierrors.IsInvalid(err) {

@@ -22,7 +22,7 @@ func (c *Client) resource(ctx context.Context, gvk schema.GroupVersionKind, name
 	return c.resourceBy(ctx, c.dynamic, gvk, namespace)
 }
 
-// written is resource for a write. The answer to a dry run is the object without managedFields,
+// written is resource for a write. The response to a dry run is the object without managedFields,
 // that to a write the object's metadata; with o.Whole it is the whole object.
 func (c *Client) written(ctx context.Context, gvk schema.GroupVersionKind, namespace string, o apply.WriteOptions) (dynamic.ResourceInterface, error) {
 	by := c.metadataOnly
@@ -46,7 +46,7 @@ func (c *Client) resourceBy(ctx context.Context, by dynamic.Interface, gvk schem
 	return by.Resource(s.resource).Namespace(namespace), nil
 }
 
-// Get reads one object.
+// Get reads one object from the API server; see apply.Cluster.
 func (c *Client) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstructured, error) {
 	r, err := c.resource(ctx, ref.GVK(), ref.Namespace)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Client) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstruct
 	return live, c.explain(err)
 }
 
-// Lookup reads one object, or the list of a kind when name is empty, in the
+// Lookup reads one object, or the list of a kind when name is empty, with the
 // apiVersion and kind that a template asks for.
 func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
 	r, err := c.resource(ctx, schema.FromAPIVersionAndKind(apiVersion, kind), namespace)
@@ -79,8 +79,8 @@ func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name s
 	return found, err
 }
 
-// Create posts an object and returns its metadata; for a dry run the object without managedFields,
-// with o.Whole the whole object. So do Replace and Patch.
+// Create creates an object and returns its metadata; for a dry run the object without managedFields,
+// with o.Whole the whole object. Replace and Patch return the same; for errors see apply.Cluster.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, 
 	return after, c.explain(err)
 }
 
-// Replace puts an object.
+// Replace replaces an object (PUT).
 func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	r, err := c.written(ctx, object.GroupVersionKind(), object.GetNamespace(), o)
 	if err != nil {
@@ -125,7 +125,7 @@ func misfit(err error) error {
 	return err
 }
 
-// Delete deletes one object.
+// Delete requests the deletion of an object; see apply.Cluster.
 func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
 	r, err := c.resourceBy(ctx, c.metadataOnly, ref.GVK(), ref.Namespace)
 	if err != nil {

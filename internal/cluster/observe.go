@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Observe reads the live state of objects: by one LIST per kind and namespace if that is cheaper
-// than GETs, all side by side. An object in a version that is no longer served is read in another
+// Observe reads the live state of objects: with one LIST per kind and namespace if that is cheaper
+// than GETs, all concurrently. An object in a version that is no longer served is read in another
 // one. Read errors are part of the observation; only an unreachable cluster is an error.
 func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error) {
 	o := &observer{client: c, seen: make(map[manifest.ID]plan.Observation, len(refs))}
@@ -61,7 +61,7 @@ type observer struct {
 	client *Client
 	mu     sync.Mutex
 	seen   map[manifest.ID]plan.Observation
-	// again are objects whose resource the server does not know, to be read with fresh discovery.
+	// again are objects whose resource the server does not know, to be reread after fresh discovery.
 	again []apply.Ref
 }
 
@@ -88,7 +88,7 @@ func (o *observer) getEach(ctx context.Context, at listKey, refs []apply.Ref) er
 }
 
 // places groups refs by the LISTs that cover them. Objects of unknown kinds do not exist, unless
-// their group just fails to answer.
+// their group merely fails to answer.
 func (o *observer) places(known *catalog, refs []apply.Ref) map[listKey][]apply.Ref {
 	out := map[listKey][]apply.Ref{}
 	for _, ref := range refs {
@@ -143,7 +143,7 @@ func (o *observer) get(ctx context.Context, at listKey, ref apply.Ref) error {
 	return nil
 }
 
-// list reads the objects by a LIST. If LIST is forbidden, it tries GETs.
+// list reads the objects with a LIST. If LIST is forbidden, it tries GETs.
 func (o *observer) list(ctx context.Context, at listKey, refs []apply.Ref) error {
 	names := make([]string, 0, len(refs))
 	byName := make(map[string]apply.Ref, len(refs))

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// behind are the pods that a workload runs: those of its newest revision, and older ones that hold
+// behind holds the pods that a workload runs: those of its newest revision, and older ones that hold
 // these up. For a Deployment, replicaSet reports whether a name is that of the newest revision's
 // ReplicaSet.
 type behind struct {
@@ -55,7 +55,7 @@ func (s *survey) behind(ctx context.Context, a apply.Asked) (behind, error) {
 	return b, nil
 }
 
-// newest returns the label by which a workload's controller marks the pods of a revision, and its
+// newest returns the label with which a workload's controller marks the pods of a revision, and its
 // value for the newest revision: "" until the controller has created that. The label is "" for
 // kinds without revisions.
 func (s *survey) newest(ctx context.Context, owner *unstructured.Unstructured) (label, value string, err error) {
@@ -135,7 +135,7 @@ func (s *survey) podsOf(ctx context.Context, a apply.Asked) (*unstructured.Unstr
 	return owner, pods, nil
 }
 
-// PodSelector is the selector of an object's pods: spec.selector with matchLabels and
+// PodSelector returns the selector of an object's pods: spec.selector with matchLabels and
 // matchExpressions, or as a plain map (ReplicationController, Service). It selects everything if
 // there is none.
 func PodSelector(owner *unstructured.Unstructured) labels.Selector {

@@ -26,8 +26,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Predict makes a dry run of each step, side by side. Refusals, and reasons why a dry run was not
-// possible, are in the answers; only an unreachable cluster is an error.
+// Predict makes a dry run of each step, concurrently, and returns the predictions by step ID.
+// Refusals, and reasons why a dry run was not possible, are in them; only an unreachable cluster is
+// an error.
 func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
 	o.DryRun = true
 	answers := make(map[string]plan.Prediction, len(steps))
@@ -71,7 +72,7 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 	return answers, nil
 }
 
-// predict makes the dry run of one step; an error is about the whole cluster.
+// predict makes the dry run of one step; an error concerns the whole cluster.
 func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions) (plan.Prediction, error) {
 	o.Force = o.Force || s.InPlace() // as package apply does
 	after, err := c.foresee(ctx, s, o)
@@ -108,6 +109,7 @@ func (c *Client) foresee(ctx context.Context, s *plan.Step, o apply.WriteOptions
 	return after, err
 }
 
+// dryRun makes one attempt at the dry run of a step.
 func (c *Client) dryRun(ctx context.Context, s *plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	gv, err := schema.ParseGroupVersion(s.APIVersion)
 	if err != nil {
@@ -136,8 +138,8 @@ func (c *Client) dryRun(ctx context.Context, s *plan.Step, o apply.WriteOptions)
 	}
 }
 
-// dryReplace replaces the object in its present version: a controller that writes the status
-// between observation and dry run is no reason for a refusal.
+// dryReplace replaces the object in its current version: a controller that writes the status
+// between observation and dry run is not a reason for a refusal.
 func (c *Client) dryReplace(ctx context.Context, s *plan.Step, ref apply.Ref, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	body := manifest.Sharing(s.Body)
 	body.SetResourceVersion(s.Expect.ResourceVersion)
@@ -145,7 +147,7 @@ func (c *Client) dryReplace(ctx context.Context, s *plan.Step, ref apply.Ref, o 
 	return c.replaceNow(ctx, body, ref, o)
 }
 
-// replaceAttempts is how often a replace is repeated after conflicts with other writers.
+// replaceAttempts is how often a replace is retried after conflicts with other writers.
 const replaceAttempts = 6
 
 // replaceNow replaces the object with the body's UID in whatever version it is.
@@ -165,7 +167,7 @@ func (c *Client) replaceNow(ctx context.Context, body *unstructured.Unstructured
 	return after, err
 }
 
-// answer converts the server's reply.
+// answer converts the response to a dry run to a prediction.
 func answer(after *unstructured.Unstructured, err error) plan.Prediction {
 	if err == nil {
 		return plan.Prediction{After: after}
@@ -190,6 +192,7 @@ func answer(after *unstructured.Unstructured, err error) plan.Prediction {
 // (k8s.io/apimachinery/pkg/util/validation/field/path.go, Path.String).
 const wholeObject = "<nil>"
 
+// refusal returns why a dry run was refused, and the fields and field managers concerned.
 func refusal(err error, status metav1.Status) *plan.Refusal {
 	r := &plan.Refusal{Reason: string(status.Reason), Message: message(err)}
 	if d := status.Details; d != nil {
@@ -216,6 +219,7 @@ func refusal(err error, status metav1.Status) *plan.Refusal {
 
 var quotedManager = regexp.MustCompile(`conflict with "([^"]+)"`)
 
+// appendManager adds the field manager that the message of a conflict names.
 func appendManager(managers []string, cause string) []string {
 	name := cause
 	if m := quotedManager.FindStringSubmatch(cause); m != nil {
@@ -227,7 +231,7 @@ func appendManager(managers []string, cause string) []string {
 	return append(managers, name)
 }
 
-// message is an error's message, shortened to what users need.
+// message returns an error's message, shortened to what users need.
 func message(err error) string {
 	var api apierrors.APIStatus
 	if !errors.As(err, &api) {

@@ -20,8 +20,8 @@ import (
 // for a server that has not answered any request yet, and for one that has.
 const stalls, stallsOfKnown = 2, 3
 
-// noRetry is a REST client that sends every request once. client-go's own client repeats a request
-// up to ten times when the answer has Retry-After (client-go, rest/request.go, maxRetries), writes
+// noRetry is a REST client that sends every request once. client-go's own client retries a request
+// up to ten times when the response has Retry-After (client-go, rest/request.go, maxRetries), writes
 // included, and callers that count attempts can't interrupt it. Retries are up to our callers, see
 // docs/retries.md.
 type noRetry struct{ rest.Interface }
@@ -36,10 +36,10 @@ func (o noRetry) Patch(t types.PatchType) *rest.Request {
 }
 
 // metadataOnly is a REST client that asks for the metadata of objects only, to save time and
-// memory. A server that does not support that answers with the whole object.
+// memory. A server that does not support that sends the whole object.
 type metadataOnly struct{ rest.Interface }
 
-// acceptMetadata: see
+// acceptMetadata asks for the metadata of an object only, see
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches.
 const acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
@@ -59,8 +59,8 @@ func (m metadataOnly) Patch(t types.PatchType) *rest.Request {
 	return m.Interface.Patch(t).SetHeader("Accept", acceptMetadata)
 }
 
-// read sends a request that changes nothing, and repeats it after transient errors. At most
-// retry.Concurrency of them are under way at once.
+// read sends a request that changes nothing, and retries it after transient errors. At most
+// retry.Concurrency of them are under way at the same time.
 func (c *Client) read(ctx context.Context, send func(ctx context.Context) error) error {
 	stalled := 0
 	again := func(err error) bool {
@@ -88,8 +88,8 @@ func (c *Client) send(ctx context.Context, send func(ctx context.Context) error)
 	return c.reads.Do(ctx, func(ctx context.Context) error { return retry.Attempt(ctx, send) })
 }
 
-// passes reports whether a repeated read may succeed. A webhook that can't be reached usually stays
-// so for longer, and every attempt may take until its timeout.
+// passes reports whether a retry of a read may succeed. A webhook that can't be reached usually
+// stays so for longer, and every attempt may take until its timeout.
 func passes(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) && awayWebhook(api.Status()) {
@@ -104,7 +104,7 @@ func awayWebhook(s metav1.Status) bool {
 	return s.Code >= 500 && strings.Contains(s.Message, "failed calling webhook")
 }
 
-// unreachable reports whether an error is about the whole cluster, not an object.
+// unreachable reports whether an error concerns the whole cluster, not just an object.
 func unreachable(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) {
@@ -115,7 +115,7 @@ func unreachable(err error) bool {
 }
 
 // pathGone reports whether the server does not know the resource at all. For a missing object it
-// would answer with a Status, for a missing resource it answers with plain text.
+// sends a Status, for a missing resource plain text.
 func pathGone(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }

@@ -51,7 +51,7 @@ func once[T any](ctx context.Context, s *survey, memo map[string]listed[T], key 
 }
 
 // options returns the list options for a selector, and the key of the list. Lists of whole
-// namespaces are answered from the API server's cache
+// namespaces are served from the API server's cache
 // (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
 func (s *survey) options(namespace string, selector labels.Selector) (metav1.ListOptions, string) {
 	if s.many {
@@ -60,7 +60,7 @@ func (s *survey) options(namespace string, selector labels.Selector) (metav1.Lis
 	return metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}, namespace + "\n" + selector.String()
 }
 
-// podsBy returns the pods that a selector selects.
+// podsBy returns the pods that match a selector.
 func (s *survey) podsBy(ctx context.Context, namespace string, selector labels.Selector) ([]corev1.Pod, error) {
 	options, key := s.options(namespace, selector)
 	all, err := once(ctx, s, s.pods, key, func(ctx context.Context) ([]corev1.Pod, error) {
@@ -82,7 +82,7 @@ func (s *survey) podsBy(ctx context.Context, namespace string, selector labels.S
 	return out, err
 }
 
-// holdersBy returns the ReplicaSets or ControllerRevisions that a selector selects.
+// holdersBy returns the ReplicaSets or ControllerRevisions that match a selector.
 func (s *survey) holdersBy(ctx context.Context, kind, namespace string, selector labels.Selector) ([]unstructured.Unstructured, error) {
 	r, err := s.resource(ctx, schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind}, namespace)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // withoutManagedFields decodes objects without their managedFields. These are about half of the API
-// server's answers; cut out of the text, they cost neither time nor memory.
+// server's responses; cut out of the text, they cost neither time nor memory.
 type withoutManagedFields struct{ runtime.NegotiatedSerializer }
 
 // DecoderToVersion implements runtime.NegotiatedSerializer.
@@ -68,8 +68,8 @@ func cutManagedFields(text []byte) (rest, managed []byte) {
 // lastByte returns the last index of b in text, -1 if there is none.
 func lastByte(text []byte, b byte) int { return bytes.LastIndexByte(text, b) }
 
-// span is the position of a member in a JSON object: the beginnings of its key and value, and the
-// end of its value.
+// span is the position of a member in a JSON object: where its key and its value begin, and where
+// its value ends.
 type span struct{ key, value, end int }
 
 // member finds a key, given with its quotes, in the JSON object that begins at at or after white

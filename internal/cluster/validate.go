@@ -17,17 +17,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// Verdict is the API server's answer to a dry run of creating an object with strict field
+// Verdict is the API server's response to a dry run of creating an object with strict field
 // validation. Both texts are empty when it would accept the object.
 type Verdict struct {
 	Object manifest.Object
 	// Refused is the reason for a refusal.
 	Refused string
-	// Unasked is why the answer is not known.
+	// Unasked is why the response is not known.
 	Unasked string
 }
 
-// Validate makes dry runs for all objects, side by side, and writes nothing. The answers are in the
+// Validate makes dry runs for all objects, concurrently, and writes nothing. The verdicts are in the
 // order of the objects. An object that exists already is not refused: the server checks that after
 // everything else. Kinds that the cluster does not serve are refused, unless one of crds defines
 // them. Only an unreachable cluster is an error.
@@ -71,6 +71,8 @@ func (c *Client) ask(ctx context.Context, o manifest.Object) error {
 	return err
 }
 
+// judge sets the verdict by the error of the dry run. coming says that a CRD among those to be
+// installed defines the kind.
 func (v *Verdict) judge(err error, coming bool) {
 	switch {
 	case err == nil, apierrors.IsAlreadyExists(err):
@@ -93,7 +95,7 @@ func (v *Verdict) judge(err error, coming bool) {
 }
 
 // NamespaceMissing reports whether a request was refused because its namespace does not exist,
-// which admission checks before the object is looked for (NamespaceLifecycle, in Kubernetes'
+// which admission checks before the object is looked up (NamespaceLifecycle, in Kubernetes'
 // staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go). A missing
 // API or object does not count.
 func NamespaceMissing(err error, namespace string) bool {

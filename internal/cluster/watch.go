@@ -21,7 +21,7 @@ import (
 // Pauses of a watch. Between attempts it waits resumePause, doubled each time until a connection
 // lasts longer than steady, but at most maxClosedPause after a closed connection and maxErrorPause
 // after an error. Where only GET is allowed, it reads every pollPause. A connection is used for
-// watchAge, so that a proxy that stalls is noticed after that time.
+// watchAge, so a proxy that stalls is noticed after that time.
 const (
 	resumePause    = 50 * time.Millisecond
 	maxClosedPause = 200 * time.Millisecond
@@ -31,16 +31,16 @@ const (
 	watchAge       = 60 * time.Second
 )
 
-// Watch reports every state of the named objects, beginning with the present one: see
-// apply.Cluster. One LIST and one WATCH serve all names. If the kind no longer exists, neither do
-// its objects.
+// Watch reports every state of the named objects, beginning with the current one: see
+// apply.Cluster. One LIST and one WATCH serve all names. If the kind no longer exists, its objects
+// are reported as missing.
 func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
 	w := &watcher{names: names, among: make(map[string]bool, len(names)), see: see}
 	for _, name := range names {
 		w.among[name] = true
 	}
 	if len(names) == 1 {
-		// A role that is restricted to one name allows this, too.
+		// This works even with a role that is restricted to one name.
 		w.selector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
 	}
 	for wait := resumePause; ; {
@@ -182,7 +182,7 @@ func (w *watcher) follow(ctx context.Context, events watch.Interface) (more bool
 }
 
 // poll reads the objects again and again if LIST or WATCH is not permitted, which is the only way
-// to wait with a role that only allows get.
+// to wait with a role that allows nothing but get.
 func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKind, namespace string, forbidden error) error {
 	r, err := c.resource(ctx, gvk, namespace)
 	if err != nil {
@@ -212,7 +212,7 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 	}
 }
 
-// look reads every object once, side by side. A missing object is nil.
+// look reads every object once, concurrently. A missing object is nil.
 func (w *watcher) look(ctx context.Context, c *Client, r dynamic.ResourceInterface) ([]*unstructured.Unstructured, []error) {
 	objects := make([]*unstructured.Unstructured, len(w.names))
 	errs := make([]error, len(w.names))

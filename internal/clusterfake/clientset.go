@@ -12,8 +12,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// Clientset is for what goes through typed clients: records and locks. It gives each
-// Lease that is written a new resource version, as an API server does.
+// Clientset returns a fake for what uses typed clients: records and locks. Like an API
+// server, it gives a Lease a new resourceVersion with each write.
 func Clientset() *fake.Clientset {
 	client, writes := fake.NewClientset(), atomic.Int64{}
 	client.PrependReactor("*", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {

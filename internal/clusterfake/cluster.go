@@ -1,6 +1,6 @@
-// Package clusterfake is a cluster in memory for tests: objects, records, what goes
-// wrong with each write. It knows no defaulting, no validation and no controllers but
-// that Jobs end at once; what depends on those is tested on a real control plane.
+// Package clusterfake is a cluster in memory for tests: objects, records, and what goes
+// wrong with each write. It has no defaulting, no validation and no controllers, except
+// that Jobs complete immediately; what depends on those is tested on a real control plane.
 package clusterfake
 
 import (
@@ -24,28 +24,28 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Cluster is an API server and a record store in memory. Its zero value is of no use,
-// see New. Its methods are safe for concurrent use, its fields while nothing runs.
+// Cluster is an API server and a record store in memory. The zero value can't be used,
+// see New. Its methods, except Put, are safe for concurrent use; its fields are not.
 type Cluster struct {
 	Mu sync.Mutex
-	// Objects are those that there are.
+	// Objects holds the existing objects.
 	Objects map[manifest.ID]*unstructured.Unstructured
-	// Records are the revisions of one release, by version.
+	// Records holds the revisions of one release, by version.
 	Records map[int]*release.Revision
-	// Calls counts the writes, and Log says of each that took effect what it was.
+	// Calls counts the writes, and Log describes those that were not prevented by Trouble.
 	Calls int
 	Log   []string
 	// Trouble decides what goes wrong with the n-th write, counted from 1.
 	Trouble func(call int) Trouble
-	// Denied are the permissions that nobody has.
+	// Denied holds the permissions that nobody has.
 	Denied map[plan.Permission]bool
-	// Refuse are the API server's refusals in dry runs.
+	// Refuse holds the API server's refusals in dry runs.
 	Refuse map[manifest.ID]*plan.Refusal
 
 	uids int
 }
 
-// Trouble is what happens to a call: an error before it takes effect, or after.
+// Trouble is what goes wrong with a call: an error before or after it takes effect.
 type Trouble struct {
 	Before, After error
 }
@@ -55,7 +55,7 @@ var (
 	_ apply.Store   = Store{}
 )
 
-// New is an empty cluster in which nothing goes wrong.
+// New returns an empty cluster in which nothing goes wrong.
 func New() *Cluster {
 	return &Cluster{
 		Objects: map[manifest.ID]*unstructured.Unstructured{}, Records: map[int]*release.Revision{},
@@ -63,7 +63,7 @@ func New() *Cluster {
 	}
 }
 
-// Write counts a write and lets it go wrong; effect is what it does.
+// Write counts a write and runs effect, unless Trouble prevents it.
 func (c *Cluster) Write(what string, effect func() error) error {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
@@ -83,14 +83,14 @@ func resource(id manifest.ID) schema.GroupResource {
 	return schema.GroupResource{Group: id.Group, Resource: id.Kind}
 }
 
-// IDOf names an object.
+// IDOf returns the ID of an object.
 func IDOf(u *unstructured.Unstructured) manifest.ID {
 	gvk := u.GroupVersionKind()
 	return manifest.ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
-// Put stores an object as it is given, and gives it a UID when it has none. Jobs have
-// ended well.
+// Put stores a copy of an object, with a new UID if it has none, and returns another copy. It
+// marks Jobs as complete. Mu must be held, unless nothing else uses the cluster.
 func (c *Cluster) Put(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	if u.GetUID() == "" {
@@ -104,7 +104,7 @@ func (c *Cluster) Put(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return u.DeepCopy()
 }
 
-// Get gives a copy.
+// Get returns a copy of an object.
 func (c *Cluster) Get(_ context.Context, ref apply.Ref) (*unstructured.Unstructured, error) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
@@ -127,7 +127,7 @@ func (c *Cluster) Create(_ context.Context, u *unstructured.Unstructured, _ appl
 	return created, err
 }
 
-// MigrateOwnership is counted, and changes nothing.
+// MigrateOwnership counts as a write, and changes nothing.
 func (c *Cluster) MigrateOwnership(_ context.Context, ref apply.Ref, _ types.UID, _ apply.Fields, _ apply.WriteOptions) error {
 	return c.Write("migrate ownership of "+ref.String(), func() error { return nil })
 }
@@ -138,7 +138,7 @@ func (c *Cluster) Replace(_ context.Context, u *unstructured.Unstructured, _ app
 	return after, err
 }
 
-// Patch merges a patch into the object; an apply patch creates one, too.
+// Patch merges a patch into an object; an apply patch may also create one.
 func (c *Cluster) Patch(_ context.Context, ref apply.Ref, p apply.Patch, _ apply.WriteOptions) (after *unstructured.Unstructured, err error) {
 	err = c.Write("patch "+ref.String(), func() error {
 		patched, err := c.patched(ref, p)
@@ -150,9 +150,9 @@ func (c *Cluster) Patch(_ context.Context, ref apply.Ref, p apply.Patch, _ apply
 	return after, err
 }
 
-// patched is what a patch makes of an object; the lock has to be held. Of server-side
-// apply it plays the part that matters here: a resourceVersion in the body has to be the
-// object's, where there is one.
+// patched returns an object with a patch applied; Mu must be held. It imitates only the part
+// of server-side apply that matters here: a resourceVersion in the body must be that of the
+// object, if that exists.
 func (c *Cluster) patched(ref apply.Ref, p apply.Patch) (*unstructured.Unstructured, error) {
 	live := c.Objects[ref.ID]
 	if p.Type != types.ApplyPatchType {
@@ -179,7 +179,7 @@ func (c *Cluster) patched(ref apply.Ref, p apply.Patch) (*unstructured.Unstructu
 	return merged, nil
 }
 
-// Delete removes an object; with a UID, only that one.
+// Delete removes an object; with a UID, only the one with that UID.
 func (c *Cluster) Delete(_ context.Context, ref apply.Ref, o apply.DeleteOptions) error {
 	return c.Write("delete "+ref.String(), func() error {
 		live := c.Objects[ref.ID]
@@ -194,7 +194,7 @@ func (c *Cluster) Delete(_ context.Context, ref apply.Ref, o apply.DeleteOptions
 	})
 }
 
-// Watch tells the present states once; what is not ready then stays so.
+// Watch reports the current states once; what is not ready then never becomes ready.
 func (c *Cluster) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
 	for _, name := range names {
 		c.Mu.Lock()
@@ -208,20 +208,20 @@ func (c *Cluster) Watch(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	return ctx.Err()
 }
 
-// Diagnose knows nothing.
+// Diagnose returns an empty diagnosis.
 func (c *Cluster) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
 	return apply.Diagnosis{}
 }
 
-// Reasons knows none.
+// Reasons returns no reasons.
 func (c *Cluster) Reasons(_ context.Context, asked []apply.Asked) [][]apply.Reason {
 	return make([][]apply.Reason, len(asked))
 }
 
-// Logs are always the same.
+// Logs always returns the same text.
 func (c *Cluster) Logs(context.Context, apply.Ref, int64) (string, error) { return "the log", nil }
 
-// Env applies plans to the cluster, and hardly ever sleeps.
+// Env returns an environment that applies plans to the cluster, and hardly sleeps.
 func (c *Cluster) Env() apply.Env {
 	return apply.Env{
 		Cluster: c, Store: Store{c}, History: Store{c}.History(),
@@ -230,7 +230,7 @@ func (c *Cluster) Env() apply.Env {
 	}
 }
 
-// Sleep sleeps, unless the context ends before that.
+// Sleep sleeps for d, or until ctx ends, and returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	slept, end := context.WithTimeout(ctx, d)
 	defer end()
@@ -241,7 +241,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // FailingJobs is a cluster in which Jobs fail.
 type FailingJobs struct{ *Cluster }
 
-// Create stores a new object; a Job has failed at once.
+// Create stores a new object; a Job fails immediately.
 func (f FailingJobs) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	created, err := f.Cluster.Create(ctx, u, o)
 	if err != nil || u.GroupVersionKind().GroupKind() != kinds.Job {

@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Facts are those of a cluster of the version that charts are tested with.
+// Facts returns the facts of a cluster with the Kubernetes version that charts are tested with.
 func (c *Cluster) Facts(context.Context) (cluster.Facts, error) {
 	return cluster.Facts{KubeVersion: "v1.36.3", APIVersions: []string{"v1", "apps/v1", "batch/v1"}}, nil
 }
 
-// Kinds knows Kubernetes' own kinds; others are unknown.
+// Kinds returns the kinds that are built into Kubernetes; others are unknown.
 func (c *Cluster) Kinds(_ context.Context, asked []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
 	found := map[schema.GroupKind]plan.Kind{}
 	for _, gvk := range asked {
@@ -44,7 +44,7 @@ func (c *Cluster) Kinds(_ context.Context, asked []schema.GroupVersionKind) (map
 	return found, nil
 }
 
-// Observe tells what is there.
+// Observe returns the objects as they are now.
 func (c *Cluster) Observe(_ context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
@@ -58,7 +58,7 @@ func (c *Cluster) Observe(_ context.Context, refs []apply.Ref) (map[manifest.ID]
 	return seen, nil
 }
 
-// Predict does each step to a copy of what is there. It refuses what Refuse names.
+// Predict performs each step on a copy of the object. It refuses what Refuse lists.
 func (c *Cluster) Predict(_ context.Context, steps []*plan.Step, _ apply.WriteOptions) (map[string]plan.Prediction, error) {
 	answers := map[string]plan.Prediction{}
 	for _, s := range steps {
@@ -76,7 +76,7 @@ func (c *Cluster) Predict(_ context.Context, steps []*plan.Step, _ apply.WriteOp
 	return answers, nil
 }
 
-// after is the object of a step when it is done.
+// after returns the object of a step as it would be afterwards.
 func (c *Cluster) after(s *plan.Step) (*unstructured.Unstructured, error) {
 	if s.PatchType == "" || s.Op == plan.OpReplace || s.Op == plan.OpRecreate {
 		return s.Body.DeepCopy(), nil
@@ -93,7 +93,7 @@ func (c *Cluster) after(s *plan.Step) (*unstructured.Unstructured, error) {
 	return c.patched(apply.Ref{ID: s.Object}, apply.Patch{Type: s.PatchType, Data: data})
 }
 
-// Access denies what is in Denied.
+// Access denies the permissions in Denied.
 func (c *Cluster) Access(_ context.Context, needed []plan.Permission) plan.Access {
 	denied := map[plan.Permission]bool{}
 	for _, p := range needed {
@@ -102,12 +102,12 @@ func (c *Cluster) Access(_ context.Context, needed []plan.Permission) plan.Acces
 	return plan.Access{Denied: denied}
 }
 
-// AccessOf is Access: it denies everybody the same.
+// AccessOf is like Access: everybody is denied the same.
 func (c *Cluster) AccessOf(ctx context.Context, _ plan.Subject, needed []plan.Permission) plan.Access {
 	return c.Access(ctx, needed)
 }
 
-// Lookup reads one object, unless Denied has that, or the list of a kind when name is empty.
+// Lookup returns one object, or the list of a kind if name is empty, unless Denied has it.
 func (c *Cluster) Lookup(_ context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
 	plural, _ := meta.UnsafeGuessKindToResource(gvk)

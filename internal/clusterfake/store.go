@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Store is the records of a cluster.
+// Store is the record store of a cluster.
 type Store struct{ *Cluster }
 
 // Create stores a new revision.
@@ -22,7 +22,7 @@ func (s Store) Create(_ context.Context, r *release.Revision) error {
 	})
 }
 
-// Update overwrites one.
+// Update overwrites a revision.
 func (s Store) Update(_ context.Context, r *release.Revision) error {
 	return s.Write(fmt.Sprintf("record %d %s", r.Version, r.Info.Status), func() error {
 		s.Records[r.Version] = r
@@ -30,7 +30,7 @@ func (s Store) Update(_ context.Context, r *release.Revision) error {
 	})
 }
 
-// Delete removes one.
+// Delete removes a revision.
 func (s Store) Delete(_ context.Context, _ release.Key, version int) error {
 	return s.Write(fmt.Sprintf("drop %d", version), func() error {
 		delete(s.Records, version)
@@ -38,7 +38,7 @@ func (s Store) Delete(_ context.Context, _ release.Key, version int) error {
 	})
 }
 
-// History is what is stored.
+// History returns all stored revisions.
 func (s Store) History() release.History {
 	var all []*release.Revision
 	for _, r := range s.Records {

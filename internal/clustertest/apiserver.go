@@ -19,10 +19,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// APIServer is a second API server of a cluster, over the same etcd: a test may kill it and
-// start it again, and the rest of the cluster goes on.
+// APIServer is a second API server of a cluster, on the same etcd: a test may kill it and
+// start it again while the rest of the cluster keeps running.
 type APIServer struct {
-	// Kubeconfig leads to it, with all rights.
+	// Kubeconfig is the path of a kubeconfig for it, with all permissions.
 	Kubeconfig string
 
 	t         testing.TB
@@ -33,8 +33,8 @@ type APIServer struct {
 	lifeline  io.Closer
 }
 
-// APIServer starts a second API server with the arguments of the first one but the port. It
-// ends with the test.
+// APIServer starts a second API server with the arguments of the first one except the port. It
+// is killed at the end of the test.
 func (c *Cluster) APIServer(t testing.TB) *APIServer {
 	t.Helper()
 	if c.process == nil {
@@ -69,7 +69,7 @@ func (c *Cluster) APIServer(t testing.TB) *APIServer {
 	return a
 }
 
-// Start starts it and waits until it is ready.
+// Start starts the API server and waits until it is ready.
 func (a *APIServer) Start() {
 	a.t.Helper()
 	a.process = exec.Command(a.binary, a.arguments...)
@@ -96,7 +96,7 @@ func (a *APIServer) Start() {
 	a.t.Fatal("the second API server is not ready")
 }
 
-// Kill ends it as kill -9 does; where it is dead already it does nothing.
+// Kill kills the API server like kill -9; if it is already dead, it does nothing.
 func (a *APIServer) Kill() {
 	if a.process == nil {
 		return
@@ -107,8 +107,8 @@ func (a *APIServer) Kill() {
 	a.process = nil
 }
 
-// childOf is the command line of a process's child whose subcommand is the name, without the
-// program.
+// childOf returns the command line, without the program, of the child of a process that runs the
+// named subcommand.
 func childOf(t testing.TB, parent int, name string) []string {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*")
@@ -116,7 +116,7 @@ func childOf(t testing.TB, parent int, name string) []string {
 		t.Fatal(err)
 	}
 	for _, dir := range all {
-		status, _ := os.ReadFile(filepath.Join(dir, "status")) // of one that has ended there is none
+		status, _ := os.ReadFile(filepath.Join(dir, "status")) // missing if the process has ended
 		if !bytes.Contains(status, fmt.Appendf(nil, "\nPPid:\t%d\n", parent)) {
 			continue
 		}

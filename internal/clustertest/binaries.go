@@ -11,17 +11,17 @@ import (
 	"sync"
 )
 
-// Binaries are the paths of the programs that tests run.
+// Binaries holds the paths of the programs that tests run.
 type Binaries struct {
-	// Dir holds all of them: put it into PATH to run kubectl by name.
+	// Dir contains all of them: put it in PATH to run kubectl by name.
 	Dir                                string
 	Testcluster, Kubectl, Helm3, Helm4 string
 }
 
-// FindBinaries returns the binaries of the folder that the environment variable
-// TESTCLUSTER_BIN names, or else those of testcluster/bin, which it builds first
-// where they are missing or old. A first build takes minutes and tells progress
-// how far it is.
+// FindBinaries returns the binaries in the folder that the environment variable
+// TESTCLUSTER_BIN names, or otherwise those in testcluster/bin, which it builds first
+// if they are missing or outdated. A first build takes minutes and reports how far it
+// is to progress.
 func FindBinaries(ctx context.Context, progress io.Writer) (Binaries, error) {
 	if dir := os.Getenv("TESTCLUSTER_BIN"); dir != "" {
 		return binariesIn(dir)
@@ -36,8 +36,8 @@ func FindBinaries(ctx context.Context, progress io.Writer) (Binaries, error) {
 	return binariesIn(filepath.Join(home, "bin"))
 }
 
-// Tool returns the path of a program that few tests need, such as conftest and
-// gojq. It is found, or built, where FindBinaries finds the others.
+// Tool returns the path of a program that few tests need, such as conftest or
+// gojq. It is found, or built, in the same folder as the others.
 func (b Binaries) Tool(ctx context.Context, name string, progress io.Writer) (string, error) {
 	path := filepath.Join(b.Dir, name)
 	if os.Getenv("TESTCLUSTER_BIN") == "" {
@@ -52,11 +52,11 @@ func (b Binaries) Tool(ctx context.Context, name string, progress io.Writer) (st
 	return path, nil
 }
 
-// brought are the commands of bring that have ended well in this process.
+// brought holds the builds that have succeeded in this process.
 var brought sync.Map
 
-// bring builds binaries of testcluster where they are missing or old, once a process: to see
-// that there is nothing to do takes the go command a tenth of a second.
+// bring builds binaries of testcluster if they are missing or outdated, once per process: the go
+// command takes a tenth of a second to find that there is nothing to do.
 func bring(ctx context.Context, home string, progress io.Writer, names ...string) error {
 	key := fmt.Sprint(home, names)
 	if _, done := brought.Load(key); done {
@@ -92,7 +92,7 @@ func binariesIn(dir string) (Binaries, error) {
 	return b, nil
 }
 
-// findTestcluster looks for the folder testcluster in this folder and above: a
+// findTestcluster looks for the folder testcluster in the current folder and above: a
 // test runs in the folder of its package.
 func findTestcluster() (string, error) {
 	dir, err := os.Getwd()

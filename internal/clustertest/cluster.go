@@ -1,9 +1,9 @@
 // Package clustertest gives a test suite a real Kubernetes control plane: one
 // start for each suite, one namespace for each test, and kubectl, Helm 3 and
-// Helm 4 to look at it and to work on it.
+// Helm 4 to inspect and change it.
 //
-// It does not skip: a suite that can't have its cluster fails. But for namespaces, all
-// work is done by the binaries of testcluster.
+// It does not skip: a suite that can't get its cluster fails. The binaries of
+// testcluster do all the work, except creating namespaces.
 package clustertest
 
 import (
@@ -20,35 +20,35 @@ import (
 )
 
 // ReuseVariable is the environment variable with the path of the kubeconfig of
-// a running cluster, which is used instead of starting one.
+// a running cluster to use instead of starting one.
 const ReuseVariable = "KUBECTL_RELEASE_TEST_KUBECONFIG"
 
-// Options say what a suite wants of its cluster; the zero value is good.
+// Options configures the cluster of a suite; the zero value is a good default.
 type Options struct {
 	// Nodes is the number of nodes; 0 means 3.
 	Nodes int
 	// AuditLog is a file that gets a JSON line (audit.k8s.io/v1 Event, level
-	// Metadata) for each request; it can't be had of a reused cluster.
+	// Metadata) for each request; a reused cluster can't have one.
 	AuditLog string
-	// Progress is told what happens while a suite waits; nil means os.Stderr.
+	// Progress receives what happens while a suite waits; nil means os.Stderr.
 	Progress io.Writer
 }
 
 // Cluster is a running control plane.
 type Cluster struct {
 	Binaries Binaries
-	// Kubeconfig is the path of a kubeconfig with all rights.
+	// Kubeconfig is the path of a kubeconfig with all permissions.
 	Kubeconfig string
 
 	process *exec.Cmd // nil for a reused cluster
 	stdin   io.Closer
 
-	namespaced atomic.Int32 // how many namespaces tests were given
+	namespaced atomic.Int32 // how many namespaces were created for tests
 }
 
-// Start starts a cluster, which takes seconds, and builds it first where that is
-// needed, which takes minutes. The cluster lives until Stop, or until this
-// process ends, however it ends. ctx bounds the start only.
+// Start starts a cluster, which takes seconds, and builds it first if necessary,
+// which takes minutes. The cluster lives until Stop, or until this process ends,
+// however it ends. ctx bounds only the start.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if options.Progress == nil {
 		options.Progress = os.Stderr
@@ -106,8 +106,8 @@ func (c *Cluster) start(ctx context.Context, options Options) error {
 	return nil
 }
 
-// Stop ends the cluster and returns when all its processes and files are gone. A
-// reused cluster runs on. A second Stop does nothing.
+// Stop stops the cluster and returns when all its processes and files are gone. A
+// reused cluster keeps running. A second Stop does nothing.
 func (c *Cluster) Stop() error {
 	if c.process == nil {
 		return nil

@@ -18,20 +18,20 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Result is what a command left behind.
+// Result is the result of a command.
 type Result struct {
 	Stdout, Stderr string
-	// ExitCode is -1 when a signal ended the command.
+	// ExitCode is -1 if a signal ended the command.
 	ExitCode int
 }
 
-// lasting is how many namespaces go with their cluster: the deletion of one is seventy
-// requests, but what thousands of them hold would slow the cluster down.
+// lasting is how many namespaces are left to be removed with their cluster: deleting one takes
+// seventy requests, but the contents of thousands would slow the cluster down.
 const lasting = 400
 
-// Namespace makes a namespace for this test alone and returns its name. The first of a cluster
-// that the suite has started stay until its end; others are deleted when their test ends, and
-// nobody waits for that.
+// Namespace creates a namespace for this test alone and returns its name. The first ones in a
+// cluster started by the suite stay until the cluster is stopped; others are deleted when their
+// test ends, without waiting.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	name := "test-" + strings.ToLower(rand.Text()[:10])
@@ -53,8 +53,8 @@ func (c *Cluster) Namespace(t testing.TB) string {
 	return name
 }
 
-// namespaces is the API for namespaces: kubectl takes a third of a second of a
-// processor for each of them, and the sweeps make thousands.
+// namespaces returns a client for namespaces: kubectl takes a third of a second of
+// CPU time for each of them, and the sweeps make thousands.
 func (c *Cluster) namespaces() (typedcorev1.NamespaceInterface, error) {
 	config, err := c.config()
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Cluster) namespaces() (typedcorev1.NamespaceInterface, error) {
 	return client.Namespaces(), nil
 }
 
-// Config is for clients with all rights that are not slowed down.
+// Config returns a client configuration with all permissions and no rate limit.
 func (c *Cluster) Config(t testing.TB) *rest.Config {
 	t.Helper()
 	config, err := c.config()
@@ -86,8 +86,8 @@ func (c *Cluster) config() (*rest.Config, error) {
 	return config, nil
 }
 
-// Kubectl runs kubectl and returns its standard output; the test fails at once
-// when the command does.
+// Kubectl runs kubectl and returns its standard output; the test fails immediately
+// if the command does.
 func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
 	t.Helper()
 	return c.must(t, c.Binaries.Kubectl, "", args)
@@ -99,13 +99,13 @@ func (c *Cluster) Apply(t testing.TB, namespace, objects string) {
 	c.must(t, c.Binaries.Kubectl, objects, []string{"apply", "--namespace", namespace, "--filename", "-"})
 }
 
-// Helm3 runs Helm 3 as Kubectl runs kubectl.
+// Helm3 runs Helm 3 in the same way as Kubectl runs kubectl.
 func (c *Cluster) Helm3(t testing.TB, args ...string) string {
 	t.Helper()
 	return c.must(t, c.Binaries.Helm3, "", args)
 }
 
-// Helm4 runs Helm 4 as Kubectl runs kubectl.
+// Helm4 runs Helm 4 in the same way as Kubectl runs kubectl.
 func (c *Cluster) Helm4(t testing.TB, args ...string) string {
 	t.Helper()
 	return c.must(t, c.Binaries.Helm4, "", args)
@@ -120,12 +120,12 @@ func (c *Cluster) must(t testing.TB, program, stdin string, args []string) strin
 	return r.Stdout
 }
 
-// helmsGarbage is GOGC of Helm where tests run it: with 100 per cent, a fifth of its processor
-// time is the garbage collector's. Benchmarks have Helm as people run it.
+// helmsGarbage is the GOGC for Helm in tests: with the default of 100, garbage collection takes a
+// fifth of its CPU time. Benchmarks run Helm as users do.
 const helmsGarbage = "GOGC=400"
 
-// Run runs any program against the cluster and returns what came of it; only a
-// program that can't be started fails the test.
+// Run runs any program against the cluster and returns its result; the test fails
+// only if the program can't be started.
 func (c *Cluster) Run(t testing.TB, program, stdin string, args ...string) Result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -143,8 +143,8 @@ func (c *Cluster) Run(t testing.TB, program, stdin string, args ...string) Resul
 	return Result{Stdout: stdout.String(), Stderr: stderr.String(), ExitCode: command.ProcessState.ExitCode()}
 }
 
-// Environment is this process's environment with the cluster's kubeconfig and
-// with its kubectl first in PATH, without what else would steer kubectl and Helm.
+// Environment returns this process's environment with the cluster's kubeconfig and
+// its binaries first in PATH, without other variables for kubectl and Helm.
 func (c *Cluster) Environment() []string {
 	environment := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "HELM_") || strings.HasPrefix(variable, "KUBECTL_")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// WriteFiles writes files below dir, by names with slashes, and the folders that
-// they are in.
+// WriteFiles writes files, by slash-separated names, below dir, creating the folders
+// that they are in.
 func WriteFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {

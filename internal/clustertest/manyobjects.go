@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// ManyKinds is of how many kinds the objects of ManyObjects are.
+// ManyKinds is the number of kinds that the objects of ManyObjects have.
 const ManyKinds = 5
 
-// manyKinds are the kinds of a chart of many objects, with what one looks like:
-// NUMBER is its number, CHANGE what depends on the values.
+// manyKinds holds the kinds of a chart with many objects, and a template for each:
+// NUMBER stands for the object's number, CHANGE for what depends on the values.
 var manyKinds = [ManyKinds]struct{ kind, body string }{
 	{"ConfigMap", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\ndata: {key: value-NUMBERCHANGE}\n"},
 	{"Secret", "apiVersion: v1\nkind: Secret\nmetadata: {name: many-NUMBER, labels: {app: many}, annotations: {mark: \"{{ .Values.mark }}\"}}\nstringData: {key: value-NUMBER}\n"},
@@ -22,10 +22,10 @@ var manyKinds = [ManyKinds]struct{ kind, body string }{
 		"  template:\n    metadata: {labels: {app: many-NUMBER}}\n    spec: {containers: [{name: app, image: \"many:1CHANGE\", env: [{name: POSITION, value: \"NUMBER\"}]}]}\n"},
 }
 
-// ManyObjects writes a chart of perKind ConfigMaps, Secrets, Roles,
-// ServiceAccounts and Deployments each, and returns its folder. As many ConfigMaps
-// and as many Deployments as the value changed says differ from what they are
-// without it; the value mark is an annotation of every object.
+// ManyObjects writes a chart with perKind ConfigMaps, Secrets, Roles, ServiceAccounts
+// and Deployments each, and returns its folder. The value changed is how many
+// ConfigMaps, and how many Deployments, differ from the default; the value mark is an
+// annotation of every object.
 func ManyObjects(t testing.TB, perKind int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "many")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Usage is what one run of a program took.
+// Usage is what one run of a program used, with its result.
 type Usage struct {
 	ExitCode int
 	Began    time.Time
@@ -27,7 +27,7 @@ func (c *Cluster) Measure(t testing.TB, program string, args ...string) Usage {
 	return Measure(t, c.Environment(), program, args...)
 }
 
-// Measure runs a program and measures it, by way of a small process that does nothing
+// Measure runs a program and measures it, through a small process that does nothing
 // else: see the command measure.
 func Measure(t testing.TB, environment []string, program string, args ...string) Usage {
 	t.Helper()
@@ -51,15 +51,15 @@ func Measure(t testing.TB, environment []string, program string, args ...string)
 
 var buildMeasure = sync.OnceValues(func() (string, error) { return build(module+"/internal/clustertest/measure", "measure") })
 
-// Limits is what a run of a program may take at most; zero is no limit.
+// Limits is what a run of a program may use at most; zero means no limit.
 type Limits struct {
 	CPU    time.Duration // user and system
 	MaxRSS int64         // bytes
 }
 
-// MeasureWithin measures a run that changes nothing, and fails the test when it takes more than
-// the limits three times in a row: when the garbage collector gets its turn is chance on a busy
-// machine, and what is really too much is so each time. It returns the last run.
+// MeasureWithin measures a run that changes nothing, and fails the test if it exceeds the limits
+// three times in a row: on a busy machine it is chance when the garbage collector runs, and what
+// is really too much will be so each time. It returns the last run.
 func MeasureWithin(t testing.TB, most Limits, environment []string, program string, args ...string) Usage {
 	t.Helper()
 	const attempts = 3

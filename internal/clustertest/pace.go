@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// quietTask is the processor time of task on the machine on which docs/limits.md was
-// measured, with nothing beside.
+// quietTask is the CPU time of task on the machine on which docs/limits.md was measured,
+// with nothing else running.
 const quietTask = 200 * time.Millisecond
 
-// Pace is how many times as long a fixed task takes now as on the machine on which
-// docs/limits.md was measured, by processor time, and at least 1: bounds of effort are
-// multiplied by it, since what a process is charged grows with what else runs on the
-// core. It takes a second.
+// Pace returns how many times more CPU time a fixed task takes now than on the machine on
+// which docs/limits.md was measured, but at least 1. Limits of CPU time are multiplied by
+// it, since what a process is charged grows with what else runs on the core. It takes
+// about a second.
 func Pace() float64 {
 	var longest time.Duration
 	for range 3 {
@@ -25,7 +25,7 @@ func Pace() float64 {
 	return max(1, float64(longest)/float64(quietTask))
 }
 
-// task is as rendering is: small texts, tables, sorting. It gives its processor time.
+// task does work similar to rendering (small texts, tables, sorting) and returns its CPU time.
 func task() time.Duration {
 	began := processor()
 	for range 27 {
@@ -39,7 +39,7 @@ func task() time.Duration {
 	return processor() - began
 }
 
-// processor is the processor time of this process so far.
+// processor returns the CPU time of this process so far.
 func processor() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

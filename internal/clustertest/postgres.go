@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Postgres is a PostgreSQL server of one test. It listens on a unix socket only
-// and asks for the password.
+// Postgres is a PostgreSQL server for one test. It listens only on a unix socket
+// and requires the password.
 type Postgres struct {
 	programs string // the folder of initdb, postgres and psql
 	folder   string // data, and the socket
@@ -27,9 +27,9 @@ type Postgres struct {
 const PostgresPassword = "canary-of-postgres"
 
 // StartPostgres starts a server of the system's newest PostgreSQL (make tools
-// installs it), which takes seconds. It ends with the test, or with this process
-// however that ends: a shell waits for the end of its input and then stops the
-// server and removes its files.
+// installs it), which takes seconds. It ends with the test, or with this process,
+// however that ends: a shell waits for the end of its standard input and then stops
+// the server and removes its files.
 func StartPostgres(t testing.TB) *Postgres {
 	t.Helper()
 	p, err := newPostgres()
@@ -97,8 +97,8 @@ func newPostgres() (*Postgres, error) {
 
 func (p *Postgres) data() string { return filepath.Join(p.folder, "data") }
 
-// Database makes a database for this test alone and returns its connection
-// string, as HELM_DRIVER_SQL_CONNECTION_STRING takes it.
+// Database creates a database for this test alone and returns its connection
+// string, for HELM_DRIVER_SQL_CONNECTION_STRING.
 func (p *Postgres) Database(t testing.TB) string {
 	t.Helper()
 	name := "test_" + strings.ToLower(rand.Text()[:10])
@@ -107,18 +107,18 @@ func (p *Postgres) Database(t testing.TB) string {
 }
 
 // SQL runs statements in the database of a connection string and returns their
-// rows, values separated by "|".
+// rows, with values separated by "|".
 func (p *Postgres) SQL(t testing.TB, database, statements string) string {
 	t.Helper()
 	return p.run(t, "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", statements, database)
 }
 
-// Schema is the database's schema as pg_dump writes it.
+// Schema returns the database's schema as written by pg_dump, without psql commands.
 func (p *Postgres) Schema(t testing.TB, database string) string {
 	t.Helper()
 	var kept []string
 	for line := range strings.Lines(p.run(t, "pg_dump", "--schema-only", "-d", database)) {
-		if !strings.HasPrefix(line, `\`) { // \restrict with a random word
+		if !strings.HasPrefix(line, `\`) { // \restrict has a random key
 			kept = append(kept, line)
 		}
 	}

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// Program builds kubectl-release as people get it, without the race detector,
-// once a test process, and returns its path. Main removes it at the end of the
-// suite.
+// Program builds kubectl-release as it is released, without the race detector, once
+// per test process, and returns its path. Main removes it at the end of the suite.
 func Program(t testing.TB) string {
 	t.Helper()
 	path, err := buildProgram()
@@ -23,7 +22,7 @@ func Program(t testing.TB) string {
 
 var buildProgram = sync.OnceValues(func() (string, error) { return Build("kubectl-release") })
 
-// Controller builds kubectl-release-controller, as Program builds the command line.
+// Controller builds kubectl-release-controller, as Program builds kubectl-release.
 func Controller(t testing.TB) string {
 	t.Helper()
 	path, err := buildController()
@@ -37,16 +36,16 @@ var buildController = sync.OnceValues(func() (string, error) { return build(modu
 
 const module = "github.com/kubectl-release/kubectl-release"
 
-// Build builds kubectl-release under a name of its own, with further flags of go
-// build, and returns its path. Main removes it as well.
+// Build builds kubectl-release under the given name, with additional go build flags,
+// and returns its path. Main removes it as well.
 func Build(name string, flags ...string) (string, error) { return build(module, name, flags...) }
 
-// begin is where the test has begun: in its package's folder, from which go finds the module. It
-// may be somewhere else when the program is wanted.
+// begin is the folder in which the test process started, that of its package, from which go finds
+// the module. The test may have changed the current folder by the time it builds the program.
 var begin, _ = os.Getwd()
 
-// build has go run copy the program instead of running it: unlike go build, it keeps what it
-// has linked in the build cache, and a dozen suites want the same program.
+// build makes go run copy the program instead of running it: unlike go build, go run keeps the
+// linked program in the build cache, and a dozen suites need the same program.
 func build(what, name string, flags ...string) (string, error) {
 	path := filepath.Join(programFolder(), name)
 	if err := os.MkdirAll(programFolder(), 0o755); err != nil {
@@ -61,7 +60,7 @@ func build(what, name string, flags ...string) (string, error) {
 	return path, nil
 }
 
-// programFolder is the folder of the program, one a test process.
+// programFolder returns the folder for built programs, one per test process.
 func programFolder() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("kubectl-release-test-%d", os.Getpid()))
 }

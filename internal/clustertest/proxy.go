@@ -14,7 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Proxy passes requests on to the API server, with all rights, and watches as they come.
+// Proxy returns a handler that forwards requests to the API server with all permissions, and
+// streams watches without buffering.
 func (c *Cluster) Proxy(t testing.TB) http.Handler {
 	t.Helper()
 	config := c.Config(t)

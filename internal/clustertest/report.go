@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// reporting is held while a page is written: tests that report run side by side.
+// reporting is held while a page is written: tests that report may run in parallel.
 var reporting sync.Mutex
 
-// Report logs a result and, with update, makes it the section of that name of a page in
-// Markdown: what is between its two marks.
+// Report logs a result and, with update, replaces the section with that name in a Markdown
+// page: the text between its two marks.
 func Report(t testing.TB, page, section, text string, update bool) {
 	t.Helper()
 	t.Logf("%s\n%s", section, text)

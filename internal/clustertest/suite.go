@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Main is a TestMain: it starts a cluster, hands it to use, runs the tests and
-// stops the cluster. It returns the exit code for os.Exit, which is 1 when the
-// cluster can't be had.
+// Main implements TestMain: it starts a cluster, passes it to use, runs the tests and
+// stops the cluster. It returns the exit code for os.Exit, which is 1 if the cluster
+// can't be started.
 //
 //	var cluster *clustertest.Cluster
 //
@@ -35,15 +35,15 @@ func Main(m *testing.M, options Options, use func(*Cluster)) int {
 	return code
 }
 
-// MainWithoutCluster is Main for a suite that runs programs and needs no cluster.
+// MainWithoutCluster is like Main, for a suite that runs programs but needs no cluster.
 func MainWithoutCluster(m *testing.M) int {
 	hangUpOnPrograms()
 	defer removeProgram()
 	return m.Run()
 }
 
-// hangUpOnPrograms has the programs that tests start hear SIGHUP where the suite
-// was told to ignore it, as under nohup: they would ignore it, too.
+// hangUpOnPrograms makes sure that programs started by tests receive SIGHUP if the
+// suite ignores it, as under nohup: they would inherit that.
 func hangUpOnPrograms() {
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

@@ -10,7 +10,7 @@ import (
 )
 
 // run is what a command does once its flags are parsed into the structs that declare them. No
-// *cli.Context is passed further than the action; a test checks that.
+// *cli.Context is passed beyond the action; a test checks that.
 type run func(ctx context.Context, args []string) error
 
 // takes returns the action of a command that accepts from least to most arguments.
@@ -41,8 +41,8 @@ func only(c *cli.Context) error {
 	return cli.ShowSubcommandHelp(c)
 }
 
-// optional is the value of a flag that makes a difference by being given, even if the value is
-// empty.
+// optional is the value of a flag for which it matters whether it was given, even with an
+// empty value.
 type optional[T any] struct {
 	value T
 	given bool
@@ -54,8 +54,8 @@ func (o *optional[T]) note(*cli.Context, T) error {
 	return nil
 }
 
-// joined concatenates lists of flags. Of flags with the same name and destination it keeps the
-// first.
+// joined concatenates lists of flags. If several flags share a name and a destination, it
+// keeps the first.
 func joined(lists ...[]cli.Flag) []cli.Flag {
 	type bound struct {
 		name string

@@ -151,7 +151,8 @@ func (p *program) planOffline(ctx context.Context, o *chartPlanFlags, asked depl
 }
 
 // baseline reads what --against names. A number is a revision, a folder or an archive is a chart,
-// and any other file is a saved plan or rendered YAML.
+// any other file is a saved plan or rendered YAML, and whatever does not exist here is a chart from
+// elsewhere.
 func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, d engine.Deployment) (engine.Baseline, error) {
 	name := cmp.Or(o.against.against, path)
 	b := engine.Baseline{Against: plan.Against{Name: name}}
@@ -186,7 +187,7 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 	return b, o.against.onlyChart()
 }
 
-// onlyChart refuses --against-values if the baseline is not a chart, which alone is rendered.
+// onlyChart refuses --against-values for a baseline that is not a chart: only a chart is rendered.
 func (o *againstFlags) onlyChart() error {
 	if len(o.values.Value()) > 0 {
 		return usage("--against-values goes with a chart; --against %s is none", o.against)

@@ -1,7 +1,7 @@
 // Package command is the command line: it parses flags into requests for the engine, prints
 // results, asks questions and chooses exit codes.
 //
-// It is the only room that prints. It decides nothing about releases.
+// It is the only package that prints. It decides nothing about releases.
 package command
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Version is the program's version; release builds set it by -ldflags -X.
+// Version is the program's version; release builds set it with -ldflags -X.
 var Version = "0.1.0-dev"
 
 // Streams are the program's standard streams.
@@ -33,7 +33,7 @@ type Streams struct {
 
 // Main runs the program with args (args[0] is its name) and returns its exit code (see the table in
 // exit.go). When ctx ends, the program stops in an orderly way. When leave is closed, it prints the
-// state that it leaves behind and returns at once.
+// state that it leaves behind and returns immediately.
 func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) int {
 	cli.FlagStringer = flagLine // the library offers only this global variable
 	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
@@ -67,8 +67,8 @@ func (p *program) run(ctx context.Context, app *cli.App, args []string) (err err
 
 // program is one run of the command line.
 type program struct {
-	// streams remove control characters (see cleaned). raw are the streams that the program was
-	// given, for text that is safe already or must not be changed.
+	// streams remove control characters (see cleaned). raw are the streams as the program was given
+	// them, for text that is already safe or must not be changed.
 	streams, raw Streams
 	// invocation is how the program was called, for hints that can be pasted into a shell.
 	invocation invocation.Invocation
@@ -88,11 +88,10 @@ type program struct {
 	// lastMask is the mask of lastMasked; see maskOf.
 	lastMask   *redact.Mask
 	lastMasked *plan.Plan
-	// dial prepares a client for the cluster that the flags name, and returns the namespace as
-	// well.
+	// dial returns a client for the cluster that the flags name, and the namespace.
 	dial func(*connectionFlags) (api, string, error)
-	// flags are the flags of every command, by its name, without the connection flags and the flags
-	// of Helm's that have no effect here.
+	// flags are the flags of each command, by its name, without the connection flags and Helm's
+	// flags that have no effect here.
 	flags map[string][]cli.Flag
 	// presenter shows the progress and the result of a command that applies.
 	presenter presenter
@@ -116,8 +115,8 @@ func (p *program) app() *cli.App {
 }
 
 // appFor is app for one command line: a command that no word of the line names has only its name
-// and usage. Building the flags of all commands would take more processor time than many a command
-// itself.
+// and usage. Building the flags of all commands would take more processor time than many commands
+// do.
 func (p *program) appFor(line []string) *cli.App {
 	return p.appOf(func(c *cli.Command) bool {
 		return slices.ContainsFunc(c.Names(), func(name string) bool { return slices.Contains(line, name) })
@@ -172,8 +171,8 @@ func (p *program) inItsName(text string) string {
 	return strings.ReplaceAll(text, "kubectl release", p.invocation.Program)
 }
 
-// finishCommands adds to every command below parent the connection flags, so that they can stand
-// anywhere on the line, and the flags of Helm's that it accepts and ignores.
+// finishCommands adds to every command below parent the connection flags, so they can stand
+// anywhere on the line, and the Helm flags that the command accepts and ignores.
 func (p *program) finishCommands(parent string, commands []*cli.Command) {
 	for _, c := range commands {
 		path := strings.TrimSpace(parent + " " + c.Name)
@@ -196,9 +195,9 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 	}
 }
 
-// without removes names from flags that a command uses itself: the -s of template is Helm's
-// --show-only, not kubectl's --server, and for commands that take a chart
-// --insecure-skip-tls-verify is about the chart's server.
+// without removes from flags the aliases that a command uses itself: the -s of template is Helm's
+// --show-only, not kubectl's --server, and for commands that take a chart,
+// --insecure-skip-tls-verify applies to the chart's server.
 func without(flags, own []cli.Flag) []cli.Flag {
 	taken := flagIndex(own)
 	free := func(aliases []string) []string {

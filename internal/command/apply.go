@@ -120,7 +120,7 @@ func (p *program) confirmPlan(yes bool, made *plan.Plan) error {
 }
 
 // confirm asks the user a question. If the answer is not yes, it returns an error with the text
-// otherwise. Without a terminal only --yes is accepted.
+// otherwise. Without a terminal, only --yes is accepted.
 func (p *program) confirm(yes bool, question, otherwise string) error {
 	if yes {
 		return nil
@@ -136,7 +136,7 @@ func (p *program) confirm(yes bool, question, otherwise string) error {
 	return nil
 }
 
-// finish reports how a run has ended.
+// finish reports how a run ended.
 func (p *program) finish(ctx context.Context, how ending) error {
 	var back *engine.RolledBackError
 	switch {

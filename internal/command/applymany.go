@@ -97,7 +97,7 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	return setFailure(done)
 }
 
-// setRuns are the runs of a set, each with its own output.
+// setRuns are the runs of the releases in a set, each with its own output.
 type setRuns struct {
 	program  *program
 	show     *showFlags
@@ -205,7 +205,7 @@ func (p *program) setResult(done []setrun.Applied) {
 	}
 }
 
-// resultOf says in a few words how the run of a release has ended.
+// resultOf says in a few words how the run of a release ended.
 func resultOf(d setrun.Applied) string {
 	var back *engine.RolledBackError
 	switch {
@@ -227,7 +227,8 @@ func resultOf(d setrun.Applied) string {
 	return fmt.Sprintf("%s, revision %d", d.Plan.Operation, d.Plan.ToRevision)
 }
 
-// setFailure returns the exit code of a set: that of its gravest error.
+// setFailure returns the exit code of a set, that of its most serious error, or nil if all went
+// well.
 func setFailure(done []setrun.Applied) error {
 	code := exitDone
 	for _, grave := range []int{exitRollbackFailed, exitRolledBack, exitLocked, exitStale, exitError} {

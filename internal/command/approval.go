@@ -24,14 +24,14 @@ func unapproved(format string, args ...any) error {
 	return &unapprovedError{fmt.Sprintf(format, args...)}
 }
 
-// approvalFlags are the conditions that a saved plan has to meet to be applied.
+// approvalFlags are the conditions that a saved plan must meet to be applied.
 type approvalFlags struct {
 	digest, commit string
 	maxAge         time.Duration
 	signerFlags
 }
 
-// signerFlags say who has to have signed the plan.
+// signerFlags say who must have signed the plan.
 type signerFlags struct{ signers, signer string }
 
 func (o *signerFlags) flags(name string) []cli.Flag {
@@ -65,7 +65,7 @@ func (o *approvalFlags) check() error {
 	return errors.Join(o.signerFlags.check(), checkDigest("expect-digest", o.digest))
 }
 
-// sealed checks the bytes of a saved plan, before they are parsed.
+// sealed checks the signature and the digest of a saved plan, before it is parsed.
 func (o *approvalFlags) sealed(file string, data []byte) error {
 	digest := plan.Digest(data)
 	if o.signers != "" {
@@ -95,7 +95,7 @@ func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) err
 	return nil
 }
 
-// effectFlags are about the effect digest of a plan.
+// effectFlags are the flags for the effect digest of a plan.
 type effectFlags struct{ expect, keyFile string }
 
 func (o *effectFlags) flags() []cli.Flag {
@@ -109,7 +109,7 @@ func (o *effectFlags) keyFlag() cli.Flag {
 	return &cli.StringFlag{Name: "effect-key-file", Destination: &o.keyFile, Usage: "have the effect's digest cover the values of secrets, too, by a key that is all of this `FILE`", Category: approvalCategory}
 }
 
-// check refuses a digest that is malformed.
+// check refuses a malformed digest.
 func (o *effectFlags) check() error { return checkDigest("expect-effect", o.expect) }
 
 // effectDigest returns the digest of the plan's effect.
@@ -138,7 +138,8 @@ func (p *program) withEffect(o *effectFlags, made *plan.Plan) (*plan.Plan, error
 	return stamped, err
 }
 
-// approved compares a plan that is about to be applied with the effect that was approved.
+// approved refuses a plan that is about to be applied if its effect is not the one that
+// was approved.
 func (p *program) approved(o *effectFlags, made *plan.Plan) error {
 	if o.expect == "" {
 		return nil

@@ -36,7 +36,7 @@ func (p *program) approvalsCommand() *cli.Command {
 	}
 }
 
-// approvals lists the plans that wait for an approval, the one that has waited longest first.
+// approvals lists the plans that are waiting for approval, the longest-waiting first.
 func (p *program) approvals(ctx context.Context, o *approvalsFlags) error {
 	format, err := o.format()
 	if err != nil {

@@ -126,7 +126,7 @@ func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bun
 	return bundled{name: file, data: data, evidence: evidence, images: images}, err
 }
 
-// archive returns the archive of a chart from anywhere; a folder is packed.
+// archive returns the archive of a chart, wherever the chart is; a folder is packed.
 func (p *program) archive(ctx context.Context, o *chartFlags, name string) (data []byte, evidence map[string][]byte, err error) {
 	found, err := p.located(ctx, &o.fetchFlags, o.request(name))
 	if err != nil {

@@ -20,7 +20,7 @@ func (p *program) cacheCommand() *cli.Command {
 	}
 }
 
-// cacheFlags are the flags of commands that list files of the cache.
+// cacheFlags are the flags of commands that list files in the cache.
 type cacheFlags struct {
 	outputFlags
 	width int
@@ -67,7 +67,7 @@ func (p *program) cachePruneCommand() *cli.Command {
 	}
 }
 
-// cached is a file of the cache in JSON and YAML output.
+// cached is a file in the cache, in JSON and YAML output.
 type cached struct {
 	Kind    string    `json:"kind"`
 	Name    string    `json:"name,omitempty"`

@@ -16,8 +16,8 @@ func (p *program) chartArgument() string {
 	return "."
 }
 
-// hintMissing says how to get missing dependencies into charts/, which is possible in a folder
-// only.
+// hintMissing says how to get missing dependencies into charts/, which only works if the chart is
+// a folder.
 func (p *program) hintMissing() string {
 	folder := p.chartArgument()
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -26,8 +26,8 @@ func (p *program) hintMissing() string {
 	return "bring them: " + p.clusterless("dependency", "build", folder)
 }
 
-// readIndexAnew reports whether this very command has fetched the index in which a chart is
-// missing. In that case repo update would fetch the same index again.
+// readIndexAnew reports whether this command itself has just fetched the index that lacks a chart.
+// If so, repo update would only fetch the same index again.
 func (p *program) readIndexAnew() bool {
 	return p.commandLine.path[0] == "dependency" || p.hasFlag("repo")
 }

@@ -65,7 +65,7 @@ func (o *chartFlags) flags(paths *pathFlags) []cli.Flag {
 	}, o.verify.flags(), o.access.flags(), paths.flags())
 }
 
-// request returns what the flags say about a chart.
+// request returns the request for a chart that the name and the flags describe.
 func (o *chartFlags) request(name string) resolve.Request {
 	return resolve.Request{Chart: name, Repo: o.repo, Version: o.version, Devel: o.devel, Tag: o.tag}
 }
@@ -98,7 +98,7 @@ type located struct {
 	// name is the chart's name in messages.
 	name    string
 	options chartload.Options
-	// fetched is nil for a chart that is still to be read from a path. pin is the chart's origin as
+	// fetched is nil for a chart that has yet to be read from a path. pin is the chart's origin as
 	// a plan stores it; it is nil for a path, unless it is an archive whose signature was verified.
 	fetched *source.Fetched
 	pin     *plan.ChartSource
@@ -128,7 +128,7 @@ func (p *program) loadChart(ctx context.Context, o *chartFlags, name string) (*c
 }
 
 // located finds a chart. It fetches a chart that is not on this machine, and verifies an archive if
-// signatures are demanded; each only once per run, even if a plan is made again.
+// signatures are required; each at most once per run, even if the plan is made again.
 func (p *program) located(ctx context.Context, o *fetchFlags, request resolve.Request) (located, error) {
 	if known, ok := p.charts[request]; ok {
 		return known, nil
@@ -182,7 +182,7 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// tellLocal warns about surprises with a chart that was found at a path.
+// tellLocal warns if a chart that was found at a path may not be the one the user meant.
 func (p *program) tellLocal(s *source.Sources, ref resolve.Reference) {
 	if ref.Version.Version != "" || ref.Digest != "" {
 		p.warn(fmt.Sprintf("%s is a file or folder here, so --version says nothing about it", ref.Path))
@@ -223,7 +223,8 @@ func (p *program) clusterless(args ...string) string {
 	return invocation.Invocation{Program: p.invocation.Program}.Command(args...)
 }
 
-// hintSource says what to do if a chart could not be fetched.
+// hintSource says what to do if a chart could not be fetched, or returns "" if that is not the
+// error.
 func (p *program) hintSource(err error) string {
 	var noIndex *source.NoIndexError
 	var noRepository *source.NoRepositoryError

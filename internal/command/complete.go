@@ -24,7 +24,7 @@ type candidate struct{ word, meaning string }
 // (https://github.com/spf13/cobra/blob/v1.10.2/completions.go).
 type completion struct {
 	candidates []candidate
-	// directive tells the shell what it may add itself. Zero allows files of any kind.
+	// directive tells the shell what it may add on its own. Zero allows files of any kind.
 	directive cobra.ShellCompDirective
 }
 
@@ -44,8 +44,8 @@ type line struct {
 	last string   // what has been typed of that word or value
 }
 
-// completes answers a completion script if args are its request: the hidden first argument, then
-// the words of the line so far, the last one unfinished.
+// completes answers a completion script, and reports whether args are its request: the hidden
+// first argument, then the words of the line so far, the last one unfinished.
 func completes(ctx context.Context, args []string, s Streams) bool {
 	described := len(args) > 1 && args[1] == cobra.ShellCompRequestCmd
 	if !described && (len(args) < 2 || args[1] != cobra.ShellCompNoDescRequestCmd) {
@@ -59,8 +59,8 @@ func completes(ctx context.Context, args []string, s Streams) bool {
 	return true
 }
 
-// complete runs the command line with an action that only finds what can come next, so that flags
-// and the environment are read as for any other command.
+// complete runs the command line with an action that only finds what can come next, so flags and
+// the environment are read as for any other command.
 func (p *program) complete(ctx context.Context, args []string) completion {
 	app := p.appFor(args)
 	l, err := unfinished(app, args)
@@ -138,7 +138,7 @@ func (l *line) flagNames() completion {
 	return out
 }
 
-// beginning keeps the candidates that begin with what was typed of the last word.
+// beginning keeps the candidates that begin with what has been typed of the last word.
 func (c completion) beginning(last string) completion {
 	c.candidates = slices.DeleteFunc(c.candidates, func(w candidate) bool { return !strings.HasPrefix(w.word, last) })
 	return c

@@ -85,7 +85,8 @@ func (p *program) meant(ctx context.Context, l *line, placeholder string) comple
 	return words()
 }
 
-// names returns the names of releases; of repositories or settings for the commands about these.
+// names returns the names of releases or, for the commands that take them, of repositories or
+// settings.
 func (p *program) names(ctx context.Context, l *line) completion {
 	out := words()
 	switch path := strings.Join(l.path, " "); path {
@@ -104,7 +105,7 @@ func (p *program) names(ctx context.Context, l *line) completion {
 		if err != nil {
 			return out
 		}
-		found, _ := s.store.List(ctx, releasestore.Query{Namespace: s.namespace}) // despite an error it returns what is readable
+		found, _ := s.store.List(ctx, releasestore.Query{Namespace: s.namespace}) // on error, it still returns what it could read
 		for _, r := range found {
 			if !slices.Contains(l.arguments, r.Name) {
 				out.candidates = append(out.candidates, candidate{r.Name, r.ChartLabel() + ", " + string(r.Info.Status)})
@@ -167,8 +168,8 @@ func (p *program) chartNames(ctx context.Context, l *line) completion {
 	return out
 }
 
-// localCharts returns the folders with a Chart.yaml and the archives whose paths begin with this
-// text.
+// localCharts returns the folders with a Chart.yaml and the archives whose paths begin with the
+// given text.
 func localCharts(beginning string) []string {
 	var out []string
 	found, _ := filepath.Glob(globbed.Replace(beginning) + "*")

@@ -30,7 +30,7 @@ func (p *program) loggedIn(ctx context.Context) completion {
 	if err != nil {
 		return words()
 	}
-	hosts, _ := from.LoggedIn(ctx) // without credentials that can be read there is nothing to offer
+	hosts, _ := from.LoggedIn(ctx) // if no credentials can be read, there is nothing to offer
 	return words(hosts...)
 }
 
@@ -51,8 +51,9 @@ func (p *program) chartsOf(repository string) []candidate {
 	return out
 }
 
-// chartVersions returns the versions of the charts on the line, newest first: of REPOSITORY/NAME
-// from the cached index, of oci://HOST/PATH from the tags that the registry returns.
+// chartVersions returns the versions of the charts on the line, newest first: for
+// REPOSITORY/NAME from the cached index, for oci://HOST/PATH from the tags that the registry
+// returns.
 func (p *program) chartVersions(ctx context.Context, l *line) completion {
 	out := words()
 	from, err := p.repositories()

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// choices are the values of flags that accept only a few.
+// choices are the values of the flags that accept only a few values.
 var choices = map[string][]string{
 	"cascade":     {"background", "foreground", "orphan"},
 	"color":       {"auto", "always", "never"},
@@ -53,7 +53,7 @@ func (p *program) flagValues(ctx context.Context, l *line) completion {
 	case "against":
 		out, charts := p.revisions(ctx, l), p.chartNames(ctx, l)
 		out.candidates = append(out.candidates, charts.candidates...)
-		out.directive = charts.directive // a value that is neither may be a file
+		out.directive = charts.directive // a value that is neither one may be a file
 		return out
 	case "version", "against-version":
 		return p.chartVersions(ctx, l)
@@ -93,7 +93,7 @@ func kindNames() []string {
 	return slices.Compact(names)
 }
 
-// filesFor leaves files and folders to the shell if the flag's help names such a value.
+// filesFor leaves files and folders to the shell if the flag's help says that its value is one.
 func filesFor(flag cli.Flag) completion {
 	out := words()
 	doc, ok := flag.(cli.DocGenerationFlag)

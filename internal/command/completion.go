@@ -37,7 +37,7 @@ func oneOf(words []string) string {
 }
 
 // completionScripts returns functions that write a shell's script, with or without descriptions.
-// The scripts are cobra's, as those of kubectl and Helm are: they pass the words of a line to
+// The scripts are cobra's, like those of kubectl and Helm: they pass the words of a line to
 // "kubectl-release __complete" and offer what it prints.
 func completionScripts() map[string]func(w io.Writer, described bool) error {
 	shells := &cobra.Command{Use: "kubectl-release"}

@@ -34,7 +34,7 @@ type api interface {
 	Validate(ctx context.Context, objects, crds []manifest.Object, namespace string) ([]cluster.Verdict, error)
 }
 
-// session is a connection to a cluster, with what most commands need of it.
+// session is a connection to a cluster, with what most commands need from it.
 type session struct {
 	cluster   api
 	store     *releasestore.Store
@@ -70,7 +70,7 @@ func (p *program) connectAs(o *connectionFlags) (*session, error) {
 
 var errNoCluster = errors.New("no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG")
 
-// dialKubeconfig reads the kubeconfig, prepares a client and returns the namespace as well.
+// dialKubeconfig reads the kubeconfig and returns a client and the namespace.
 func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
 	if o.foreign != nil {
 		return p.dialForeign(o)
@@ -93,8 +93,8 @@ func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
 	return client, namespace, err
 }
 
-// dialForeign prepares a client for a cluster whose kubeconfig is not the user's own and so is not
-// trusted.
+// dialForeign returns a client for a cluster whose kubeconfig is not the user's own and therefore
+// not trusted.
 func (p *program) dialForeign(o *connectionFlags) (api, string, error) {
 	config, err := cluster.ForeignConfig(o.foreign)
 	if err != nil {
@@ -124,8 +124,8 @@ func openStore(client releasestore.Client) (*releasestore.Store, error) {
 
 func toolVersion() string { return "kubectl-release " + version() }
 
-// runText describes this run to other users: user, host and process. In containers these are often
-// the same for another run.
+// runText describes this run to other users: user, host and process. In containers, another run
+// often has the same ones.
 func runText() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -32,8 +32,8 @@ type connectionFlags struct {
 	foreign []byte
 }
 
-// flags returns kubectl's flags, also under Helm's names if these differ. Their defaults come from
-// the environment variables that Helm sets for its plugins.
+// flags returns kubectl's flags, with Helm's names as aliases where they differ. Their defaults
+// come from the environment variables that Helm sets for its plugins.
 func (o *connectionFlags) flags() []cli.Flag {
 	text := func(name string, to *string, usage string, env []string, aliases ...string) cli.Flag {
 		return &cli.StringFlag{Name: name, Destination: to, Aliases: aliases, Usage: usage, EnvVars: env, Category: connectionCategory}
@@ -69,9 +69,9 @@ const insecureAPI = "kube-insecure-skip-tls-verify"
 // helmPlugin is set by Helm when it runs this program as a plugin.
 const helmPlugin = "HELM_PLUGIN_NAME"
 
-// words returns the flags for cluster and namespace as they are repeated in hints. It leaves out
-// the token, and values that the next command gets from the environment as well. Helm's plugin
-// variables do not count as such: Helm sets them from its own flags.
+// words returns the flags for cluster and namespace as they are repeated in hints. It omits the
+// token, and values that the next command gets from the environment anyway. Variables that Helm
+// sets for a plugin do not count: Helm takes them from its own flags.
 func (o *connectionFlags) words() []string {
 	var words []string
 	for _, flag := range o.flags() {
@@ -135,8 +135,8 @@ func (o *connectionFlags) impersonated() []string {
 	return strings.FieldsFunc(os.Getenv("HELM_KUBEASGROUPS"), func(r rune) bool { return r == ',' })
 }
 
-// contextName returns the context by which the user knows the cluster. It is empty if flags name
-// another server or cluster than the context does.
+// contextName returns the context by which the user knows the cluster. It is empty if flags name a
+// server or a cluster, which may not be that of the context.
 func (o *connectionFlags) contextName(current string) string {
 	if o.server != "" || o.cluster != "" {
 		return ""

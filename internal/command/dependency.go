@@ -122,7 +122,7 @@ func (p *program) dependencies(ctx context.Context, o *dependencyFlags, path str
 	return nil
 }
 
-// dependencyOptions returns the options that all commands which fetch dependencies have in common.
+// dependencyOptions returns the options that all commands that fetch dependencies have in common.
 func (p *program) dependencyOptions(o *fetchFlags) (dependency.Options, error) {
 	s, err := p.sources(o)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *program) dependencyOptions(o *fetchFlags) (dependency.Options, error) {
 	return dependency.Options{Sources: s, Load: o.load, Now: now}, err
 }
 
-// tellDependencies prints what was done with a chart's dependencies, or with check what would be
+// tellDependencies prints what was done with a chart's dependencies or, with check, what would be
 // done.
 func tellDependencies(w io.Writer, out dependency.Outcome, check bool) {
 	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }

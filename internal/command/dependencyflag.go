@@ -10,7 +10,7 @@ import (
 
 // completeChart loads a chart that is about to be rendered. With --dependency-update it fetches the
 // dependencies first if one is missing, as in Helm 4.3.1 (pkg/cmd/install.go). The dependencies in
-// charts/ have to be those of its lock.
+// charts/ must match its lock.
 func (p *program) completeChart(ctx context.Context, o *sourceFlags, path string) (*chart.Chart, []chart.Warning, error) {
 	loaded, warnings, err := p.loadChart(ctx, &o.chart, path)
 	if err == nil && o.render.dependencyUpdate && len(pack.Missing(loaded)) > 0 {

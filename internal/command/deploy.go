@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// planAndApply plans and applies at once. With --dry-run it shows the plan instead.
+// planAndApply plans and applies in one go. With --dry-run, it only shows the plan.
 func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(context.Context, *session) (*plan.Plan, error)) error {
 	if err := o.effect.check(); err != nil {
 		return err
@@ -113,7 +113,7 @@ func counts(s plan.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// runFlags are the flags of commands that plan and apply at once.
+// runFlags are the flags of commands that plan and apply in one go.
 type runFlags struct {
 	planningFlags
 	effect effectFlags
@@ -264,7 +264,7 @@ func (p *program) testCommand() *cli.Command {
 }
 
 // testFilters parses --filter as Helm does (Helm 4.3.1, pkg/cmd/release_testing.go): name=NAME or
-// !name=NAME, several separated by commas or in repeated flags.
+// !name=NAME; several are separated by commas or given in repeated flags.
 func testFilters(filters []string) (only, skip []string, err error) {
 	for _, filter := range strings.Split(strings.Join(filters, ","), ",") {
 		if name, ok := strings.CutPrefix(filter, "name="); ok {

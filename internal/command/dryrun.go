@@ -36,8 +36,8 @@ func (p *program) installOffline(ctx context.Context, o *installFlags, name, pat
 	return p.printRendered(&t, resources, hooks)
 }
 
-// hideSecrets replaces Secrets in documents with a comment, as Helm 4.3.1 does
-// (pkg/action/action.go). Helm prints Secrets that are hooks.
+// hideSecrets replaces documents with a Secret, or that can't be parsed, with a comment, as Helm
+// 4.3.1 does (pkg/action/action.go); but Helm prints Secrets that are hooks.
 func hideSecrets(docs []manifest.Document) []manifest.Document {
 	docs = slices.Clone(docs)
 	for i, d := range docs {

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// Exit codes, part of the interface.
+// Exit codes; they are part of the interface.
 const (
 	exitDone           = 0
 	exitError          = 1
@@ -34,7 +34,7 @@ const (
 	exitRolledBack     = 5
 	exitRollbackFailed = 6
 	exitLocked         = 7
-	exitUntrusted      = 8 // a chart has another digest than promised, or lacks a demanded signature
+	exitUntrusted      = 8 // a chart's digest is not the promised one, or a required signature is missing
 	exitOffline        = 9
 	exitNotThere       = 10  // a server does not have what was asked for
 	exitRefused        = 11  // a server refuses the credentials
@@ -216,7 +216,7 @@ func unreached(err error) bool {
 	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.ECONNREFUSED) {
 		return true
 	}
-	operation, ok := errors.AsType[*net.OpError](err) // not net.Error, which a context's deadline is as well
+	operation, ok := errors.AsType[*net.OpError](err) // not net.Error, which a context's DeadlineExceeded also is
 	return ok && operation.Timeout()
 }
 
@@ -226,7 +226,7 @@ func untrusted(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// hintStale says how to go on from a plan that no longer holds: see what has changed or, if the
+// hintStale says what to do about a plan that no longer holds: see what has changed or, if the
 // plan was not saved, see the new plan.
 func (p *program) hintStale() string {
 	args := p.commandLine.arguments

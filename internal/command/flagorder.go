@@ -8,13 +8,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// optionalValue lists the flags that may be given without a value, and what they mean then. They
-// are written --flag or --flag=value, as in Helm 4.
+// optionalValue maps the flags that may be given without a value to what they then mean. They are
+// written --flag or --flag=value, as in Helm 4.
 var optionalValue = map[string]string{
 	"wait": "true", "server-side": "true", "dry-run": "unset",
 }
 
-// separateValues lists the values that may follow such a flag as the next word. In Helm the value
+// separateValues lists the values that may follow such a flag as the next word. In Helm, the value
 // of --server-side is optional for install but required for upgrade and rollback.
 var separateValues = map[string][]string{"server-side": {"auto", "true", "false"}}
 
@@ -42,8 +42,8 @@ func (o *flagOrder) words() []string {
 	return out
 }
 
-// help reports whether help is asked for. With an argument, urfave/cli would look for a help topic
-// of that name.
+// help reports whether help was requested. Given an argument, urfave/cli would look for a help
+// topic of that name.
 func (o *flagOrder) help() bool {
 	return slices.ContainsFunc(o.flags, func(f givenFlag) bool { return f.name == "h" || f.name == "help" })
 }
@@ -86,7 +86,7 @@ func (f givenFlag) word(known map[string]cli.Flag) string {
 	return "--" + name
 }
 
-// takeAll parses the words of a line. It returns a *noValueError, or an error for an unknown flag.
+// takeAll parses the words of a line. Its error is a *noValueError or that of an unknown flag.
 func (o *flagOrder) takeAll(rest []string) (err error) {
 	for len(rest) > 0 && err == nil {
 		rest, err = o.take(rest)
@@ -98,7 +98,8 @@ func (o *flagOrder) takeAll(rest []string) (err error) {
 	return err
 }
 
-// take parses the next word, and its value if it is a flag that needs one.
+// take parses the next word, and its value if it is a flag that needs one, and returns the
+// remaining words.
 func (o *flagOrder) take(rest []string) ([]string, error) {
 	word := rest[0]
 	switch {
@@ -137,7 +138,7 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 	return rest[2:], nil
 }
 
-// find looks up a flag: of the program, of the command so far, and, for a flag before the command,
+// find looks up a flag among those of the program, of the command so far and, before any command,
 // of the command that follows.
 func (o *flagOrder) find(name string, rest []string) (cli.Flag, bool) {
 	if f, ok := o.known[name]; ok {
@@ -173,7 +174,7 @@ func (o *flagOrder) short(word string, rest []string) ([]string, error) {
 	return append([]string{"-" + letters[1:]}, rest[1:]...), nil
 }
 
-// enter descends into a subcommand if the word names one.
+// enter descends into a subcommand, and reports whether the word names one.
 func (o *flagOrder) enter(word string) bool {
 	c := findCommand(o.commands, word)
 	if c == nil {
@@ -207,8 +208,8 @@ func flagIndex(flags []cli.Flag) map[string]cli.Flag {
 }
 
 // namesOf is f.Names() without its regular expression, which cuts off what urfave/cli v1 read as
-// further names. For the few thousand flags of all commands that expression takes an eighth of the
-// time of the smallest command.
+// further names. Over the few thousand flags of all commands, that expression takes an eighth of
+// the run time of the smallest command.
 func namesOf(f cli.Flag) []string {
 	switch f := f.(type) {
 	case *cli.StringFlag:

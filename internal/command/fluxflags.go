@@ -22,8 +22,8 @@ func (o *fluxFlags) flags() []cli.Flag {
 	}
 }
 
-// add sets what the flags say in the reading of a set. A source inside root gets its path relative
-// to root.
+// add applies the flags to the reading of a set. The path of a source inside root becomes relative
+// to root, that of any other absolute.
 func (o *fluxFlags) add(to *setrun.Reading, root string) error {
 	to.Flux, to.Sources = o.kustomizations, map[string]string{}
 	for _, arg := range o.sources.Value() {

@@ -33,7 +33,7 @@ func (o *forgeFlags) flags() []cli.Flag {
 	}
 }
 
-// tokens is the part of the help about the variables that tokens come from.
+// tokens is the part of the help about the environment variables that tokens come from.
 const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN, GITEA_TOKEN, BITBUCKET_TOKEN (with BITBUCKET_ACCOUNT,\nan address, when it is an API token) or SYSTEM_ACCESSTOKEN (Azure); what else is needed from\nthe variables of the job."
 
 // open returns the forge that the flags and the job's variables describe.

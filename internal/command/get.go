@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// getFlags are the flags of get. Each subcommand declares the part that it uses.
+// getFlags are the flags of get. Each subcommand declares those that it uses.
 type getFlags struct {
 	readFlags
 	computed bool

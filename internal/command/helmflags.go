@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// helmFlag is a flag of Helm 4.3.1 that our commands accept but ignore. All other flags of Helm's
-// are declared where they are read. A test compares both with the output of helm COMMAND --help.
+// helmFlag is a flag of Helm 4.3.1 that our commands accept but ignore. All other Helm flags are
+// declared where they are read. A test compares both with the output of helm COMMAND --help.
 type helmFlag struct {
 	// names are the flag's names, such as "labels l".
 	names string
@@ -25,8 +25,8 @@ type helmFlag struct {
 	reads func(text string) error
 }
 
-// installOnly are flags that Helm's template accepts and ignores, so that scripts can use one list
-// of flags for install, upgrade and template.
+// installOnly are flags that Helm's template accepts and ignores, so scripts can use one list of
+// flags for install, upgrade and template.
 var installOnly = []helmFlag{
 	{names: "create-namespace"},
 	{names: "description", value: true},
@@ -56,12 +56,12 @@ var helmFlags = []helmFlag{
 	},
 }
 
-// helmCommands are commands of Helm's that this program lacks, and what to use instead.
+// helmCommands maps the Helm commands that this program lacks to what to use instead.
 var helmCommands = map[string]string{
 	"plugin": "plugins are Helm's: use helm plugin",
 }
 
-// helmFlagsOf returns the flags of Helm's that a command accepts and ignores.
+// helmFlagsOf returns the Helm flags that a command accepts and ignores.
 func helmFlagsOf(path string, own []cli.Flag) []helmFlag {
 	all := helmFlags
 	if path == "template" {
@@ -84,8 +84,8 @@ func (f helmFlag) flag() cli.Flag {
 	return &cli.BoolFlag{Name: names[0], Aliases: names[1:], Hidden: true}
 }
 
-// take prints one warning that lists the given flags without effect. It returns an error for a
-// value that makes no sense, even if it is not used.
+// take prints one warning that lists the given flags that have no effect. It returns an error for
+// an invalid value, even of a flag that is ignored.
 func (p *program) take(c *cli.Context, given []helmFlag) error {
 	var idle []string
 	for _, f := range given {

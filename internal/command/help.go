@@ -46,7 +46,7 @@ func quoted(usage string) (placeholder, text string) {
 	return name, before + name + after
 }
 
-// optionsCommand is like kubectl options: listing these flags for each command would make its help
+// optionsCommand is like kubectl options: listing these flags for each command would make the help
 // long without saying more.
 func (p *program) optionsCommand() *cli.Command {
 	return &cli.Command{

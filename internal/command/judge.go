@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// readerFlags are about plans by a user who may read but not write.
+// readerFlags are the flags for plans by a user who may read but not write.
 type readerFlags struct {
 	readOnly    bool
 	judged      string

@@ -88,7 +88,7 @@ func (p *program) lint(ctx context.Context, o *lintFlags, args []string) error {
 	return nil
 }
 
-// linter is what all charts of a run have in common.
+// linter holds what all charts of a run have in common.
 type linter struct {
 	*lintFlags
 	options lint.Options
@@ -186,7 +186,7 @@ func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]s
 	return charts, findings, nil
 }
 
-// refused returns the objects that the API server refuses, as findings.
+// refused returns findings for the objects that the API server refuses or could not check.
 func (l *linter) refused(ctx context.Context, loaded *chart.Chart, report lint.Report) ([]lint.Finding, error) {
 	crds, err := engine.ParseCRDs(loaded)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // printLinted prints the charts, a line per finding, and the counts. The words around them are
-// Helm's (Helm 4.3.1, pkg/cmd/lint.go), because users look for them in logs.
+// Helm's (Helm 4.3.1, pkg/cmd/lint.go), because users search logs for them.
 func (p *program) printLinted(o *lintFlags, out linted) error {
 	if o.quiet {
 		kept := []lint.Finding{}

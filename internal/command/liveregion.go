@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// liveRegion is the bottom of a terminal: a few lines that are redrawn in place, while other output
-// scrolls by above them. It moves the cursor and uses no colour.
+// liveRegion is the bottom of a terminal: a few lines that are redrawn in place while other output
+// scrolls past above them. It moves the cursor and uses no colour.
 type liveRegion struct {
 	mu sync.Mutex
 	to io.Writer
@@ -22,7 +22,7 @@ type liveRegion struct {
 	drawn int
 }
 
-// newLiveRegion returns nil if the stream is not a terminal, or is a dumb one.
+// newLiveRegion returns a live region, or nil if the stream is not a terminal or is a dumb one.
 func newLiveRegion(stream io.Writer) *liveRegion {
 	f, ok := stream.(descriptor)
 	if !ok || !isTerminal(stream) || os.Getenv("TERM") == "dumb" {

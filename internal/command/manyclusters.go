@@ -26,8 +26,8 @@ type manyClusters struct {
 	sessions map[address]func() (*session, error)
 }
 
-// address identifies a cluster by its context, or by a kubeconfig that is not the user's own, and
-// the user to impersonate.
+// address identifies a cluster by its context, or by a kubeconfig that is not the user's own,
+// plus the user to impersonate.
 type address struct{ context, foreign, user string }
 
 func (p *program) manyClusters(offline bool) *manyClusters {
@@ -47,7 +47,7 @@ func (p *program) manyClusters(offline bool) *manyClusters {
 	}
 }
 
-// session returns the connection to a cluster, which ready (if not nil) has checked.
+// session returns the connection to a cluster, once ready (if not nil) has checked it.
 func (m *manyClusters) session(to address, ready func(*session) error) (*session, error) {
 	m.mu.Lock()
 	once, ok := m.sessions[to]
@@ -114,7 +114,8 @@ func (m *manyClusters) Offline(name string, c releaseset.Cluster) (engine.Offlin
 	return engine.Offline{Capabilities: &caps}, nil
 }
 
-// manyFetch fetches charts one after the other, because each is reported, and none twice.
+// manyFetch returns a function that fetches charts one at a time, because each is reported, and
+// none twice.
 func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 	var mu sync.Mutex
 	return func(ctx context.Context, which releaseset.Chart) (setrun.Fetched, error) {

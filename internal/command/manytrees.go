@@ -42,7 +42,7 @@ func (t *trees) close() {
 		s.Close()
 	}
 	if t.temporary != "" {
-		_ = os.RemoveAll(t.temporary) // a leftover would be in the system's temporary folder
+		_ = os.RemoveAll(t.temporary) // anything left over is in the system's temporary folder
 	}
 }
 
@@ -75,7 +75,8 @@ func (t *trees) policyChanged(files []string) bool {
 	})
 }
 
-// openTrees reads the set and its earlier version. input is the content of the file "-".
+// openTrees reads the set and its earlier version. input is what standard input (the file "-")
+// contains.
 func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, fetch setrun.Fetch) (*trees, error) {
 	t := &trees{reading: o.set.reading()}
 	root, inGit, err := rootOf(files[0]) // for "-", the root of the working directory
@@ -114,8 +115,8 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 	return t, nil
 }
 
-// rootOf returns the folder that the files of a set must not lead out of: the Git repository around
-// it, else the working directory if the set is in it, else the set's own folder.
+// rootOf returns the folder that the files of a set must stay within: the Git repository around it,
+// else the working directory if the set is in it, else the set's own folder.
 func rootOf(file string) (root string, inGit bool, err error) {
 	if root, inGit = gittree.Root(filepath.Dir(file)); inGit {
 		return root, true, nil

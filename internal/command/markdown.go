@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// smallestComment is the least size that has room for the title, the counts and a note about what
-// is missing.
+// smallestComment is the smallest size in bytes with room for the title, the counts and a note
+// about what is missing.
 const smallestComment = 1000
 
-// jobSummary returns the options of Markdown for a job summary, which may have 1 MiB on GitHub
+// jobSummary returns the Markdown options for a job summary, which may be up to 1 MiB on GitHub
 // (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands#step-isolation-and-limits).
 func (o *showFlags) jobSummary() report.MarkdownOptions {
 	const room = 1_000_000

@@ -30,8 +30,8 @@ func (p *program) shownProblems(made *plan.Plan) []plan.Problem {
 	return p.maskOf(made).Problems(made.Problems)
 }
 
-// maskOf returns the mask that hides the plan's secrets. It is kept for the plan, because building
-// it reads the whole plan.
+// maskOf returns the mask that hides the plan's secrets. It is cached for the last plan, because
+// building it reads the whole plan.
 func (p *program) maskOf(made *plan.Plan) *redact.Mask {
 	if p.lastMasked != made {
 		p.lastMasked, p.lastMask = made, redact.NewMask(made)
@@ -102,7 +102,7 @@ func recordTree(r *release.Revision) (any, error) {
 }
 
 // logWriter receives client-go's log. Bodies of requests and responses contain Secrets and whole
-// releases in encodings that no mask recognizes, so they are left out unless secrets are to be
+// releases in encodings that no mask recognizes, so they are omitted unless secrets are to be
 // shown.
 type logWriter struct {
 	to   io.Writer

@@ -32,7 +32,7 @@ func (o *nameFlags) arguments() (least, most int) {
 	return 2, 2
 }
 
-// nameAndChart parses these arguments.
+// nameAndChart parses these arguments into a release name, given or generated, and the chart.
 func (o *nameFlags) nameAndChart(args []string) (name, path string, err error) {
 	switch {
 	case !o.madeUp():
@@ -47,7 +47,7 @@ func (o *nameFlags) nameAndChart(args []string) (name, path string, err error) {
 }
 
 // generated returns a name as Helm generates it (Helm 4.3.1, pkg/action/install.go, NameAndChart):
-// the base name of the chart's path and the time in seconds.
+// the base name of the chart's path and the Unix time in seconds.
 func generated(path string, now time.Time) string {
 	if resolve.IsRegistry(path) {
 		if image, _, err := resolve.ParseImage(path); err == nil {
@@ -65,7 +65,7 @@ func generated(path string, now time.Time) string {
 	return fmt.Sprintf("%s-%d", base, now.Unix())
 }
 
-// fromTemplate fills --name-template, without functions that read the environment.
+// fromTemplate executes --name-template, without the functions that read the environment.
 func fromTemplate(text string) (string, error) {
 	functions := sprig.TxtFuncMap()
 	delete(functions, "env")

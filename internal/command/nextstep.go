@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// unfinishedError is the error of a run that ended before its plan was done, with what the run has
+// unfinishedError is the error of a run that ended before its plan was done, with what the run
 // achieved.
 type unfinishedError struct {
 	cause   error
@@ -40,7 +40,7 @@ func (e *unfinishedError) Error() string {
 
 func (e *unfinishedError) Unwrap() error { return e.cause }
 
-// goOn returns the commands that continue a run that stopped half-way, and those that undo it.
+// goOn returns the commands that continue a run that stopped halfway, and those that undo it.
 func (p *program) goOn(e *unfinishedError) string {
 	name := e.made.Release.Name
 	next := p.again(e.made)
@@ -86,8 +86,8 @@ func (p *program) again(made *plan.Plan) string {
 }
 
 // retyped returns a command with those of the typed flags that the command has as well, without
-// connection flags and with a placeholder for a password. A release that has the name of a
-// subcommand comes after "--".
+// connection flags and with a placeholder for a password. A release with the name of a subcommand
+// goes after "--".
 func (p *program) retyped(name string, arguments ...string) []string {
 	known := flagIndex(p.flags[name])
 	words := append([]string{name}, arguments...)

@@ -14,7 +14,7 @@ import (
 
 const applyCategory = "Applying"
 
-// fieldManager is Helm 4's field manager, so that a release can change between the tools without
+// fieldManager is Helm 4's field manager, so a release can move between the tools without
 // conflicts.
 const fieldManager = "helm"
 
@@ -24,7 +24,7 @@ type planningFlags struct {
 	show    showFlags
 }
 
-// optionFlags say how a plan is made and applied. Each command declares the part that it uses.
+// optionFlags say how a plan is made and applied. Each command declares those that it uses.
 type optionFlags struct {
 	plan.Options           // options whose flags need no parsing
 	wait, serverSide       string
@@ -74,7 +74,7 @@ func (o *optionFlags) uninstalling() []cli.Flag {
 	})
 }
 
-// planOptions returns the options of the flags, checked.
+// planOptions checks the flags and returns the options they describe.
 func (o *planningFlags) planOptions() (plan.Options, error) {
 	out := o.options.Options
 	wait, err := waits(o.options.wait)
@@ -106,7 +106,7 @@ func waits(text string) (bool, error) {
 	return false, usage("--wait=%s: it is true, false or hookOnly", text)
 }
 
-// method returns how objects are sent: client-side or server-side.
+// method returns how objects are sent: client-side, server-side or auto.
 func (o *optionFlags) method() (engine.ServerSide, error) { return serverSide(o.serverSide) }
 
 func serverSide(text string) (engine.ServerSide, error) {

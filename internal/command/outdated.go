@@ -19,7 +19,7 @@ import (
 
 const outdatedCategory = "Newer charts"
 
-// outdatedFlags are the flags of list about newer charts.
+// outdatedFlags are the flags of list that look for newer charts.
 type outdatedFlags struct{ only, plan, devel bool }
 
 func (o *outdatedFlags) flags() []cli.Flag {
@@ -43,7 +43,7 @@ func (o *outdatedFlags) check() error {
 	return nil
 }
 
-// outdated is a release for whose chart there is a newer version.
+// outdated is a release whose chart has a newer version.
 type outdated struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
@@ -60,7 +60,7 @@ type outdated struct {
 	words string
 }
 
-// outdated lists the releases for whose chart there is a newer version.
+// outdated lists the releases whose charts have newer versions.
 func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, form string, found []*release.Revision) error {
 	charts, err := p.repositories()
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, fo
 	return p.printOutdated(flags, rows)
 }
 
-// hintRegistry says how to make a registry known that a record names.
+// hintRegistry says how to make known a registry that a record names.
 func (p *program) hintRegistry(err error) {
 	if unknown, ok := errors.AsType[*source.NotKnownError](err); ok && unknown.Registry != "" {
 		fmt.Fprintf(p.streams.Err, "Hint: %s, or in sources.yaml: registries: [%q]\n", p.clusterless("registry", "login", unknown.Registry), unknown.Registry)

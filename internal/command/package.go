@@ -116,7 +116,8 @@ func (a packed) write(file string, key *signature.Key) error {
 	return nil
 }
 
-// packed makes the archive of the chart in a folder, after updating its dependencies if asked to.
+// packed makes the archive of the chart in a folder, after updating its dependencies if
+// requested.
 func (p *program) packed(ctx context.Context, o *packageFlags, folder string) (packed, error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return packed{}, usage("%s is no folder", folder)
@@ -149,7 +150,7 @@ func (p *program) archived(fetch *fetchFlags, folder string, o pack.Options) (pa
 	if err != nil {
 		return packed{}, err
 	}
-	// The archive is read again, as its users will read it.
+	// Read the archive back, as its users will.
 	read, _, err := chartload.Archive(bytes.NewReader(data), folder)
 	if err != nil {
 		return packed{}, err
@@ -157,7 +158,7 @@ func (p *program) archived(fetch *fetchFlags, folder string, o pack.Options) (pa
 	return packed{name: read.Name() + "-" + read.Metadata.Version + ".tgz", data: data, metadata: read.Metadata}, nil
 }
 
-// compare reports whether a file has this content.
+// compare reports whether a file has the given content, and prints why if it has not.
 func (p *program) compare(file string, data []byte) (bool, error) {
 	there, err := os.ReadFile(file)
 	switch {

@@ -14,13 +14,13 @@ func pinnedFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "pinned", Destination: to, Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory}
 }
 
-// movedError is a StaleError: the reference of the plan's chart now leads to another chart.
+// movedError is a StaleError: the reference of the plan's chart now resolves to another chart.
 type movedError struct{ *engine.StaleError }
 
 func (e *movedError) Unwrap() error { return e.StaleError }
 
 // unmoved refuses a saved plan if its chart has changed at the source it was fetched from. The plan
-// contains the chart, so a server that does not answer is only a warning.
+// contains the chart, so a server that does not answer only causes a warning.
 func (p *program) unmoved(ctx context.Context, fetch *fetchFlags, saved *plan.Plan) error {
 	from := saved.ChartSource
 	switch {

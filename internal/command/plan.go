@@ -183,7 +183,7 @@ func (p *program) planDeployment(ctx context.Context, s *session, asked deployme
 	return p.hideRead(d.Source.Values, made, err)
 }
 
-// deployment reads the chart, the values and the flags.
+// deployment reads the chart, the values and the flags into a request for the engine.
 func (p *program) deployment(ctx context.Context, namespace string, asked deployment) (engine.Deployment, error) {
 	d := engine.Deployment{Release: release.Key{Namespace: namespace, Name: asked.name}, Mode: asked.mode}
 	if err := releaseName(asked.name); err != nil {

@@ -87,8 +87,8 @@ func (p *program) readApproved(files *planFileFlags, approval *approvalFlags, fi
 	return saved, approval.allows(file, saved, time.Now())
 }
 
-// openSaved reads a saved plan that can be applied, and checks it against the risks and policies
-// denied now.
+// openSaved reads a saved plan that can be applied, and judges it by the --deny and --policy of
+// this command.
 func (p *program) openSaved(o *planningFlags, files *planFileFlags, approval *approvalFlags, file string) (*plan.Plan, error) {
 	saved, err := p.readApproved(files, approval, file)
 	if err != nil {
@@ -111,7 +111,8 @@ func (p *program) connectFor(ctx context.Context, saved *plan.Plan, fetch *fetch
 	if err != nil {
 		return nil, err
 	}
-	// Helm always sets HELM_NAMESPACE for its plugins: the user may not have chosen that namespace.
+	// Helm always sets HELM_NAMESPACE for its plugins, so the user may not have chosen that
+	// namespace.
 	chosen := p.connection.namespace
 	if chosen != "" && chosen != os.Getenv("HELM_NAMESPACE") && s.namespace != saved.Release.Namespace {
 		return nil, usage("the plan is for namespace %s, not %s", saved.Release.Namespace, s.namespace)

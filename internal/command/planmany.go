@@ -87,8 +87,8 @@ func (p *program) planManyCommand() *cli.Command {
 	}
 }
 
-// calledMany is an error that helps a user whose release is named "many": the only argument is a
-// chart instead of the files or the folder of a set.
+// calledMany returns an error that helps a user whose release is named "many": the only argument
+// is a chart, not the files or the folder of a set. Otherwise it returns nil.
 func (p *program) calledMany(args []string) error {
 	if len(args) != 1 || !isChart(args[0]) {
 		return nil
@@ -96,7 +96,8 @@ func (p *program) calledMany(args []string) error {
 	return usage("%s is a chart, which %q takes none of; for a release called many: %s", args[0], strings.Join(p.commandLine.path, " "), p.command(p.commandLine.path[0], "--", "many", args[0]))
 }
 
-// variables returns the environment variables with these names; one that is not set is empty.
+// variables returns the environment variables with the given names; those that are not set are
+// empty.
 func variables(names []string) map[string]string {
 	out := map[string]string{}
 	for _, name := range names {
@@ -216,7 +217,8 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 	return made, nil
 }
 
-// setExit returns the exit code of a set: 1 if a release cannot be planned or is blocked.
+// setExit returns the exit code of a set: 1 if a release cannot be planned or is blocked, else
+// that of --detailed-exitcode if detailed is set.
 func setExit(d *releaseset.Document, detailed bool) error {
 	if d.Summary.Failed+d.Summary.Blocked > 0 {
 		return codeError(exitError)

@@ -47,8 +47,8 @@ func (o *optionFlags) policy() (plan.Policy, error) {
 	return joined, nil
 }
 
-// guarded checks a saved plan against the policy of the command line, in addition to the policy of
-// the time when it was made.
+// guarded checks a saved plan against the policy of the command line, in addition to the policy it
+// was made under.
 func (o *planningFlags) guarded(saved *plan.Plan) (*plan.Plan, error) {
 	more, err := o.options.policy()
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// maxRewritten is how much a post-renderer may print; templates have the same limit.
+	// maxRewritten is how many bytes a post-renderer may print; templates have the same limit.
 	maxRewritten = 32 << 20
-	// maxComplaint is how much of a post-renderer's standard error is kept.
+	// maxComplaint is how many bytes of a post-renderer's standard error are kept.
 	maxComplaint = 64 << 10
-	// postRenderGrace is how long a stopped post-renderer may take to end.
+	// postRenderGrace is how long a stopped post-renderer may take to exit.
 	postRenderGrace = 5 * time.Second
 )
 
-// postRenderer runs a program with the manifest on its standard input. It returns nil if name is
-// "".
+// postRenderer returns a function that runs a program with the manifest on its standard input, or
+// nil if name is "".
 func postRenderer(name string, args []string) func(context.Context, string) (string, error) {
 	if name == "" {
 		return nil
@@ -50,7 +50,7 @@ func postRenderer(name string, args []string) func(context.Context, string) (str
 	}
 }
 
-// withoutSecrets removes the variables from an environment that give access to clusters and
+// withoutSecrets removes from an environment the variables that give access to clusters and
 // databases.
 func withoutSecrets(environment []string) []string {
 	return slices.DeleteFunc(environment, func(variable string) bool {
@@ -59,8 +59,8 @@ func withoutSecrets(environment []string) []string {
 	})
 }
 
-// bounded keeps the first bytes that are written to it. If there are more, it calls full, or drops
-// them if full is nil.
+// bounded keeps the first bytes written to it, up to most. If there are more, it calls full and
+// fails; if full is nil, it drops them.
 type bounded struct {
 	text bytes.Buffer // not embedded: its ReadFrom would ignore the limit
 	most int

@@ -28,7 +28,7 @@ type presenter interface {
 	confirmed()
 	// watcher returns the observer of a run.
 	watcher() watcher
-	// end shows how a run has ended. Its error is printed when the program ends.
+	// end shows how a run ended. Its error is printed when the program ends.
 	end(ctx context.Context, how ending) error
 }
 
@@ -41,7 +41,7 @@ const (
 	whole               // the whole plan, with its warnings
 )
 
-// ending describes how a run has ended.
+// ending describes how a run ended.
 type ending struct {
 	made    *plan.Plan
 	outcome apply.Outcome
@@ -93,7 +93,7 @@ func (t textPresenter) plan(made *plan.Plan, as detail) error {
 	return nil
 }
 
-// differences shows only the objects of the plan that the differences are about.
+// differences shows only those objects of the plan that the differences are about.
 func (t textPresenter) differences(fresh *plan.Plan, differences []plan.Difference) error {
 	fmt.Fprintln(t.streams.Out, "Since the plan was reviewed:")
 	o := t.text(t.show, t.raw.Out)
@@ -158,7 +158,7 @@ func (t textPresenter) result(made *plan.Plan) {
 	}
 }
 
-// testsResult says how the tests have ended; it calls no test passed that has not run.
+// testsResult says how the tests ended; tests that did not run do not count as passed.
 func testsResult(made *plan.Plan) string {
 	switch {
 	case made.Summary.Hooks > 0:

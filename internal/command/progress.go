@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// settling is how long a state has to last before it gets a line.
+	// settling is how long a state must last before it gets a line.
 	settling = 400 * time.Millisecond
-	// lengthy is the duration from which a stage's time is printed.
+	// lengthy is how long a stage or a step must take for its duration to be printed.
 	lengthy = time.Second
 	// redrawing is how often the lines on a terminal are redrawn.
 	redrawing = 200 * time.Millisecond
@@ -60,6 +60,7 @@ type stepProgress struct {
 	ended         bool
 }
 
+// progress returns an observer that prints on the error stream, with a live region on a terminal.
 func (p *program) progress() *progress {
 	out := &progress{program: p, steps: map[string]*stepProgress{}}
 	if r, ok := p.raw.Err.(*liveRegion); ok { // of an earlier run: a command may work on several releases
@@ -122,8 +123,8 @@ func bookkeeping(stage string) bool {
 	return stage == string(plan.StagePending) || stage == string(plan.StageRecord)
 }
 
-// rollback prints why a run is rolled back, in full and at once, because the rollback may take as
-// long as the run that failed. Then it prints the target of the rollback.
+// rollback prints why a run is rolled back, in full and immediately, because the rollback may take
+// as long as the run that failed. Then it prints the target of the rollback.
 func (p *progress) rollback(e apply.Event) {
 	if len(p.failures) != 1 || !errors.Is(e.Cause, p.failures[0]) {
 		p.line("✗ %s", firstLine(e.Cause.Error()))
@@ -217,14 +218,14 @@ func (p *progress) forget() {
 	p.stage = stageProgress{}
 }
 
-// endStage prints the duration of a stage with several objects that took long.
+// endStage prints the duration of a stage with several objects if it took long.
 func (p *progress) endStage(now time.Time) {
 	if s := p.stage; s.steps > 1 && s.done >= s.steps && now.Sub(s.began) >= lengthy {
 		p.line("    %d done in %s", s.steps, now.Sub(s.began).Round(100*time.Millisecond))
 	}
 }
 
-// live redraws the objects in progress at intervals, as long as there are any.
+// live redraws the objects in progress at intervals, until the stage ends.
 func (p *progress) live() {
 	if p.region == nil || p.redraw != nil {
 		return
@@ -240,7 +241,7 @@ func (p *progress) live() {
 	})
 }
 
-// pending returns a line for each object that takes long, the one that began first at the top.
+// pending returns a line for each object that takes long, the earliest at the top.
 func (p *progress) pending(now time.Time) []string {
 	var open []*stepProgress
 	for _, s := range p.steps {

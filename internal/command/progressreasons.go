@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// gathering is how long reasons are gathered, so that a cause that many objects share is printed
+// gathering is how long reasons are gathered, so a cause that many objects share is printed only
 // once.
 const gathering = 100 * time.Millisecond
 
@@ -47,6 +47,7 @@ func (p *progress) tellReasons() {
 	}
 }
 
+// tellAlike prints events that have the same causes.
 func (p *progress) tellAlike(alike []apply.Event) {
 	behind := apply.Diagnosis{Log: alike[0].Log}
 	var objects []manifest.ID

@@ -100,8 +100,8 @@ func upload(file, to string) (source.Upload, error) {
 	return u, err
 }
 
-// sourceDate returns the time of SOURCE_DATE_EPOCH, by which builds become reproducible, or zero:
-// https://reproducible-builds.org/specs/source-date-epoch/
+// sourceDate returns the time in SOURCE_DATE_EPOCH, which makes builds reproducible, or the zero
+// time: https://reproducible-builds.org/specs/source-date-epoch/
 func sourceDate() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

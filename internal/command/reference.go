@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 )
 
-// Reference writes the reference of all commands and flags as Markdown, for docs/cli.md.
+// Reference writes the reference of all commands and flags to w as Markdown, for docs/cli.md. Its
+// error is that of w.
 func Reference(w io.Writer) error {
 	p := &program{invocation: invocation.Invocation{Program: invocation.Plugin}}
 	app := p.app()
@@ -48,8 +49,8 @@ func referCommand(b *strings.Builder, parent string, c *cli.Command) {
 	}
 }
 
-// referFlags writes a table of flags. If own is set, it leaves out the connection flags, which have
-// a section of their own.
+// referFlags writes a table of flags. If own is set, it omits the connection flags, which have a
+// section of their own.
 func referFlags(b *strings.Builder, flags []cli.Flag, own bool) {
 	var rows []string
 	for _, f := range flags {

@@ -50,7 +50,7 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 		return usage("%q is no registry: give its host and port alone", host)
 	}
 	access := o.accessFlags
-	access.Username, access.Password = "", "" // these are asked for below
+	access.Username, access.Password = "", "" // these are read below
 	s, err := p.registry(&access)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 	return nil
 }
 
-// userAndPassword returns the credentials of the flags, or asks for them. Without a user name, the
-// password is a token.
+// userAndPassword returns the credentials that the flags give, or asks for them. Without a user
+// name, the password is a token.
 func (p *program) userAndPassword(o *loginFlags) (user, password string, err error) {
 	user = o.Username
 	if user == "" && o.Password == "" && !o.passwordFromStdin {

@@ -84,8 +84,8 @@ func (p *program) repoAdd(ctx context.Context, o *repoAddFlags, name, url string
 	return nil
 }
 
-// usableRepository refuses repositories that would fail only when they are used. The list of those
-// that are gone is Helm's (Helm 4.3.1, pkg/cmd/repo_add.go, deprecatedRepos).
+// usableRepository refuses repositories that would otherwise fail only when used. The list of
+// those that no longer exist is Helm's (Helm 4.3.1, pkg/cmd/repo_add.go, deprecatedRepos).
 func usableRepository(entry resolve.Repository, gone bool) error {
 	if resolve.IsRegistry(entry.URL) {
 		return usage("%s is a registry, which has no index to add: charts of it are named as they are, %s/NAME", entry.URL, strings.TrimSuffix(entry.URL, "/"))
@@ -189,7 +189,7 @@ func (p *program) tellUpdate(u updated) {
 	}
 }
 
-// chosenRepositories returns the repositories with these names, or all.
+// chosenRepositories returns the repositories with the given names, or all if there are none.
 func (p *program) chosenRepositories(s *source.Sources, names []string) ([]resolve.Repository, error) {
 	known, err := s.Repositories()
 	if err != nil {

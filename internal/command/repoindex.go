@@ -107,8 +107,8 @@ func readIndexFile(file string) (*resolve.Index, error) {
 }
 
 // archivesIn returns the charts in a folder and its direct subfolders. If reuse is set, archives
-// that have not changed since the last run are not read again. Files that are no charts are left
-// out with a warning.
+// that have not changed since the last run are not read again. Files that are not charts are
+// skipped with a warning.
 func (p *program) archivesIn(folder string, reuse bool, now time.Time) ([]resolve.Packaged, error) {
 	s, err := p.repositories()
 	if err != nil {

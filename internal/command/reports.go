@@ -31,13 +31,13 @@ func (o *showFlags) wantedReports() ([]formatted, error) {
 	return out, nil
 }
 
-// printsMarkdown reports whether the command prints Markdown, so that flags for it make sense.
+// printsMarkdown reports whether the command prints Markdown, so flags for Markdown make sense.
 func (o *showFlags) printsMarkdown() bool {
 	wanted, _ := o.wantedReports() // check has reported the error
 	return o.output == "markdown" || o.output == "md" || slices.ContainsFunc(wanted, func(r formatted) bool { return r.format == "markdown" })
 }
 
-// writeReports writes the files of --report with print, whose output is masked already.
+// writeReports writes the files of --report with print, whose output is already masked.
 func (o *showFlags) writeReports(out io.Writer, print func(format string, w io.Writer) error) error {
 	wanted, err := o.wantedReports()
 	if err != nil {
@@ -62,7 +62,7 @@ func (o *showFlags) writeReports(out io.Writer, print func(format string, w io.W
 }
 
 // checkUntrusted refuses, with --untrusted, the flags that let a chart or values do more than
-// render: run a program, use the network, or read files outside of their folder.
+// render: run a program, use the network, or read files outside their folder.
 func (o *sourceFlags) checkUntrusted() error {
 	for flag, given := range map[string]bool{"post-renderer": o.render.postRenderer != "", "enable-dns": o.render.DNS, outsideLinks: o.chart.load.OutsideLinks} {
 		if given && o.render.untrusted {
@@ -81,7 +81,7 @@ func chartFolder(name string) string {
 }
 
 // inRepository returns the path of a file relative to the root of its Git repository, with forward
-// slashes, as forges write it. Outside of a repository it returns the name.
+// slashes, as forges write it. Outside a repository, it returns the name.
 func inRepository(name string) string {
 	absolute, err := filepath.Abs(name)
 	if err != nil {

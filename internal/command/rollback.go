@@ -32,7 +32,7 @@ func (w *rollbackSteps) undone() (undone, notUndone []eventstream.UndoStep) {
 	return eventstream.UndoSteps(&w.plan.Document, w.done)
 }
 
-// tellUndone prints what a rollback has undone and what it has not.
+// tellUndone prints what a rollback undid and what it did not.
 func (p *progress) tellUndone() {
 	if p.back.plan != nil {
 		undone, notUndone := p.back.plan.SplitByCompletion(p.back.done)

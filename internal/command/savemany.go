@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 )
 
-// saveSet saves the plans of a set if asked to. It does not save a set with a release that cannot
-// be planned or is blocked, nor one that compares files.
+// saveSet saves the plans of a set if --out or --out-file is given. It does not save a set with a
+// release that cannot be planned or is blocked.
 func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, clusters map[string]releaseset.Cluster) error {
 	if o.out == "" {
 		return nil

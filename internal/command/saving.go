@@ -42,7 +42,7 @@ func (o *planFileFlags) signFlag(name string) cli.Flag {
 	return &cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested of it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory}
 }
 
-// sealing returns the flags of saving that apply to sets as well.
+// sealing returns the flags for saving that also apply to sets.
 func (o *planFileFlags) sealing() []cli.Flag {
 	return append(o.reader.flags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
@@ -83,8 +83,8 @@ func (o *planFileFlags) check() error {
 	return o.reader.check()
 }
 
-// byPassphrase reports whether to encrypt with a passphrase. A passphrase file asks for encryption
-// as well, unless there are recipients.
+// byPassphrase reports whether to encrypt with a passphrase. A passphrase file also asks for
+// encryption, unless there are recipients.
 func (o *planFileFlags) byPassphrase() bool {
 	return o.encrypt || o.passphraseFile != "" && len(o.encryptTo.Value()) == 0
 }
@@ -126,7 +126,7 @@ func (p *program) keys(o *planFileFlags) planfile.Keys {
 	}
 }
 
-// newPassphrase returns the passphrase for a plan to be encrypted: from the file, or typed twice.
+// newPassphrase returns the passphrase to encrypt a plan with: from the file, or typed twice.
 func (p *program) newPassphrase(file string) (string, error) {
 	first, err := p.passphrase(file, "Passphrase for the plan")
 	if err != nil || file != "" {

@@ -95,7 +95,7 @@ func (p *program) foundTable(header []string, cells [][]string) error {
 	return table(p.streams.Out, header, cells)
 }
 
-// foundNone returns the error of a search with this many results.
+// foundNone returns err or, if nothing was found and --fail-on-no-result is given, exit code 1.
 func (o *foundFlags) foundNone(found int, err error) error {
 	if err == nil && found == 0 && o.failOnNone {
 		return codeError(exitError)

@@ -74,8 +74,8 @@ func planYAML(w io.Writer, made *plan.Plan) error {
 	return err
 }
 
-// width returns COLUMNS or the terminal's width; if w is a pipe, as to less, that of standard
-// error. If it is 0, the printer decides.
+// width returns COLUMNS, or the width of the terminal w; if w is a pipe, for example to less,
+// that of standard error. 0 leaves it to the printer.
 func width(w, stderr io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
@@ -115,7 +115,7 @@ func structured(w io.Writer, format string, value any) error {
 	return err
 }
 
-// fill prints data with a template of the command line.
+// fill prints data with a template from the command line.
 func fill(w io.Writer, text string, data any) error {
 	t, err := template.New("--template").Parse(text)
 	if err != nil {

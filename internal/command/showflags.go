@@ -77,7 +77,7 @@ func (o *showFlags) check() error {
 	return o.checkMarkdown()
 }
 
-// patterns returns the patterns of --sensitive, checked.
+// patterns checks and returns the patterns of --sensitive.
 func (o *showFlags) patterns() ([]string, error) {
 	for _, text := range o.sensitive.Value() {
 		if err := redact.CheckPattern(text); err != nil {
@@ -109,14 +109,14 @@ func (o *showFlags) colored(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// outputFlags are -o of commands that print records and lists.
+// outputFlags hold -o of commands that print records and lists.
 type outputFlags struct{ output string }
 
 func (o *outputFlags) flag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: oneOf(outputs), Value: "text", Category: planCategory}
 }
 
-// format returns text, json or yaml.
+// format returns "text", "json" or "yaml", or an error for any other output.
 func (o *outputFlags) format() (string, error) {
 	switch f := cmp.Or(o.output, "text"); f {
 	case "text", "table":

@@ -21,8 +21,8 @@ import (
 // setOutputs are the output formats of a set's plan.
 var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", "html"}, findings.Formats()...)
 
-// showSavedSet prints a saved set as plan many has shown it, without the entries that had nothing
-// to do.
+// showSavedSet prints a saved set as plan many showed it, without the entries for which there was
+// nothing to do.
 func (p *program) showSavedSet(o *showFlags, files *planFileFlags, kept *setrun.Kept, sensitive []string) error {
 	if err := o.check(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 	return findings.Print(content(w), format, subject, setPlans(d)...)
 }
 
-// setPlans returns the plans of a set for findings. Each plan refers to its entry of the set and is
+// setPlans returns the plans of a set for findings. Each plan refers to its entry in the set and is
 // distinct from those of other clusters. An entry that cannot be planned becomes a plan that is
 // blocked by that error.
 func setPlans(d *releaseset.Document) []*plan.Document {

@@ -16,7 +16,7 @@ type signFlags struct {
 	key, passphraseFile string
 }
 
-// flags returns the flags. Their --keyring serves for both the secret key and the keys that verify
+// flags returns the flags. Their --keyring is for both the secret key and the keys that verify
 // dependencies.
 func (o *signFlags) flags(verify *verifyFlags) []cli.Flag {
 	text := func(name string, to *string, usage string) cli.Flag {

@@ -8,10 +8,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// readOnly wraps the action of a command that writes nothing to a cluster. A signal ends it at
-// once, even while it renders or reads standard input, which no context interrupts. It ends quietly
-// if its output has no reader any more. Commands without this wrapper may be in the middle of a run
-// and end in their own way.
+// readOnly wraps the action of a command that writes nothing to a cluster. A signal ends it
+// immediately, even while it renders or reads standard input, which no context interrupts. It ends
+// quietly if its output no longer has a reader. Commands without this wrapper may be in the middle
+// of a run and end in their own way.
 func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		signal.Stop(p.brokenPipes)
@@ -37,7 +37,8 @@ func (e *stoppedError) Error() string { return "stopped by a signal; nothing was
 
 func (e *stoppedError) Unwrap() error { return e.cause }
 
-// unwritten returns the error of a run that has written nothing.
+// unwritten returns the error of a run that has written nothing, a *stoppedError if a signal ended
+// it.
 func unwritten(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return &stoppedError{err}

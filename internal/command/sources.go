@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// sources returns access to charts as the flags and the environment configure it.
+// sources returns access to charts, configured by the flags and the environment.
 func (p *program) sources(o *fetchFlags) (*source.Sources, error) {
 	s, err := p.repositories()
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *program) repositories() (*source.Sources, error) {
 	}, err
 }
 
-// unknownPlugins warns about names in sources.yaml for which no plugin is installed.
+// unknownPlugins returns a warning about names in sources.yaml for which no plugin is installed.
 func unknownPlugins(paths source.Paths, names []string) string {
 	return fmt.Sprintf("%s allows plugins of which none is installed in %s: %s", paths.Settings, paths.Plugins, strings.Join(names, ", "))
 }
@@ -68,7 +68,7 @@ func (o *pathFlags) flags() []cli.Flag {
 
 // find returns the files and folders that the flags and the environment name.
 func (o *pathFlags) find() source.Paths {
-	home, _ := os.UserHomeDir() // without a home, files in it are not found
+	home, _ := os.UserHomeDir() // without a home directory, files in it are not found
 	paths := source.FindPaths(os.LookupEnv, runtime.GOOS, home)
 	for flag, path := range map[*optional[string]]*string{
 		&o.repositoryConfig: &paths.RepositoryConfig, &o.repositoryCache: &paths.RepositoryCache,
@@ -91,8 +91,8 @@ func (p *program) pluginEnvironment() []string {
 	return withoutSecrets(out)
 }
 
-// fetchInput fetches a values file, or a hub's answer, by its URL. It does not send the credentials
-// of the flags, which are for the chart's server.
+// fetchInput fetches a values file, or a hub's answer, from its URL. It does not send the
+// credentials of the flags, which are for the chart's server.
 func (p *program) fetchInput(ctx context.Context, url string, offline bool) ([]byte, error) {
 	s, err := p.repositories()
 	if err != nil {

@@ -113,8 +113,8 @@ func (p *program) status(ctx context.Context, s *session, o *statusFlags, name s
 // watching is the interval at which status --watch reads the release.
 const watching = 2 * time.Second
 
-// watchStatus prints a release's status whenever it changes. On a terminal it replaces the previous
-// one.
+// watchStatus prints a release's status whenever it changes. On a terminal, it replaces the
+// previous one.
 func (p *program) watchStatus(ctx context.Context, s *session, o *statusFlags, name string) error {
 	for shown := ""; ; {
 		r, err := o.read(ctx, s, name)
@@ -187,9 +187,9 @@ func (p *program) next(ctx context.Context, s *session, r *release.Revision, unr
 	return p.nextText(r, history, engine.PendingOf(r, unread)), nil
 }
 
-// described returns a revision's description. The description of a failed revision may quote the
-// revision's secrets if Helm wrote it. Reading manifests takes time, so other descriptions are not
-// masked.
+// described returns a revision's description. That of a failed revision may quote the revision's
+// secrets if Helm wrote it. Other descriptions are not masked, because reading manifests takes
+// time.
 func described(r *release.Revision) string {
 	if r.Info.Status != release.StatusFailed {
 		return r.Info.Description

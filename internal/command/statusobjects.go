@@ -24,8 +24,7 @@ func inCluster(r *release.Revision) bool {
 }
 
 // objectsText is the part of status about a revision's objects: first those that are not ready,
-// with their reasons, then those with something to say about their state, then the number of the
-// others.
+// with their reasons, then those whose state is worth a line, then the others, counted by kind.
 func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 	var out strings.Builder
 	var troubled, well []engine.ObjectState
@@ -179,7 +178,7 @@ func (p *program) statusTree(ctx context.Context, s *session, r *release.Revisio
 	return tree, nil
 }
 
-// nextText returns the commands to go on from a failed revision, or from a pending one although
+// nextText returns the commands to go on from a failed revision, or from a pending one while
 // nobody holds the release's lock; "" for other revisions.
 func (p *program) nextText(r *release.Revision, h release.History, pending plan.Pending) string {
 	var why string

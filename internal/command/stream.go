@@ -17,11 +17,11 @@ import (
 // watcher observes a run and prints it.
 type watcher interface {
 	apply.Observer
-	// Stop is called at the end of the run. After it nothing more is printed.
+	// Stop is called at the end of the run. Nothing is printed after it.
 	Stop()
 }
 
-// stream prints what a run does on standard output, one JSON event per line, as soon as it happens.
+// stream prints on standard output what a run does, one JSON event per line, as soon as it happens.
 // A broken pipe does not end the run.
 type stream struct {
 	*program
@@ -42,10 +42,11 @@ type stream struct {
 type runSteps struct {
 	forth *plan.Plan
 	back  rollbackSteps
-	// tidies are the deletions of hooks by their delete policies, by step ID. They are not counted.
+	// tidies are the steps, by ID, that delete hooks because of their delete policies. They are not
+	// counted.
 	tidies map[string]bool
-	// open and ended are the times when steps have begun and ended, by step ID. A step and the wait
-	// at its end have the same ID.
+	// open and ended are the times when steps began and ended, by step ID. A step and the wait at
+	// its end have the same ID.
 	open, ended map[string]time.Time
 	counts      map[plan.Op]int
 	failed      []string
@@ -111,7 +112,7 @@ func (s *stream) planned(made *plan.Plan) {
 	s.line(eventstream.Event{Type: eventstream.Planned, Plan: s.redacted(made)})
 }
 
-// know starts the record of a plan's steps.
+// know prepares to record the steps of a plan.
 func (s *stream) know(made *plan.Plan) {
 	clear(s.open)
 	clear(s.ended)
@@ -229,7 +230,7 @@ func (s *stream) line(e eventstream.Event) {
 		key := s.key.Release()
 		e.Release, e.Cluster = &key, s.key.Cluster
 	}
-	// Errors are ignored: a run must not stop half-way because its reader is gone.
+	// Errors are ignored: a run must not stop halfway because its reader is gone.
 	_ = eventstream.Write(s.raw.Out, e, s.mask.Load())
 }
 
@@ -239,7 +240,7 @@ func (s *stream) end(ctx context.Context, how ending) error {
 	return how.err
 }
 
-// close prints the summary of the run that has just ended, unless it is printed already.
+// close prints the summary of the run that has just ended, unless it has been printed already.
 func (s *stream) close(ctx context.Context, end ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,8 +46,8 @@ func unknownCommand(commands []*cli.Command, word, program string) error {
 	return usage("unknown command %q: see %s --help", word, program)
 }
 
-// nearest returns the candidate with the smallest edit distance, or "" if none is near enough to be
-// meant: it has to differ by one letter or have the same beginning.
+// nearest returns the candidate with the smallest edit distance, or "" if none is close enough: it
+// must differ by at most one letter or begin with the same one.
 func nearest(word string, candidates []string) string {
 	slices.Sort(candidates)
 	best, bestDistance := "", max(2, len(word)/3)+1
@@ -63,7 +63,7 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// sharedPrefix returns how many letters at the beginning two words have in common.
+// sharedPrefix returns the length of the longest common prefix of two words.
 func sharedPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

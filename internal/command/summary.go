@@ -40,9 +40,10 @@ func (s *stream) summary(ctx context.Context, end ending) *eventstream.RunSummar
 	return out
 }
 
+// recorded adds the stored revision to a summary.
 func recorded(out *eventstream.RunSummary, r *release.Revision) {
 	out.Revision, out.Status = r.Version, r.Info.Status
-	// The error cannot occur: a record that JSON cannot represent would not have been stored.
+	// This cannot fail: a record that JSON cannot represent would not have been stored.
 	out.Record, _ = recordTree(r)
 }
 
@@ -70,6 +71,7 @@ func (s *stream) runOutcome(ctx context.Context, end ending) eventstream.RunOutc
 	}
 }
 
+// undo returns the part of the summary about an automatic rollback.
 func (s *stream) undo(back *engine.RolledBackError) *eventstream.UndoSummary {
 	out := &eventstream.UndoSummary{ToRevision: back.To}
 	if back.Rollback != nil {

@@ -125,7 +125,7 @@ func (o *templateFlags) arguments(args []string) (name, path string, err error) 
 }
 
 // trimmed removes white space from the end of the last document. Helm 4.3.1 prints manifests this
-// way (pkg/cmd/template.go), but not hooks. The output is the same to the byte, so that rendered
+// way (pkg/cmd/template.go), but not hooks. The output is the same byte for byte, so rendered
 // branches in Git do not change with the tool.
 func trimmed(docs []manifest.Document) []manifest.Document {
 	if len(docs) == 0 {
@@ -137,7 +137,7 @@ func trimmed(docs []manifest.Document) []manifest.Document {
 	return docs
 }
 
-// text returns what template prints of a chart's objects and hooks. A manifest without objects is
+// text returns what template prints for a chart's objects and hooks. A manifest without objects is
 // an empty line, and each document of --show-only is followed by one.
 func (o *templateFlags) text(resources, hooks []manifest.Document) (string, error) {
 	docs, err := pick(o.showOnly.Value(), slices.Concat(trimmed(resources), hooks))
@@ -199,7 +199,7 @@ func pick(wanted []string, docs []manifest.Document) ([]manifest.Document, error
 	return out, nil
 }
 
-// writeFiles writes the documents of each template into a file with the template's path.
+// writeFiles writes the documents of each template to a file with the template's path below dir.
 func (p *program) writeFiles(dir string, docs []manifest.Document) error {
 	byPath := map[string][]manifest.Document{}
 	var order []string

@@ -11,11 +11,11 @@ import (
 )
 
 // cleaned is a stream that removes what could harm a terminal. Many commands print text from
-// charts, records and the API server; with it none of them has to take care itself.
+// charts, records and the API server; this way none of them has to sanitize it.
 type cleaned struct {
 	mu sync.Mutex
 	to io.Writer
-	// rest is the beginning of a UTF-8 character whose end is still to come.
+	// rest is the beginning of a UTF-8 character whose end has yet to be written.
 	rest []byte
 }
 

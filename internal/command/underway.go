@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// underway is what is known of a run in progress. The second Ctrl-C needs it to print what the
+// underway is what is known about a run in progress. A second Ctrl-C needs it to print what the
 // first one would have tidied up.
 type underway struct {
 	mu sync.Mutex
@@ -26,7 +26,7 @@ type underway struct {
 	others []*program
 }
 
-// also adds a run beside this one.
+// also adds a run that is in progress at the same time.
 func (u *underway) also(run *program) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -76,7 +76,7 @@ func (u *underway) see(e apply.Event) {
 	}
 }
 
-// leftError says what the program leaves behind when it exits at once.
+// leftError says what the program leaves behind when it exits immediately.
 type leftError struct{ text, next string }
 
 func (e *leftError) Error() string { return e.text }

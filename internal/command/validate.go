@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// view is what templates see of a cluster: defaults, or those of a real one.
+// view is what templates see of a cluster: defaults, or a real one.
 type view struct {
 	caps      *templating.Capabilities
 	lookup    templating.LookupFunc
@@ -21,7 +21,8 @@ type view struct {
 	session   *session
 }
 
-// view asks the cluster if --validate or --dry-run=server is given, as in Helm 4.3.1.
+// view returns what templates see; it asks the cluster if --validate or --dry-run=server is given,
+// as in Helm 4.3.1.
 func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Chart) (view, error) {
 	switch o.dryRun {
 	case "", "unset", "client", "server", "none", "true", "false":
@@ -46,8 +47,8 @@ func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Char
 	return view{caps: caps, lookup: s.engine.Lookup(ctx), namespace: s.namespace, session: s}, err
 }
 
-// validate returns an error that names every object that the cluster refuses. Checks that could not
-// be made are warnings.
+// validate returns an error that names every object that the cluster refuses. It warns of checks
+// that could not be made.
 func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, docs []manifest.Document) error {
 	crds, err := engine.ParseCRDs(rendered)
 	if err != nil {

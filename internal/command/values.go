@@ -175,7 +175,7 @@ func commaSeparated(flag string, given []string) ([]string, error) {
 }
 
 // valuesReader returns a function that reads values files. A file that came with a chart, as in the
-// checkout of a pull request, may be a symbolic link to a private file of this machine, so links
+// checkout of a pull request, may be a symbolic link to a private file on this machine, so links
 // that lead out of its folder are refused.
 func (p *program) valuesReader(ctx context.Context, o *fetchFlags) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
@@ -200,7 +200,8 @@ func (p *program) readFile(name string) ([]byte, error) {
 // maxInputBytes is the largest size of a file that a flag names.
 const maxInputBytes = 32 << 20
 
-// remembered reads every file only once, because standard input cannot be read again.
+// remembered returns a function that reads every file only once, because standard input cannot be
+// read again.
 func remembered(read func(string) ([]byte, error)) func(string) ([]byte, error) {
 	content := map[string][]byte{}
 	return func(name string) ([]byte, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// verifyFlags demand signatures. --verify and --keyring are Helm's.
+// verifyFlags require signatures. --verify and --keyring are Helm's.
 type verifyFlags struct {
 	verify  bool
 	keyring string
@@ -37,8 +37,8 @@ func (o *verifyFlags) flags() []cli.Flag {
 	}
 }
 
-// demand sets what the flags demand. An empty value, as of a variable that is not set, is an error:
-// it must not mean that no signature is demanded.
+// demand sets what the flags require. An empty value, as of a variable that is not set, is an
+// error: it must not mean that no signature is required.
 func (o *verifyFlags) demand(v *source.Verification) error {
 	v.Rule = resolve.Rule{
 		Key: o.key.value, Identity: o.identity.value, IdentityRegexp: o.identityRegexp.value,
@@ -78,7 +78,7 @@ func (p *program) verifyCommand() *cli.Command {
 	}
 }
 
-// verified returns a chart whose signature is valid, from wherever it is.
+// verified returns a chart whose signature is valid, wherever the chart is.
 func (p *program) verified(ctx context.Context, s *source.Sources, request resolve.Request) (source.Fetched, error) {
 	ref, err := understood(s, request, isThere)
 	if err != nil {
@@ -98,7 +98,7 @@ func readVerified(s *source.Sources, path string) (source.Fetched, error) {
 	return s.ReadVerified(path)
 }
 
-// tellSignature prints who has signed a chart, in Helm's words where it has any (Helm 4.3.1,
+// tellSignature prints who signed a chart, in Helm's words where it has any (Helm 4.3.1,
 // pkg/action/verify.go).
 func (p *program) tellSignature(f source.Fetched) {
 	for _, name := range f.Signature.Signers {

@@ -44,8 +44,8 @@ func (p *program) versionCommand() *cli.Command {
 	}
 }
 
-// version returns the version set by -X, or else that of the installed module, as by go install
-// …@v1.2.3. A build from a checkout has Version with its -dev.
+// version returns the version set by -X, or else that of the installed module, as with go
+// install …@v1.2.3. A build from a checkout keeps Version with its -dev.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || !strings.HasSuffix(Version, "-dev") {

@@ -31,7 +31,7 @@ func (p *program) noteOnce(topic, text string) {
 	fmt.Fprintf(p.streams.Err, "Note, once: %s\n", text)
 }
 
-// serverWarning prints a warning of the API server, or one about a chart's server.
+// serverWarning prints a warning from the API server, or one about a chart's server.
 func (p *program) serverWarning(text string) {
 	p.warn(p.mask.Load().Text(text))
 	p.presenter.warning(text)
@@ -60,8 +60,8 @@ func (p *program) warnings(made *plan.Plan) {
 	}
 }
 
-// showWithWarnings prints a plan, which includes its warnings. It prints them on standard error as
-// well if the user does not read the plan right there.
+// showWithWarnings prints a plan, which includes its warnings. It also prints them on standard
+// error if the user will not read the plan right there.
 func (p *program) showWithWarnings(o *showFlags, made *plan.Plan) error {
 	if err := p.render(o, p.raw.Out, made); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Package condition compiles and evaluates conditions in CEL, those of policies and of
-// HelmReleases, within a limit on what an evaluation may cost. What they are about, and
-// what follows from them, callers know.
+// Package condition compiles and evaluates CEL conditions, from policies and HelmReleases, with a
+// limit on the cost of an evaluation. Callers know what the conditions are about and what follows
+// from them.
 package condition
 
 import (
@@ -11,17 +11,18 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// CostLimit bounds an evaluation, in CEL's units, as Kubernetes does for an expression of a policy.
+// CostLimit limits the cost of an evaluation, in CEL's cost units, as Kubernetes does for an
+// expression of an admission policy.
 const CostLimit = 10_000_000
 
-// Condition is an expression that is true or false of something.
+// Condition is a compiled expression that is either true or false.
 type Condition struct{ program cel.Program }
 
-// InvalidError says why an expression is none, whatever it is evaluated with.
+// InvalidError says why an expression is invalid, whatever it is evaluated over.
 type InvalidError struct {
-	// Text is the expression; While is what failed: "parse", "compile".
+	// Text is the expression; While is what failed: "parse" or "compile".
 	Text, While string
-	// Issues are what CEL says, with places.
+	// Issues are CEL's errors, with their positions.
 	Issues *cel.Issues
 }
 
@@ -29,8 +30,8 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("failed to %s the CEL expression '%s': %s", e.While, e.Text, e.Issues.Err())
 }
 
-// First is the first issue in one line: "1:5: undeclared reference to 'x'",
-// with line and column from 1.
+// First returns the first issue in one line: "1:5: undeclared reference to
+// 'x'", with line and column counted from 1.
 func (e *InvalidError) First() string {
 	for _, issue := range e.Issues.Errors() {
 		return fmt.Sprintf("%d:%d: %s", issue.Location.Line(), issue.Location.Column()+1, issue.Message)
@@ -38,8 +39,9 @@ func (e *InvalidError) First() string {
 	return e.Issues.Err().Error()
 }
 
-// Environment has CEL's standard functions and optional values, over variables of any type.
-// It is made where there is an expression, since making it takes a while.
+// Environment returns a CEL environment with the standard functions, optional values and the given
+// variables, which can be of any type. Callers create it only if there is an expression, since that
+// takes a while.
 func Environment(variables []string, more ...cel.EnvOption) (*cel.Env, error) {
 	options := []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
@@ -52,14 +54,14 @@ func Environment(variables []string, more ...cel.EnvOption) (*cel.Env, error) {
 }
 
 var (
-	// ErrNoTruthValue says that an expression gives something else than true or false.
+	// ErrNoTruthValue says that an expression yields something other than true or false.
 	ErrNoTruthValue = errors.New("it is neither true nor false")
 	// ErrTooCostly says that an evaluation was stopped at CostLimit.
 	ErrTooCostly = errors.New("it costs too much")
 )
 
-// Compile reads an expression. Errors: InvalidError, and ErrNoTruthValue where that is
-// known before it is evaluated.
+// Compile compiles an expression. It returns an *InvalidError, or ErrNoTruthValue if that is
+// already known without evaluating it.
 func Compile(env *cel.Env, text string) (Condition, error) {
 	parsed, issues := env.Parse(text)
 	if issues.Err() != nil {
@@ -76,9 +78,9 @@ func Compile(env *cel.Env, text string) (Condition, error) {
 	return Condition{program: program}, err
 }
 
-// Holds evaluates the condition over the values of its variables, and says what that has
-// cost, in CEL's units. Errors: ErrNoTruthValue, ErrTooCostly, and CEL's own, such as a key
-// that is not there. Those may repeat what the variables hold.
+// Holds evaluates the condition over the values of its variables, and returns the cost in CEL's
+// cost units. It returns ErrNoTruthValue, ErrTooCostly or CEL's own errors, for a missing key for
+// example. The latter may repeat what the variables hold.
 func (c Condition) Holds(over map[string]any) (holds bool, cost uint64, err error) {
 	out, details, err := c.program.Eval(over)
 	if details != nil && details.ActualCost() != nil {

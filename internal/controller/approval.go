@@ -15,14 +15,13 @@ import (
 // review judges the plans of installs, upgrades and moves.
 type review struct {
 	policy plan.Policy
-	// policies says that there are any.
+	// policies is set if there are any.
 	policies bool
-	// all says that every plan needs an approval.
+	// all is set if every plan needs approval.
 	all bool
 }
 
-// newReview reads what is denied and what needs an approval. Errors name the flag or
-// the file.
+// newReview reads what is denied and what needs approval. Errors name the flag.
 func newReview(o Options) (*review, error) {
 	policy, err := plan.DenyRisks(o.Deny...)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// Bounds of a download. helm-controller's are 30 seconds and nine repetitions, too.
+// Bounds of a download. helm-controller also uses 30 seconds, and nine retries.
 const (
 	maxArtifact     = 64 << 20
 	downloadTimeout = 30 * time.Second
@@ -27,7 +27,7 @@ const (
 // downloads fetches the artifacts of sources.
 type downloads struct {
 	client *http.Client
-	// repeat is how often a download is tried again.
+	// repeat is how often a failed download is retried.
 	repeat int
 	sleep  func(context.Context, time.Duration) error
 }
@@ -44,13 +44,14 @@ func newDownloads(repeat int) *downloads {
 	}}
 }
 
-// errGone is an artifact that its server has not any more: the source has a newer
-// one, or makes it again. It is not asked for again at once.
+// errGone reports that the server no longer has an artifact: the source has a newer
+// one, or is building it again. The download is not retried immediately.
 var errGone = errors.New("the artifact is gone")
 
-// chart is what the artifact holds. Errors: an artifact that can't be had, that is
-// larger than 64 MiB or than its status says, whose digest is another or is
-// missing, and what chartload refuses.
+// chart downloads and loads the chart in an artifact. It fails if the artifact
+// can't be downloaded (errGone if the server no longer has it), is larger than 64
+// MiB or than the source's status says, has a different digest or none, or is
+// refused by chartload.
 func (d *downloads) chart(ctx context.Context, a *flux.Artifact) (*chart.Chart, error) {
 	data, err := d.fetch(ctx, a)
 	if err != nil {
@@ -83,6 +84,7 @@ func (d *downloads) fetch(ctx context.Context, a *flux.Artifact) ([]byte, error)
 	return data, nil
 }
 
+// once makes one attempt at a download.
 func (d *downloads) once(ctx context.Context, a *flux.Artifact) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL, nil)
 	if err != nil {
@@ -106,7 +108,7 @@ func (d *downloads) once(ctx context.Context, a *flux.Artifact) ([]byte, error) 
 	return data, err
 }
 
-// limit is how many bytes the artifact may have.
+// limit returns how many bytes the artifact may have.
 func limit(a *flux.Artifact) int64 {
 	if a.Size != nil && *a.Size >= 0 && *a.Size < maxArtifact {
 		return *a.Size

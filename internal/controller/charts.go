@@ -18,14 +18,14 @@ import (
 // artifact.
 const maxCharts = 32 << 20
 
-// charts are the charts of artifacts by their digests, those used last kept.
+// charts caches the charts of artifacts by digest, and keeps the most recently used.
 type charts struct {
 	downloads *downloads
 	once      singleflight.Group
 
 	mu    sync.Mutex
 	kept  map[string]*list.Element
-	order list.List // of keptChart, the one used last in front
+	order list.List // of keptChart, the most recently used in front
 	bytes int
 }
 
@@ -37,8 +37,9 @@ type keptChart struct {
 
 func newCharts(d *downloads) *charts { return &charts{downloads: d, kept: map[string]*list.Element{}} }
 
-// of is the chart of an artifact. Nobody may change it. Errors: reconcile.ErrArtifactGone
-// when the server does not have it, and those of a download.
+// of returns the chart of an artifact, which nobody may modify. It returns
+// reconcile.ErrArtifactGone if the server does not have the artifact, or the error of the
+// download.
 func (c *charts) of(ctx context.Context, a *flux.Artifact) (*chart.Chart, error) {
 	if have := c.known(a.Digest); have != nil {
 		return have, nil
@@ -88,7 +89,8 @@ func (c *charts) keep(digest string, loaded *chart.Chart) {
 	}
 }
 
-// weight is the size of a chart's files, its subcharts' included.
+// weight returns the size in bytes of a chart's templates and files, including those of
+// its subcharts.
 func weight(c *chart.Chart) int {
 	n := 0
 	for _, files := range [][]*chart.File{c.Templates, c.Files} {

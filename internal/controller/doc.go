@@ -1,9 +1,8 @@
-// Package controller runs passes over Flux's HelmReleases in the place of
-// helm-controller: it watches them, their sources and what they depend on, hands each
-// that may need one to internal/reconcile, writes the status that comes back, and
-// tells the events. It holds helm-controller's leader lease, so that only one of the
-// two is at work.
+// Package controller replaces helm-controller: it watches Flux's HelmReleases, their
+// sources and what they depend on, hands each that may need a pass (one
+// reconciliation) to internal/reconcile, writes the resulting status, and emits the
+// events. It holds helm-controller's leader lease, so only one of the two is active.
 //
 // It decides nothing about releases and renders nothing. Charts come from the
-// artifacts of source-controller, which stays.
+// artifacts of source-controller, which is still needed.
 package controller

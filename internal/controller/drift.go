@@ -26,29 +26,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// driftWatch watches the metadata of the objects that HelmReleases with drift detection
-// have made, kind by kind as their inventories name them: a pass that finds them as the
-// last one has left them need not look, and one that somebody changes is looked at at
-// once. Status is left out where objects count their generations.
+// driftWatch watches the metadata of the objects that HelmReleases with drift detection have
+// created, by the kinds in their inventories. A pass need not look for drift if the objects are as
+// the last pass left them, and a change by somebody else causes a pass soon. Changes of status are
+// ignored for objects that have a generation.
 type driftWatch struct {
 	sums
 	cache cache.Cache
 	live  client.Reader
-	// changed are HelmReleases whose objects have changed.
+	// changed receives HelmReleases whose objects have changed.
 	changed chan event.GenericEvent
-	// wanted says whether a change of its objects is a reason for a pass over a HelmRelease.
+	// wanted reports whether a change of its objects is a reason for a pass over a HelmRelease.
 	wanted func(key client.ObjectKey, last time.Time) bool
 
 	metrics *metrics
 	log     logr.Logger
-	// begin are kinds whose watch is to begin.
+	// begin queues the kinds whose watch is to start.
 	begin workqueue.TypedRateLimitingInterface[schema.GroupVersionKind]
-	// kinds are those that were asked for.
+	// kinds are the kinds that have been asked for.
 	kindsMu sync.Mutex
 	kinds   map[schema.GroupVersionKind]*kindWatch
 
-	// last is when drift was dealt with; asked are HelmReleases for which a pass was asked for and has
-	// not begun.
+	// last is when drift was last dealt with; asked are the HelmReleases for which a pass has been
+	// requested but has not begun.
 	lastMu sync.Mutex
 	last   map[client.ObjectKey]time.Time
 	asked  map[client.ObjectKey]bool
@@ -66,7 +66,7 @@ func newDriftWatch(m manager.Manager, config *rest.Config, o Options, metrics *m
 	return d, errors.Join(m.Add(d.cache), m.Add(d))
 }
 
-// open makes the cache, of objects that HelmReleases have made.
+// open creates the cache of objects that HelmReleases have created.
 func (d *driftWatch) open(config *rest.Config, o cache.Options) error {
 	origin, err := labels.NewRequirement(flux.OriginName, selection.Exists, nil)
 	if err != nil {
@@ -77,10 +77,10 @@ func (d *driftWatch) open(config *rest.Config, o cache.Options) error {
 	return err
 }
 
-// stateAnnotation holds, of an object in the cache, all that counts of it.
+// stateAnnotation holds a hash of all that matters about an object in the cache.
 const stateAnnotation = "state"
 
-// state keeps of an object what tells whose it is and whether it has changed.
+// state reduces an object to what tells which HelmRelease it belongs to and whether it has changed.
 func state(in any) (any, error) {
 	o, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -103,8 +103,8 @@ func state(in any) (any, error) {
 	return o, nil
 }
 
-// sees says whether all kinds of the HelmRelease's objects are watched. Those that are
-// not are from now on, as soon as that may be.
+// sees reports whether all kinds of the HelmRelease's objects are watched. It queues those that are
+// not, to be watched as soon as possible.
 func (d *driftWatch) sees(hr *flux.HelmRelease) bool {
 	kinds, ok := inventoryKinds(hr)
 	for _, k := range kinds {
@@ -113,14 +113,15 @@ func (d *driftWatch) sees(hr *flux.HelmRelease) bool {
 	return ok
 }
 
-// inventoryKinds are the kinds of the HelmRelease's objects; ok is false where it does not tell them.
+// inventoryKinds returns the kinds of the HelmRelease's objects; ok is false if its inventory does
+// not tell all of them.
 func inventoryKinds(hr *flux.HelmRelease) (kinds []schema.GroupVersionKind, ok bool) {
 	if hr.Status.Inventory == nil {
 		return nil, false
 	}
 	seen := map[schema.GroupVersionKind]bool{}
 	for _, entry := range hr.Status.Inventory.Entries {
-		parts := strings.Split(entry.ID, "_") // neither groups nor kinds have one
+		parts := strings.Split(entry.ID, "_") // neither groups nor kinds contain an underscore
 		if len(parts) < 4 {
 			return kinds, false
 		}
@@ -133,7 +134,8 @@ func inventoryKinds(hr *flux.HelmRelease) (kinds []schema.GroupVersionKind, ok b
 	return kinds, true
 }
 
-// turn notes what has changed, one object or the same one before and after.
+// turn records a change of an object: added or deleted, or the same object before and after. If
+// tell is set and its state has changed, it requests a pass.
 func (d *driftWatch) turn(tell bool, objects ...any) {
 	var key client.ObjectKey
 	states := map[string]bool{}
@@ -152,7 +154,7 @@ func (d *driftWatch) turn(tell bool, objects ...any) {
 	}
 }
 
-// ask asks for a pass over a HelmRelease whose objects have changed, or may have.
+// ask requests a pass over a HelmRelease whose objects have changed, or may have.
 func (d *driftWatch) ask(key client.ObjectKey) {
 	d.lastMu.Lock()
 	last := d.last[key]
@@ -167,26 +169,26 @@ func (d *driftWatch) ask(key client.ObjectKey) {
 	o.Namespace, o.Name = key.Namespace, key.Name
 	select {
 	case d.changed <- event.GenericEvent{Object: o}:
-	default: // too many at a time: the pass at the interval will see it
+	default: // too many at a time: the next regular pass will see it
 	}
 }
 
-// begins notes that a pass over the HelmRelease begins, which looks at what has changed so far.
+// begins records that a pass over the HelmRelease begins, which will see all changes so far.
 func (d *driftWatch) begins(key client.ObjectKey) {
 	d.lastMu.Lock()
 	defer d.lastMu.Unlock()
 	delete(d.asked, key)
 }
 
-// waits says whether a pass has been asked for since the last one began.
+// waits reports whether a pass has been requested since the last one began.
 func (d *driftWatch) waits(key client.ObjectKey) bool {
 	d.lastMu.Lock()
 	defer d.lastMu.Unlock()
 	return d.asked[key]
 }
 
-// dealt notes that drift was told or corrected: until the interval is over there is no
-// further pass for it, since somebody else may bring it about each time.
+// dealt records that drift was reported or corrected. Until the interval is over, drift causes no
+// further pass, because somebody else may cause it again each time.
 func (d *driftWatch) dealt(key client.ObjectKey, at time.Time) {
 	d.lastMu.Lock()
 	defer d.lastMu.Unlock()
@@ -205,21 +207,20 @@ func (d *driftWatch) forget(key client.ObjectKey) {
 	}
 }
 
-// watched says whether a change of its objects is a reason for a pass over the
-// HelmRelease.
+// watched reports whether a change of its objects is a reason for a pass over the HelmRelease.
 func (r *reconciler) watched(key client.ObjectKey, last time.Time) bool {
 	o := &helmRelease{}
-	if r.client.Get(context.Background(), key, o) != nil { // out of the cache
+	if r.client.Get(context.Background(), key, o) != nil { // from the cache
 		return false
 	}
 	hr, err := decoded(o)
 	return err == nil && hr.DriftMode() != "" && !hr.Spec.Suspend && r.now().Sub(last) >= hr.Spec.Interval.Duration
 }
 
-// driftPause lets changes gather that come together.
+// driftPause is how long a pass is delayed, so changes that come together cause only one.
 const driftPause = 2 * time.Second
 
-// afterAWhile enqueues a HelmRelease whose objects have changed.
+// afterAWhile enqueues a HelmRelease whose objects have changed, after driftPause.
 var afterAWhile = handler.Funcs{
 	GenericFunc: func(_ context.Context, e event.GenericEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
 		q.AddAfter(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)}, driftPause)

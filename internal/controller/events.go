@@ -16,11 +16,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// events tells what happens to HelmReleases: as Kubernetes events, and to
-// notification-controller, in helm-controller's name.
+// events reports what happens to HelmReleases, as Kubernetes events and to
+// notification-controller, under helm-controller's name.
 type events struct {
 	recorder record.EventRecorder
-	// address is where notification-controller listens; "" tells nobody.
+	// address is the URL at which notification-controller listens; if it is "",
+	// nothing is sent there.
 	address string
 	client  *http.Client
 	host    string
@@ -29,8 +30,8 @@ type events struct {
 	queue   chan notification
 }
 
-// notification is the form that notification-controller takes
-// (fluxcd/pkg apis/event/v1.Event).
+// notification is an event as notification-controller accepts it (fluxcd/pkg
+// apis/event/v1.Event).
 type notification struct {
 	InvolvedObject      corev1.ObjectReference `json:"involvedObject"`
 	Severity            string                 `json:"severity"`
@@ -42,8 +43,8 @@ type notification struct {
 	ReportingInstance   string                 `json:"reportingInstance,omitempty"`
 }
 
-// maxWaiting is how many notifications wait for a receiver that is slow; further ones
-// are dropped and logged.
+// maxWaiting is how many notifications may wait for a slow receiver; further ones are
+// dropped and logged.
 const maxWaiting = 1000
 
 func (e *events) tell(o *helmRelease, told []reconcile.Event) {
@@ -72,10 +73,11 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 	}
 }
 
-// NeedLeaderElection says that whoever has something to tell tells it.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: every replica sends
+// what it has to report.
 func (e *events) NeedLeaderElection() bool { return false }
 
-// Start sends notifications until the context ends, and then those that wait already.
+// Start sends notifications until ctx ends, and then those that are already waiting.
 func (e *events) Start(ctx context.Context) error {
 	for {
 		select {
@@ -94,11 +96,11 @@ func (e *events) Start(ctx context.Context) error {
 	}
 }
 
-// send posts one, three times at most.
+// send posts a notification, in three attempts at most.
 func (e *events) send(ctx context.Context, n notification) {
 	data, err := json.Marshal(n)
 	if err != nil {
-		return // texts alone
+		return // cannot happen: every field can be encoded
 	}
 	const times = 3
 	for tried := 1; tried <= times; tried++ {
@@ -123,7 +125,7 @@ func (e *events) post(ctx context.Context, data []byte) error {
 		return err
 	}
 	defer response.Body.Close()
-	// 429 is how notification-controller says that it has had this event already.
+	// With 429, notification-controller says that it has already received this event.
 	if response.StatusCode >= http.StatusMultipleChoices && response.StatusCode != http.StatusTooManyRequests {
 		return errStatus(response.Status)
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// flights are passes that go on without a worker: one that waits for a hook, or until what it
-// has sent is ready, gives its worker back, and its end puts its HelmRelease into the queue
-// again. What changes meanwhile is looked at once everything is sent, and ends the wait when
-// the plan would be another one: no hook is broken off.
+// flights lets passes continue without a worker: a pass that waits for a hook, or until what it has
+// applied is ready, gives its worker back, and its HelmRelease is enqueued again when it ends.
+// Changes to the HelmRelease in the meantime are looked at once everything has been applied, and
+// end the wait if the plan would now be different; hooks are never interrupted.
 type flights struct {
 	inner *reconciler
-	// ended gets the HelmReleases whose pass has ended without a worker, or waits and has to be
+	// ended receives the HelmReleases whose pass ended without a worker, or is waiting and must be
 	// looked at.
 	ended chan event.TypedGenericEvent[client.Object]
 
@@ -32,14 +32,15 @@ type flights struct {
 // flight is one pass.
 type flight struct {
 	cancel context.CancelCauseFunc
-	// left is closed once the pass needs no worker, done at its end.
+	// left is closed once the pass no longer needs a worker, done when it ends.
 	left, done chan struct{}
 	result     ctrl.Result
 	err        error
-	// waits says that the pass has sent everything.
+	// waits is set once the pass has applied everything.
 	waits bool
-	// asked is what the HelmRelease asked for when it was last looked at; stale says that this
-	// has changed since the pass began, unjudged that nobody has asked yet what that means.
+	// asked is what the HelmRelease asked for when it was last looked at. stale is set if this has
+	// changed since the pass began, unjudged if nobody has checked yet whether that changes the
+	// plan.
 	asked           mark
 	stale, unjudged bool
 }
@@ -48,7 +49,7 @@ func newFlights(inner *reconciler) *flights {
 	return &flights{inner: inner, ended: make(chan event.TypedGenericEvent[client.Object], maxEnded), running: map[client.ObjectKey]*flight{}}
 }
 
-// maxEnded is how many ends may wait for the queue.
+// maxEnded is how many HelmReleases may wait in ended.
 const maxEnded = 1024
 
 // Reconcile implements controller-runtime's reconciler.
@@ -83,8 +84,9 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 	return running.result, running.err
 }
 
-// again is how soon a pass has to be made behind one that has gone on without a worker, 0 where nobody
-// asks for it: what did so before its end came to the queue was one request with that.
+// again returns how soon another pass must follow one that continued without a worker, or 0 if none
+// is requested. It has to look, because the queue merges requests made before the end of that pass
+// with the one that reports the end.
 func (f *flights) again(ctx context.Context, key client.ObjectKey, ended *flight) time.Duration {
 	select {
 	case <-ended.left:
@@ -103,6 +105,7 @@ func (f *flights) again(ctx context.Context, key client.ObjectKey, ended *flight
 	return 0
 }
 
+// over reports whether the pass has ended.
 func (r *flight) over() bool {
 	select {
 	case <-r.done:
@@ -139,7 +142,7 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 		out.result, out.err = f.guarded(context.WithValue(ctx, pausesKey{}, on), request)
 		close(out.done)
 		select {
-		case <-out.left: // nobody waits for it
+		case <-out.left: // nobody waits for done
 			f.enqueue(process, request.NamespacedName)
 		default:
 		}
@@ -147,8 +150,8 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 	return out
 }
 
-// guarded is a pass of which a panic is an error: in a goroutine of its own it would end the
-// process, and so the passes of all.
+// guarded makes a pass and turns a panic into an error: in a goroutine of its own, a panic would
+// end the process and with it all passes.
 func (f *flights) guarded(ctx context.Context, request ctrl.Request) (_ ctrl.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -158,7 +161,7 @@ func (f *flights) guarded(ctx context.Context, request ctrl.Request) (_ ctrl.Res
 	return f.inner.Reconcile(ctx, request)
 }
 
-// enqueue has a worker look at the HelmRelease.
+// enqueue makes a worker look at the HelmRelease.
 func (f *flights) enqueue(process context.Context, key client.ObjectKey) {
 	o := &helmRelease{}
 	o.Namespace, o.Name = key.Namespace, key.Name
@@ -168,7 +171,7 @@ func (f *flights) enqueue(process context.Context, key client.ObjectKey) {
 	}
 }
 
-// look ends a pass that waits for what its HelmRelease does not ask for any more.
+// look ends a waiting pass if its HelmRelease no longer asks for what it waits for.
 func (f *flights) look(ctx context.Context, key client.ObjectKey, running *flight) {
 	asked := f.askedOf(ctx, key)
 	f.mu.Lock()
@@ -186,8 +189,8 @@ func (f *flights) look(ctx context.Context, key client.ObjectKey, running *fligh
 	}
 }
 
-// askedOf is what the HelmRelease asks for: its generation, annotations that ask for a pass, whether it is
-// deleted, and what it depends on.
+// askedOf returns what the HelmRelease asks for: its generation, the annotations that request a
+// pass, whether it is being deleted, and what it depends on.
 func (f *flights) askedOf(ctx context.Context, key client.ObjectKey) mark {
 	o := &helmRelease{}
 	if err := f.inner.client.Get(ctx, key, o); err != nil {
@@ -205,7 +208,8 @@ func (f *flights) askedOf(ctx context.Context, key client.ObjectKey) mark {
 	return mark{content: contentOf(hr), around: f.inner.around(ctx, hr)}
 }
 
-// supersedes asks whether the HelmRelease would have something else made by now.
+// supersedes reports whether a pass over the HelmRelease would now create another revision than the
+// one being waited for, or none.
 func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool, error) {
 	v := &view{object: &helmRelease{}}
 	v.object.Namespace, v.object.Name = key.Namespace, key.Name
@@ -222,22 +226,22 @@ func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool
 	return r.passes.Supersedes(ctx, hr, in)
 }
 
-// Start waits at the end of the process until all passes have ended.
+// Start waits for ctx to end, and then for all passes to end.
 func (f *flights) Start(ctx context.Context) error {
 	<-ctx.Done()
 	f.all.Wait()
 	return nil
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: it is as for workers, since those
-// that need no leader are told to end, and waited for, before the others are told: Start would
-// wait for passes that nobody has told.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. It returns the same as for the
+// workers: the manager first stops the runnables that need no leader and waits for them, so Start
+// would wait for passes that have not been told to stop.
 func (f *flights) NeedLeaderElection() bool { return !f.inner.options.AutomaticShards }
 
-// pauses are what a pass calls when it begins with a hook, and when it waits.
+// pauses are the functions that a pass calls when it starts a hook, and when it begins to wait.
 type pauses struct{ hook, waiting func() }
 
-// pausesKey is their key in a context.
+// pausesKey is the key of pauses in a context.
 type pausesKey struct{}
 
 func pausesOf(ctx context.Context) pauses {

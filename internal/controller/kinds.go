@@ -16,28 +16,28 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// kindWatch is how the watch of a kind stands.
+// kindWatch is the state of the watch of a kind.
 type kindWatch struct {
-	// synced says whether the kind's objects are known; nil before it is watched.
+	// synced reports whether the kind's objects are known; it is nil before the kind is watched.
 	synced func() bool
-	// refused says that the API server has refused to list or to watch it when that was tried last.
+	// refused is set if the API server refused the last attempt to list or watch the kind.
 	refused bool
-	// awaited are HelmReleases whose last pass has ended before the kind's objects were known.
+	// awaited are the HelmReleases whose last pass ended before the kind's objects were known.
 	awaited map[client.ObjectKey]bool
 }
 
-// knows says whether the kind's objects are known, and changes of them told.
+// knows reports whether the kind's objects are known and their changes are seen.
 func (w *kindWatch) knows() bool { return w.synced != nil && !w.refused && w.synced() }
 
-// watched says whether a kind is watched, and its objects are known. One that nobody has asked
-// for before begins to be, which no pass waits for.
+// watched reports whether a kind is watched and its objects are known. The watch of a kind that
+// nobody has asked for before is started; no pass waits for that.
 func (d *driftWatch) watched(k schema.GroupVersionKind) bool {
 	d.kindsMu.Lock()
 	defer d.kindsMu.Unlock()
 	return d.kind(k).knows()
 }
 
-// kind is how the watch of a kind stands; kindsMu is held.
+// kind returns the state of the watch of a kind, and queues a new kind. The caller holds kindsMu.
 func (d *driftWatch) kind(k schema.GroupVersionKind) *kindWatch {
 	w := d.kinds[k]
 	if w == nil {
@@ -48,8 +48,8 @@ func (d *driftWatch) kind(k schema.GroupVersionKind) *kindWatch {
 	return w
 }
 
-// follow notes that a pass over the HelmRelease has ended: of a kind that is not watched yet nobody has
-// told what has changed since, so that a pass is asked for once it is.
+// follow records that a pass over the HelmRelease has ended. For kinds that are not watched yet,
+// changes since then go unseen, so another pass is requested once they are watched.
 func (d *driftWatch) follow(hr *flux.HelmRelease) {
 	kinds, _ := inventoryKinds(hr)
 	d.kindsMu.Lock()
@@ -66,7 +66,7 @@ func (d *driftWatch) follow(hr *flux.HelmRelease) {
 	}
 }
 
-// known asks for passes over HelmReleases that have awaited the kind.
+// known requests passes over the HelmReleases that have been waiting for the kind.
 func (d *driftWatch) known(k schema.GroupVersionKind) {
 	d.kindsMu.Lock()
 	w := d.kinds[k]
@@ -82,8 +82,8 @@ func (d *driftWatch) known(k schema.GroupVersionKind) {
 	}
 }
 
-// Start begins to watch what is asked for, until the context ends. A kind that can't be listed
-// is tried again, after a pause that grows; until then its HelmReleases are looked at at each
+// Start starts the watches that are asked for, until ctx ends. A kind that can't be listed is
+// retried with increasing pauses; until then, its HelmReleases are checked for drift at each
 // interval.
 func (d *driftWatch) Start(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, d.begin.ShutDown)
@@ -104,13 +104,14 @@ func (d *driftWatch) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection says that replicas that share watch, too.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: replicas that share the
+// HelmReleases all watch.
 func (d *driftWatch) NeedLeaderElection() bool { return false }
 
 // listTimeout is how long the first list of a kind may take.
 const listTimeout = 30 * time.Second
 
-// watch begins to watch a kind that can be listed.
+// watch starts the watch of a kind if the kind can be listed.
 func (d *driftWatch) watch(ctx context.Context, k schema.GroupVersionKind) error {
 	if err := d.list(ctx, k); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (d *driftWatch) watch(ctx context.Context, k schema.GroupVersionKind) error
 	return nil
 }
 
-// list asks for one object of a kind.
+// list requests one object of a kind, to see whether that is allowed.
 func (d *driftWatch) list(ctx context.Context, k schema.GroupVersionKind) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))
@@ -140,8 +141,8 @@ func (d *driftWatch) list(ctx context.Context, k schema.GroupVersionKind) error 
 	return d.live.List(once, list, client.Limit(1))
 }
 
-// register has changes of a kind's objects told. The function that comes back says whether the
-// objects are known.
+// register subscribes to changes of a kind's objects. synced reports whether the existing objects
+// are known.
 func (d *driftWatch) register(ctx context.Context, k schema.GroupVersionKind) (synced func() bool, err error) {
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(k)
@@ -165,7 +166,8 @@ func (d *driftWatch) register(ctx context.Context, k schema.GroupVersionKind) (s
 	return registered.HasSynced, nil
 }
 
-// informer makes the informer of a kind, which hears how its lists and watches go.
+// informer returns the informer of a kind, and passes the outcomes of its lists and watches to
+// heard.
 func (d *driftWatch) informer(lw toolscache.ListerWatcher, o runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	k, inner := o.GetObjectKind().GroupVersionKind(), toolscache.ToListerWatcherWithContext(lw)
 	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
@@ -184,10 +186,10 @@ func (d *driftWatch) informer(lw toolscache.ListerWatcher, o runtime.Object, res
 	}, o, resync, indexers)
 }
 
-// heard notes how a list or a watch of a kind went. One that the API server refuses, since a role
-// has changed or a CRD has gone, does not count as watched until a watch of it has begun again,
-// which its informer goes on to try. Where there is no answer, the watch goes on as soon as there
-// is one, with all that has changed.
+// heard records the outcome of a list or a watch of a kind. A kind that the API server refuses,
+// because a role has changed or a CRD is gone, does not count as watched until a watch of it has
+// started again, which its informer keeps trying. If the server does not answer, nothing is
+// recorded: the watch resumes once it does, with all changes since.
 func (d *driftWatch) heard(k schema.GroupVersionKind, err error) {
 	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
 		return
@@ -197,7 +199,8 @@ func (d *driftWatch) heard(k schema.GroupVersionKind, err error) {
 	}
 }
 
-// went keeps whether a kind could be listed and watched, and tells when that changes.
+// went records whether a kind could be listed and watched, and updates the metric when that
+// changes.
 func (d *driftWatch) went(k schema.GroupVersionKind, err error) {
 	d.kindsMu.Lock()
 	defer d.kindsMu.Unlock()

@@ -21,12 +21,13 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ours begins the identity of this program in the lease, by which a replica tells
-// another one from helm-controller.
+// ours is the prefix of this program's identity in the lease, by which a replica
+// distinguishes other replicas from helm-controller.
 const ours = "kubectl-release-controller_"
 
-// leaseName is the lease of helm-controller, so that only one of the two works. A shard
-// has one of its own, by its selector (fluxcd/pkg runtime/leaderelection.GenerateID).
+// leaseName returns the name of helm-controller's lease, which keeps the two from being
+// active at the same time. A shard has a lease of its own, named after its selector
+// (fluxcd/pkg runtime/leaderelection.GenerateID).
 func leaseName(selector string) string {
 	name := fieldManager + "-leader-election"
 	if selector == "" {
@@ -36,7 +37,8 @@ func leaseName(selector string) string {
 	return name + "-" + hex.EncodeToString(sum[:])[:8]
 }
 
-// HeldError says that helm-controller is at work.
+// HeldError reports that helm-controller is running: it holds a lease on HelmReleases that
+// this process would reconcile.
 type HeldError struct{ Namespace, Lease, Holder string }
 
 func (e *HeldError) Error() string {
@@ -44,8 +46,8 @@ func (e *HeldError) Error() string {
 		e.Namespace, e.Lease, e.Holder)
 }
 
-// lock is the lease of this process. Where helm-controller is at work on any of the same
-// HelmReleases the error is a *HeldError.
+// lock returns the lease of this process, or a *HeldError if helm-controller is active on any
+// of the same HelmReleases.
 func lock(ctx context.Context, config *rest.Config, o Options, log logr.Logger, now func() time.Time) (resourcelock.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = o.Leader.RenewDeadline / 2
@@ -74,10 +76,10 @@ func lock(ctx context.Context, config *rest.Config, o Options, log logr.Logger, 
 		resourcelock.ResourceLockConfig{Identity: ours + host + "_" + string(uuid.NewUUID())})
 }
 
-// rivals are the leases under which helm-controller works on HelmReleases that this process
-// would work on: for all of them its own and those of all its shards, for a shard the one for
-// all and that of the same selector. The other shards are none: they can be replaced one by
-// one. Those that could be read come back with an error, too.
+// rivals returns the leases under which helm-controller reconciles HelmReleases that this
+// process would reconcile. Without a selector, these are its main lease and those of all its
+// shards; with one, the main lease and that of the same selector. Other shards are no rivals:
+// they can be replaced one by one. On error, it also returns the leases that could be read.
 func rivals(ctx context.Context, leases coordinationclient.LeaseInterface, selector string) (out []coordinationv1.Lease, _ error) {
 	main := leaseName("")
 	for _, name := range slices.Compact([]string{main, leaseName(selector)}) {
@@ -105,8 +107,8 @@ func rivals(ctx context.Context, leases coordinationclient.LeaseInterface, selec
 	return out, nil
 }
 
-// foreign says whether the lease is held by a process that is no replica of ours and has
-// renewed it lately.
+// foreign reports whether the lease is held by a process that is not one of our replicas, and
+// has not expired.
 func foreign(lease *coordinationv1.Lease, now time.Time) bool {
 	s := lease.Spec
 	if s.HolderIdentity == nil || *s.HolderIdentity == "" || strings.HasPrefix(*s.HolderIdentity, ours) || s.RenewTime == nil || s.LeaseDurationSeconds == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// local reads for passes: HelmReleases out of the cache, where they are watched,
+// local reads objects for passes: HelmReleases from the cache if they are in it,
 // everything else from the API server.
 type local struct {
 	cached client.Reader

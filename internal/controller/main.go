@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// Version of the program; the build sets it.
+// Version is the program's version; the build sets it.
 var Version = "0.0.0-dev"
 
 // Exit codes.
@@ -31,8 +31,9 @@ const (
 	exitUsage   = 2
 )
 
-// Main runs the controller with the arguments behind the program's name until the
-// context ends, logs to out, and gives the exit code.
+// Main runs the controller with args, the arguments after the program's name,
+// until ctx ends. It logs to out and returns the exit code: 0, 1 for a failure,
+// or 2 for invalid flags.
 func Main(ctx context.Context, args []string, out io.Writer) int {
 	o, err := parse(args, func(text string) { fmt.Fprint(out, text) })
 	switch {
@@ -78,7 +79,8 @@ func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
 	return logr.Logger{}, fmt.Errorf("--log-encoding: %q is neither json nor console", o.Encoding)
 }
 
-// newPasser makes what makes the passes. Errors are those of policies.
+// newPasser returns the passer of the reconciler. Its errors are those of --deny
+// and --policy.
 func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
 	judge, err := newReview(o)
 	if err != nil {

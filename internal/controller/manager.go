@@ -35,13 +35,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// Run watches and reconciles until the context ends, and what is under way has. Errors:
-// *HeldError while helm-controller runs, a cluster that can't be reached or lacks
-// HelmReleases, and the loss of the lease.
+// Run watches and reconciles HelmReleases until ctx ends and the passes in progress
+// have ended. It returns a *HeldError if helm-controller is running, and an error if
+// the cluster can't be reached, has no HelmRelease CRD, or the lease is lost.
 func Run(ctx context.Context, config *rest.Config, o Options, log logr.Logger) error {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.UserAgent = o.QPS, o.Burst, "kubectl-release-controller"
-	config.WarningHandler = rest.NoWarnings{} // one for each finalizer, whose name is Flux's
+	config.WarningHandler = rest.NoWarnings{} // there is one for each finalizer, whose name is Flux's
 	m, err := newManager(ctx, config, o, log)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	if err != nil {
 		return nil, err
 	}
-	// Flux's events are those of the core group, with annotations.
+	// Flux uses the events of the core group, with annotations.
 	broadcaster := record.NewBroadcaster()
 	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: core.Events("")})
 	told := &events{
@@ -158,8 +158,8 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	return r, m.Add(told)
 }
 
-// watch says what is watched, and which HelmReleases a change concerns. Sources whose
-// CRD the cluster lacks are left out.
+// watch sets up what is watched, and which HelmReleases a change enqueues. Kinds of
+// sources whose CRD the cluster lacks are skipped.
 func (r *reconciler) watch(m manager.Manager) error {
 	selector, err := labels.Parse(r.options.ConfigsSelector)
 	if err != nil {

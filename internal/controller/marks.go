@@ -14,21 +14,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// fingerprint tells contents apart.
+// fingerprint is a hash by which contents are compared.
 type fingerprint = [sha256.Size]byte
 
-// mark is all that a pass looks at, in short. Two passes of the same mark find the
-// same.
+// mark is a digest of all that a pass looks at. Two passes with the same mark find the
+// same state.
 type mark struct {
-	// content is the HelmRelease with its status, around what it depends on: source,
-	// values, dependencies, credentials.
+	// content stands for the HelmRelease with its status, around for what it depends on:
+	// source, values, dependencies, credentials.
 	content, around fingerprint
-	// records are those of the release, objects what of its live ones is not their status,
-	// where drift is looked for.
+	// records stands for the release's records, objects for its live objects without their
+	// status, if it has drift detection.
 	records, objects fingerprint
 }
 
-// look takes the mark of a HelmRelease out of what is cached.
+// look returns the mark of a HelmRelease, from what is cached.
 func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) mark {
 	return mark{
 		content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr)),
@@ -37,7 +37,7 @@ func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) mark {
 }
 
 func contentOf(hr *flux.HelmRelease) fingerprint {
-	status, _ := json.Marshal(hr.Status) // which was decoded from JSON
+	status, _ := json.Marshal(hr.Status) // cannot fail: it was decoded from JSON
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode([]any{
 		hr.Metadata.Generation, hr.Metadata.Annotations, hr.Metadata.Finalizers, hr.Metadata.DeletionTimestamp, string(status),
@@ -45,8 +45,8 @@ func contentOf(hr *flux.HelmRelease) fingerprint {
 	return fingerprint(h.Sum(nil))
 }
 
-// around is the state of what the HelmRelease depends on, by resource versions: of an
-// object that can't be looked up it is the error.
+// around returns the state of what the HelmRelease depends on, mostly by resource
+// versions; for an object that can't be read, the error counts.
 func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerprint {
 	h := sha256.New()
 	note := func(v ...any) { _ = json.NewEncoder(h).Encode(v) }
@@ -83,14 +83,14 @@ func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerpri
 	return fingerprint(h.Sum(nil))
 }
 
-// dependency is where what the HelmRelease depends on is.
+// dependency returns the key of another HelmRelease that this one depends on.
 func dependency(hr *flux.HelmRelease, on flux.Dependency) client.ObjectKey {
 	on = on.In(hr.Metadata.Namespace)
 	return client.ObjectKey{Namespace: on.Namespace, Name: on.Name}
 }
 
-// knows says whether all that the HelmRelease depends on is cached: what is in another
-// shard is not.
+// knows reports whether all HelmReleases that this one depends on are cached; those in
+// another shard are not.
 func (r *reconciler) knows(ctx context.Context, hr *flux.HelmRelease) bool {
 	for _, dep := range hr.Spec.DependsOn {
 		if r.client.Get(ctx, dependency(hr, dep), &helmRelease{}) != nil {
@@ -100,19 +100,18 @@ func (r *reconciler) knows(ctx context.Context, hr *flux.HelmRelease) bool {
 	return true
 }
 
-// storage is where the records of the HelmRelease are.
+// storage returns the namespace of the HelmRelease's records, and the release's name.
 func storage(hr *flux.HelmRelease) client.ObjectKey {
 	return client.ObjectKey{Namespace: hr.StorageNamespace(), Name: hr.ReleaseName()}
 }
 
-// syncMarks are the marks of HelmReleases whose last pass found nothing to do, or has
-// done all.
+// syncMarks are the marks of HelmReleases whose last pass left nothing to do.
 type syncMarks struct {
 	mu    sync.Mutex
 	marks map[client.ObjectKey]mark
 }
 
-// unchanged says whether a pass would find what the last one has left in sync.
+// unchanged reports whether a pass would find everything as the last one left it in sync.
 func (s *syncMarks) unchanged(key client.ObjectKey, m mark) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,12 +131,13 @@ func (s *syncMarks) forget(key client.ObjectKey) {
 	delete(s.marks, key)
 }
 
-// sums are fingerprints of sets: adding something and taking it away are the same.
+// sums are fingerprints of sets: adding an element and removing it are the same operation.
 type sums struct {
 	mu    sync.Mutex
 	marks map[client.ObjectKey]fingerprint
 }
 
+// flip adds an element to the set of a key, or removes it.
 func (s *sums) flip(key client.ObjectKey, element string) {
 	sum := sha256.Sum256([]byte(element))
 	s.mu.Lock()
@@ -159,19 +159,18 @@ func (s *sums) of(key client.ObjectKey) fingerprint {
 	return s.marks[key]
 }
 
-// recordMarks tell which records releases have, by a watch of the metadata of
-// Secrets. The mark of a release is the sum of those of its records.
+// recordMarks track which records releases have, by a watch of the metadata of Secrets.
+// The mark of a release is the sum of the marks of its records.
 type recordMarks struct{ sums }
 
-// Labels of release records, which are Helm's.
+// Helm's labels of release records.
 const (
 	ownerLabel = "owner"
 	nameLabel  = "name"
 	helmsOwner = "helm"
 )
 
-// turn adds the record to the mark of its release, or takes it away: the one is the
-// other's inverse.
+// turn adds the record to the mark of its release, or removes it: each is its own inverse.
 func (m *recordMarks) turn(o metav1.Object) {
 	labels := o.GetLabels()
 	if labels[ownerLabel] != helmsOwner || labels[nameLabel] == "" {

@@ -10,22 +10,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// budget bounds what all passes that render may take of memory at a time, in bytes, so
-// that it does not depend on how many there are.
+// budget bounds the memory, in bytes, that all rendering passes may take at a time, so it
+// does not depend on how many there are.
 type budget struct {
 	free  *semaphore.Weighted
 	total int64
-	// used is told of what is taken and given back.
+	// used is called with the number of bytes taken, or, negative, given back.
 	used func(bytes int64)
 
 	mu sync.Mutex
-	// rendered is how much charts have rendered to, at most, by their artifacts' digests.
+	// rendered is the largest size in bytes that charts have rendered to, by their
+	// artifacts' digests.
 	rendered map[string]int
-	// held is what passes over HelmReleases hold at present.
+	// held is what the passes over HelmReleases currently hold.
 	held map[client.ObjectKey]*hold
 }
 
-// hold is what a pass holds of the budget for a chart.
+// hold is the part of the budget that a pass holds for a chart.
 type hold struct {
 	digest string
 	chart  int
@@ -39,20 +40,21 @@ func newBudget(total int64, used func(int64)) *budget {
 	}
 }
 
-// Shares of the budget. A pass holds templates, the rendered text, and each object of it
-// as it is wanted, stored, live, predicted, and in the plan.
+// Shares of the budget. A pass holds templates, the rendered text, and each rendered
+// object as it is wanted, stored, live, predicted, and in the plan.
 const (
 	leastShare    = 1 << 20
 	timesChart    = 12
 	timesRendered = 12
-	// unknownCharts is how many charts may be rendered side by side of which nobody knows
-	// yet what they render to.
+	// unknownCharts is how many charts may be rendered side by side whose rendered size
+	// is not known yet.
 	unknownCharts = 4
-	// maxKnown is of how many artifacts that is remembered.
+	// maxKnown is for how many artifacts the rendered size is remembered.
 	maxKnown = 4096
 )
 
-// share estimates what the pass over a chart of so many bytes takes.
+// share estimates how many bytes of memory a pass over a chart of the given size takes.
+// The caller holds mu.
 func (b *budget) share(digest string, size int) int64 {
 	rendered, known := b.rendered[digest]
 	n := leastShare + timesChart*int64(size) + timesRendered*int64(rendered)
@@ -62,8 +64,8 @@ func (b *budget) share(digest string, size int) int64 {
 	return min(n, b.total)
 }
 
-// take waits until there is room for a pass over the chart. The function that comes back
-// makes room again; it may be called more than once. Errors: the context's.
+// take waits until there is room for a pass over the chart. The returned function makes
+// room again; it may be called more than once. The only error is that of ctx.
 func (b *budget) take(ctx context.Context, key client.ObjectKey, digest string, c *chart.Chart) (func(), error) {
 	mine := &hold{digest: digest, chart: weight(c)}
 	b.mu.Lock()
@@ -86,7 +88,7 @@ func (b *budget) take(ctx context.Context, key client.ObjectKey, digest string, 
 	}, nil
 }
 
-// keep gives back all but so many bytes.
+// keep gives back all but the given number of bytes. The caller holds mu.
 func (b *budget) keep(h *hold, bytes int64) {
 	if back := h.bytes - bytes; back > 0 {
 		b.used(-back)
@@ -96,8 +98,8 @@ func (b *budget) keep(h *hold, bytes int64) {
 }
 
 // rest gives back all that the pass over the HelmRelease holds, because it runs a hook or
-// waits: were that counted, enough releases that never get ready would keep out even what
-// mends them. Of a pass that waits little more is left than its plan.
+// waits. If waiting passes counted, enough releases that never become ready would block
+// even the passes that fix them. A waiting pass needs little more memory than its plan.
 func (b *budget) rest(key client.ObjectKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,8 +108,8 @@ func (b *budget) rest(key client.ObjectKey) {
 	}
 }
 
-// learn notes how many bytes the chart has rendered to for the HelmRelease. What its pass
-// holds above that is given back.
+// learn records how many bytes the chart has rendered to for the HelmRelease, and gives
+// back what its pass no longer needs to hold.
 func (b *budget) learn(key client.ObjectKey, rendered int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

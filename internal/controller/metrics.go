@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// metrics are those that controller-runtime does not have: gotk's by gotk's names, and
-// our own.
+// metrics are those that controller-runtime lacks: the GitOps Toolkit's (gotk), under
+// the same names, and our own.
 type metrics struct {
 	duration  *prometheus.HistogramVec
 	unread    prometheus.Counter
@@ -19,7 +19,7 @@ type metrics struct {
 	unwatched *prometheus.GaugeVec
 }
 
-// newMetrics registers them beside controller-runtime's.
+// newMetrics registers the metrics beside controller-runtime's.
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		// Names and buckets as in fluxcd/pkg runtime/metrics.
@@ -53,7 +53,7 @@ func (m *metrics) skipped() { m.unread.Inc() }
 
 func (m *metrics) rendering(bytes int64) { m.taken.Add(float64(bytes)) }
 
-// watches notes whether objects of a kind are watched for drift.
+// watches records whether objects of a kind are watched for drift.
 func (m *metrics) watches(k schema.GroupKind, yes bool) {
 	if yes {
 		m.unwatched.DeleteLabelValues(k.Group, k.Kind)

@@ -17,9 +17,9 @@ var (
 	sourceVersion = schema.GroupVersion{Group: flux.SourceGroup, Version: "v1"}
 )
 
-// object is an object of kind K as the cache holds it: spec and status stay the bytes
-// that came, a fraction of what decoded ones take, and are decoded by a pass over
-// it. The bytes are never written to, so that copies share them.
+// object is an object of kind K as the cache holds it: spec and status stay raw JSON,
+// which takes a fraction of the memory of decoded ones, and are decoded by a pass
+// over it. The bytes are never modified, so copies share them.
 type object[K any] struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta `json:"metadata"`
@@ -36,7 +36,7 @@ type listOf[K any] struct {
 	Items []object[K] `json:"items"`
 }
 
-// Kinds, of which K is one.
+// The kinds that K stands for.
 type (
 	helmReleaseKind      struct{}
 	helmChartKind        struct{}
@@ -63,7 +63,7 @@ func (l *listOf[K]) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// content is the object decoded.
+// content returns the object, decoded.
 func (o *object[K]) content() (map[string]any, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o *object[K]) content() (map[string]any, error) {
 	return out, nil
 }
 
-// addTypes makes the kinds known to a scheme.
+// addTypes registers the kinds with a scheme.
 func addTypes(scheme *runtime.Scheme) {
 	add[helmReleaseKind](scheme, helmVersion, flux.KindHelmRelease)
 	add[helmChartKind](scheme, sourceVersion, flux.KindHelmChart)
@@ -91,7 +91,7 @@ func add[K any](scheme *runtime.Scheme, version schema.GroupVersion, kind string
 	scheme.AddKnownTypeWithName(version.WithKind(kind+"List"), &listOf[K]{})
 }
 
-// slim drops from an object that comes into the cache what nobody reads there.
+// slim removes from an object that enters the cache what nobody reads there.
 func slim(in any) (any, error) {
 	if o, ok := in.(*metav1.PartialObjectMetadata); ok { // of Secrets and ConfigMaps
 		o.ObjectMeta = metav1.ObjectMeta{

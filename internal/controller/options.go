@@ -11,8 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// Options are what the process is started with. Names and defaults of flags are
-// helm-controller's where it has them.
+// Options are what the process is started with. Flags that helm-controller also
+// has keep its names and most of its defaults. Memory is in bytes, QPS in
+// requests per second.
 type Options struct {
 	Namespace            string
 	MetricsAddress       string
@@ -47,7 +48,7 @@ type Options struct {
 	gates map[string]string
 }
 
-// LeaderOptions are those of the lease that one replica holds.
+// LeaderOptions are the options of the lease that one replica holds.
 type LeaderOptions struct {
 	Enable          bool
 	ReleaseOnCancel bool
@@ -56,7 +57,7 @@ type LeaderOptions struct {
 	RetryPeriod     time.Duration
 }
 
-// LogOptions are those of the log on stderr.
+// LogOptions are the options of the log.
 type LogOptions struct {
 	Level    string
 	Encoding string
@@ -99,7 +100,8 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.Log.Encoding, "log-encoding", "json", "json or console")
 }
 
-// parse reads a command line. Errors name the flag; pflag.ErrHelp is one.
+// parse reads a command line. Errors name the flag; one of them is
+// pflag.ErrHelp.
 func parse(args []string, usage func(string)) (Options, error) {
 	var o Options
 	f := pflag.NewFlagSet("kubectl-release-controller", pflag.ContinueOnError)
@@ -129,7 +131,8 @@ func parse(args []string, usage func(string)) (Options, error) {
 	return o, nil
 }
 
-// runtimeNamespace is where the process runs.
+// runtimeNamespace returns the namespace that the process runs in, or "" if it
+// is not known.
 func runtimeNamespace() string {
 	if n := os.Getenv("RUNTIME_NAMESPACE"); n != "" {
 		return n

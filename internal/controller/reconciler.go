@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// What is helm-controller's own, so that either can take over from the other.
+// The names that helm-controller uses, so either can take over from the other.
 const (
 	fieldManager = "helm-controller"
 	finalizer    = "finalizers.fluxcd.io"
@@ -33,7 +33,7 @@ type passer interface {
 	Supersedes(ctx context.Context, hr *flux.HelmRelease, in reconcile.Sources) (bool, error)
 }
 
-// reconciler is one pass over a HelmRelease, from the queue to the status.
+// reconciler makes passes over HelmReleases, each from the queue to the status.
 type reconciler struct {
 	// client reads HelmReleases and sources from the cache, live from the API server.
 	client client.Client
@@ -53,17 +53,17 @@ type reconciler struct {
 	now     func() time.Time
 
 	// tries counts passes in a row that want another one soon. The queue's own count would not
-	// do: it ends with each pass that is no error.
+	// do: each pass without an error resets it.
 	tries workqueue.TypedRateLimiter[client.ObjectKey]
 
-	// shards are nil where one replica has all HelmReleases; gained are those that it has
-	// come by.
+	// shards is nil if one replica has all HelmReleases; gained receives those that this
+	// replica has taken over.
 	shards *shards
 	gained chan event.GenericEvent
 }
 
-// Reconcile implements controller-runtime's reconciler. Errors come back after a pause
-// that grows.
+// Reconcile implements controller-runtime's reconciler. After errors, it is called again with
+// increasing pauses.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	began := r.now()
 	key := request.NamespacedName
@@ -78,11 +78,12 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	hr, err := decoded(cached)
 	if err != nil {
-		// Another API's object: nothing can be done until it changes.
+		// The object does not fit this version of the API: nothing can be done until it
+		// changes.
 		return ctrl.Result{}, ctrl.TerminalError(err)
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
-	// What is on another cluster is not watched.
+	// Objects on another cluster are not watched.
 	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && (hr.DriftMode() == "" || r.drift.sees(hr))
 	looked := r.look(ctx, hr)
 	if seen && r.synced.unchanged(key, looked) {
@@ -102,7 +103,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.pass(ctx, view, looked)
 }
 
-// pass makes the pass and writes what comes of it.
+// pass makes the pass and writes its outcome.
 func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Result, error) {
 	o, hr := v.object, v.hr
 	was := hr.Status
@@ -129,14 +130,14 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 		return nil
 	}
 	outcome, failed := r.passes.Reconcile(ctx, hr, in, report)
-	// What was done is written down although the process is about to end.
+	// What was done is recorded even if the process is about to end.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	if outcome.Changed && !v.behind {
 		_ = r.verify(ctx, v)
 	}
 	if broken := (*reconcile.PanicError)(nil); errors.As(failed, &broken) {
-		return ctrl.Result{}, failed // what was written before is what is known
+		return ctrl.Result{}, failed // the status stays as it was last written
 	}
 	if v.behind {
 		return ctrl.Result{RequeueAfter: behindPause}, nil
@@ -173,7 +174,7 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 	return ctrl.Result{RequeueAfter: outcome.After}, nil
 }
 
-// tell tells events, and remembers of drift that it has been dealt with.
+// tell emits events, and records drift among them as dealt with.
 func (r *reconciler) tell(o *helmRelease, told []reconcile.Event) {
 	r.events.tell(o, told)
 	for _, t := range told {
@@ -186,7 +187,8 @@ func (r *reconciler) tell(o *helmRelease, told []reconcile.Event) {
 // writeTimeout is how long the last write of a pass may take.
 const writeTimeout = 10 * time.Second
 
-// sources looks up the chart's source, and makes it of the template first.
+// sources looks up the chart's source, after creating or updating it if spec.chart describes
+// one.
 func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources) {
 	o, hr := v.object, v.hr
 	ref := hr.ChartSource()
@@ -211,8 +213,8 @@ func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources
 	in.Source, in.Err = r.source(ctx, ref)
 }
 
-// loader loads the chart of the pass once the memory for it is free; release gives
-// that back.
+// loader returns a function that loads the chart of the pass once there is memory for it;
+// *release gives the memory back.
 func (r *reconciler) loader(key client.ObjectKey, in *reconcile.Sources, release *func()) func(context.Context) (*chart.Chart, error) {
 	return func(ctx context.Context) (*chart.Chart, error) {
 		artifact := in.Source.Status.Artifact
@@ -233,7 +235,7 @@ func (r *reconciler) loader(key client.ObjectKey, in *reconcile.Sources, release
 	}
 }
 
-// released deletes the source that was made and takes the finalizer away.
+// released deletes the source that was made from spec.chart, and removes the finalizer.
 func (r *reconciler) released(ctx context.Context, o *helmRelease, hr *flux.HelmRelease) error {
 	if hr.Status.HelmChart != "" && !hr.Spec.Suspend {
 		if err := r.deleteSource(ctx, hr); err != nil {
@@ -243,7 +245,7 @@ func (r *reconciler) released(ctx context.Context, o *helmRelease, hr *flux.Helm
 	return r.finalize(ctx, o, false)
 }
 
-// finalize puts the finalizer on, or takes it away, if the object is still the same.
+// finalize adds or removes the finalizer, if the object has not changed since it was read.
 func (r *reconciler) finalize(ctx context.Context, o *helmRelease, on bool) error {
 	next := slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool { return f == finalizer })
 	if on {
@@ -267,8 +269,8 @@ func (r *reconciler) forget(key client.ObjectKey, err error) {
 	}
 }
 
-// jitter spreads passes by a share of the interval, so that those that began together
-// do not stay so.
+// jitter spreads passes by a share of the interval, so those that began together do not stay
+// together.
 func (r *reconciler) jitter(d time.Duration) time.Duration {
 	share := float64(r.options.JitterPercentage) / 100
 	return d + time.Duration(float64(d)*share*(2*rand.Float64()-1))

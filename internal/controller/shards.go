@@ -21,26 +21,27 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// shardLabel is on the leases of replicas that share HelmReleases: the name of the lease
-// that keeps helm-controller away.
+// shardLabel is a label of the leases of replicas that share HelmReleases. Its value is
+// the name of the lease that keeps helm-controller away.
 const shardLabel = "kubectl-release.dev/shares"
 
 // shards divide HelmReleases among replicas. Each replica holds a lease of its own and
-// takes those HelmReleases for which it comes out first (rendezvous hashing by UID), so
-// that a replica that comes or goes moves only its own part. Two that disagree for a
-// moment do no harm: each release has a lock.
+// takes those HelmReleases for which it ranks first (rendezvous hashing by UID), so a
+// replica that joins or leaves moves only its own part. Two that disagree for a moment do
+// no harm: each release has a lock.
 type shards struct {
 	leases coordinationclient.LeaseInterface
-	// id is the name of this replica's lease, main that of helm-controller's, which one of
-	// the replicas holds for all.
+	// id is the name of this replica's lease, main that of helm-controller's lease, which
+	// one of the replicas holds for all.
 	id, main string
 	times    LeaderOptions
 	now      func() time.Time
 	log      logr.Logger
-	// changed is called when this replica has come by other HelmReleases.
+	// changed is called when the replicas have changed. gained reports whether a
+	// HelmRelease has become this replica's.
 	changed func(ctx context.Context, gained func(types.UID) bool)
 
-	// seen is when each lease was seen to be renewed, by this replica's clock.
+	// seen is when each lease was last seen to be renewed, by this replica's clock.
 	seen    map[string]sighting
 	renewed time.Time
 	lease   *coordinationv1.Lease
@@ -54,7 +55,8 @@ type sighting struct {
 	at      time.Time
 }
 
-// newShards divides by leases of the namespace; replicas of one selector share.
+// newShards returns shards that use the given leases; replicas with the same selector
+// share the HelmReleases.
 func newShards(leases coordinationclient.LeaseInterface, o Options, now func() time.Time, log logr.Logger) *shards {
 	return &shards{
 		leases: leases, id: "kubectl-release-controller." + string(uuid.NewUUID()), main: leaseName(o.WatchSelector), times: o.Leader,
@@ -62,7 +64,7 @@ func newShards(leases coordinationclient.LeaseInterface, o Options, now func() t
 	}
 }
 
-// Start keeps the lease until the context ends, and gives it back.
+// Start keeps the lease until ctx ends, and then deletes it.
 func (s *shards) Start(ctx context.Context) error {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -77,11 +79,11 @@ func (s *shards) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection says that each replica does this.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: every replica does this.
 func (s *shards) NeedLeaderElection() bool { return false }
 
-// turn renews the lease, looks at those of the others, and takes on what is this
-// replica's by now.
+// turn renews the lease, looks at those of the others, and takes on what has become this
+// replica's.
 func (s *shards) turn(ctx context.Context) {
 	if err := s.renew(ctx); err != nil {
 		s.log.Error(err, "this replica's lease is not renewed", "lease", s.id)
@@ -128,8 +130,8 @@ func (s *shards) renew(ctx context.Context) (err error) {
 	return err
 }
 
-// alive are the replicas whose leases are renewed, sorted; none while this one's is not,
-// or while helm-controller's lease is held by nobody of ours. Leases of the dead are
+// alive returns the replicas that renew their leases, sorted; none while this one does
+// not, or while none of ours holds helm-controller's lease. Leases of dead replicas are
 // deleted.
 func (s *shards) alive(ctx context.Context) ([]string, error) {
 	if s.now().Sub(s.renewed) > s.times.RenewDeadline {
@@ -172,7 +174,7 @@ func (s *shards) alive(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// owns says whether the HelmRelease is this replica's.
+// owns reports whether the HelmRelease is this replica's.
 func (s *shards) owns(uid types.UID) bool {
 	s.mu.Lock()
 	members := s.members
@@ -180,7 +182,7 @@ func (s *shards) owns(uid types.UID) bool {
 	return s.first(members, uid)
 }
 
-// first says whether of the members this replica comes out first for the UID.
+// first reports whether this replica ranks first among the members for the UID.
 func (s *shards) first(members []string, uid types.UID) bool {
 	var best uint64
 	winner := ""

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// share has this replica take a part of the HelmReleases.
+// share makes this replica take only its part of the HelmReleases.
 func (r *reconciler) share(m manager.Manager, config *rest.Config, o Options) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = o.Leader.RenewDeadline / 2
@@ -26,11 +26,11 @@ func (r *reconciler) share(m manager.Manager, config *rest.Config, o Options) er
 	return m.Add(r.shards)
 }
 
-// takeOn has passes made over the HelmReleases that this replica has come by.
+// takeOn requests passes over the HelmReleases that have become this replica's.
 func (r *reconciler) takeOn(ctx context.Context, gained func(types.UID) bool) {
 	all := &listOf[helmReleaseKind]{}
 	if err := r.client.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
-		return // the process ends
+		return // the process is about to end
 	}
 	for i := range all.Items {
 		if !gained(all.Items[i].UID) {
@@ -44,8 +44,7 @@ func (r *reconciler) takeOn(ctx context.Context, gained func(types.UID) bool) {
 	}
 }
 
-// ours says whether a HelmRelease is this replica's. One that is another's by now is
-// forgotten.
+// ours reports whether a HelmRelease is this replica's, and forgets it if it is not.
 func (r *reconciler) ours(o *helmRelease) bool {
 	if r.shards == nil || r.shards.owns(o.UID) {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// source is what a reference means, out of the cache. Errors: those of the API server,
-// and a kind that is none of those with an artifact.
+// source returns the source that a reference names, from the cache. Errors are those
+// of the lookup, and one for a kind that is not supported.
 func (r *reconciler) source(ctx context.Context, ref flux.Reference) (*flux.Source, error) {
 	var content func() (map[string]any, error)
 	var into client.Object
@@ -41,7 +41,7 @@ func (r *reconciler) source(ctx context.Context, ref flux.Reference) (*flux.Sour
 	return flux.DecodeSource(o)
 }
 
-// decoded is a HelmRelease of the cache or the API server.
+// decoded returns a HelmRelease from the cache or the API server, decoded.
 func decoded(o *helmRelease) (*flux.HelmRelease, error) {
 	o.SetGroupVersionKind(helmVersion.WithKind(flux.KindHelmRelease))
 	content, err := o.content()

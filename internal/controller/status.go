@@ -12,11 +12,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 )
 
-// writeStatus sends what is new in the status; where that is nothing, no request. Fields that
-// a later API has stay as they are. It is taken only for the object that was seen last: a
-// process that has slept through the end of its lease writes nothing over its successor's
-// history. Where only something else has changed, such as an annotation, it is sent once more.
-// Errors: errBehind when the status is somebody else's by now, and those of the API server.
+// writeStatus sends what has changed in the status; if nothing has, it makes no request.
+// Fields of later API versions stay as they are. The patch names the resource version that was
+// last seen: a process that has slept through the end of its lease must not overwrite its
+// successor's history. If only something else has changed, such as an annotation, it is sent
+// again. It returns errBehind if somebody else has written the status in the meantime, or an
+// error of the API server.
 func (r *reconciler) writeStatus(ctx context.Context, v *view, was, is flux.HelmReleaseStatus) error {
 	changed, err := statusPatch(was, is)
 	if err != nil || changed == nil {
@@ -43,8 +44,8 @@ func (r *reconciler) writeStatus(ctx context.Context, v *view, was, is flux.Helm
 	}
 }
 
-// catchUp has the view be of the newest object, if that has the status that was written last.
-// Errors: errBehind when it has another one, and those of the API server.
+// catchUp updates the view to the newest object, if that still has the status that was written
+// last. It returns errBehind if not, or an error of the API server.
 func (r *reconciler) catchUp(ctx context.Context, v *view, was flux.HelmReleaseStatus) error {
 	fresh := &view{object: &helmRelease{}}
 	fresh.object.Namespace, fresh.object.Name = v.object.Namespace, v.object.Name
@@ -63,8 +64,8 @@ func (r *reconciler) catchUp(ctx context.Context, v *view, was flux.HelmReleaseS
 	return nil
 }
 
-// statusPatch is the merge patch from one status to the next, nil where they are the
-// same. Lists and tables are sent whole.
+// statusPatch returns the merge patch from one status to the next, or nil if they are the
+// same. Top-level fields are sent whole.
 func statusPatch(was, is flux.HelmReleaseStatus) (map[string]any, error) {
 	before, err := fields(was)
 	if err != nil {
@@ -100,7 +101,7 @@ func fields(s flux.HelmReleaseStatus) (map[string]any, error) {
 	return out, json.Unmarshal(data, &out)
 }
 
-// inSync says whether the status of the pass asks for nothing more: all is as it
+// inSync reports whether the status after a pass asks for nothing more: everything is as it
 // should be until something changes.
 func inSync(hr *flux.HelmRelease) bool {
 	return decision.Ready(hr) && !hr.Spec.Suspend && hr.Metadata.DeletionTimestamp == nil &&

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// madeSource is the source that helm-controller makes of spec.chart, nil where
-// chartRef names one. The spec is the template's own, so that fields of a later API
-// are kept; its namespace is that of the template's source.
+// madeSource returns the source that helm-controller makes from spec.chart, or nil
+// if chartRef names one. The spec is the template's own, so fields of later API
+// versions are kept; its namespace is that of the template's source.
 func madeSource(hr *flux.HelmRelease) *unstructured.Unstructured {
 	t := hr.Spec.Chart
 	if t == nil || t.Spec == nil {
@@ -51,9 +51,10 @@ func madeSource(hr *flux.HelmRelease) *unstructured.Unstructured {
 	return out
 }
 
-// template brings the source that is made of spec.chart up to date and deletes the
-// one that is not meant any more. It writes where something differs alone. The
-// text of status.helmChart comes back, and what was done, for an event.
+// template brings the source that is made from spec.chart up to date, and deletes
+// one that is no longer wanted. It writes only if something differs or the
+// generation is new. It returns the value of status.helmChart and, for an event,
+// what was done.
 func (r *reconciler) template(ctx context.Context, v *view) (helmChart, done string, err error) {
 	hr := v.hr
 	made := madeSource(hr)
@@ -101,8 +102,8 @@ func (r *reconciler) template(ctx context.Context, v *view) (helmChart, done str
 	return named, done, nil
 }
 
-// deleteSource deletes the source that status.helmChart names, unless it is another
-// HelmRelease's.
+// deleteSource deletes the source that status.helmChart names, unless it belongs to
+// another HelmRelease.
 func (r *reconciler) deleteSource(ctx context.Context, hr *flux.HelmRelease) error {
 	kind, named := flux.KindHelmChart, hr.Status.HelmChart
 	if strings.Count(named, "/") == 2 {
@@ -124,7 +125,8 @@ func (r *reconciler) deleteSource(ctx context.Context, hr *flux.HelmRelease) err
 	return nil
 }
 
-// holds says whether a live source has all that is wanted of it.
+// holds reports whether a live source has all wanted labels, annotations and fields
+// of its spec.
 func holds(live *flux.Source, wanted *unstructured.Unstructured) bool {
 	contains := func(have, want map[string]string) bool {
 		for k, v := range want {
@@ -147,7 +149,7 @@ func holds(live *flux.Source, wanted *unstructured.Unstructured) bool {
 	return true
 }
 
-// plain has the types that JSON comes as.
+// plain returns a value with the types that decoded JSON has.
 func plain(v any) any {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -15,14 +15,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// view is the HelmRelease that a pass goes by. Where all looks settled it is that of the
-// cache, which costs no request; what is written or done needs the newest one.
+// view is the HelmRelease that a pass works with. If everything looks settled, it is the
+// one in the cache, which costs no request; before anything is written or done, it must
+// be the newest one.
 type view struct {
 	object *helmRelease
 	hr     *flux.HelmRelease
-	// newest says that it was read from the API server, or is the same as there.
+	// newest is set if the HelmRelease was read from the API server, or is the same as
+	// there.
 	newest bool
-	// behind says that it has turned out to be an older one: the pass counts for nothing.
+	// behind is set if it turned out to be outdated: the pass does not count.
 	behind bool
 }
 
@@ -31,15 +33,15 @@ var errBehind = errors.New("the cache is behind")
 // behindPause is how long the cache may take to catch up.
 const behindPause = time.Second
 
-// settled says whether the cached HelmRelease will do: it is as a pass in sync has left
-// it, and no older than what this process has written.
+// settled reports whether the cached HelmRelease will do: it is as a pass left it in
+// sync, and no older than what this process last wrote.
 func (r *reconciler) settled(v *view) bool {
 	return inSync(v.hr) && v.hr.Metadata.Generation == v.hr.Status.ObservedGeneration &&
 		r.wrote.seen(client.ObjectKeyFromObject(v.object), v.object.ResourceVersion)
 }
 
-// refresh reads the HelmRelease from the API server. Errors are that server's, and one
-// of an object that can't be decoded.
+// refresh reads the HelmRelease from the API server. Errors are those of that server, and
+// a terminal one if the object can't be decoded.
 func (r *reconciler) refresh(ctx context.Context, v *view) error {
 	fresh := &helmRelease{}
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(v.object), fresh); err != nil {
@@ -56,8 +58,8 @@ func (r *reconciler) refresh(ctx context.Context, v *view) error {
 	return nil
 }
 
-// verify makes sure, before anything is done, that the HelmRelease is the newest one.
-// Errors: errBehind when it is not, and those of the API server.
+// verify makes sure, before anything is done, that the HelmRelease is the newest one. It
+// returns errBehind if it is not, or an error of the API server.
 func (r *reconciler) verify(ctx context.Context, v *view) error {
 	if v.newest {
 		return nil
@@ -75,8 +77,8 @@ func (r *reconciler) verify(ctx context.Context, v *view) error {
 	return nil
 }
 
-// writes are the resource versions that this process has written last, until the cache
-// has them.
+// writes are the resource versions that this process last wrote, until the cache has
+// them.
 type writes struct {
 	mu       sync.Mutex
 	versions map[client.ObjectKey]string
@@ -88,8 +90,8 @@ func (w *writes) note(key client.ObjectKey, version string) {
 	w.versions[key] = version
 }
 
-// seen says whether a version is that of the last write or a later one. Versions
-// count upwards (KEP-5504); where they are no numbers only the same one is known to do.
+// seen reports whether a version is that of the last write or a later one. Versions count
+// upwards (KEP-5504); if they are not numbers, only the same one counts.
 func (w *writes) seen(key client.ObjectKey, version string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

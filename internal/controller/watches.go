@@ -26,7 +26,7 @@ const (
 	byDependency = "dependency"
 )
 
-// indexes are the keys of a HelmRelease in each.
+// indexes maps each index to a function that returns the keys of a HelmRelease in it.
 var indexes = map[string]func(*flux.HelmRelease) []string{
 	bySource: func(hr *flux.HelmRelease) []string { return []string{hr.ChartSource().String()} },
 	byValues: func(hr *flux.HelmRelease) []string {
@@ -49,7 +49,7 @@ var indexes = map[string]func(*flux.HelmRelease) []string{
 	},
 }
 
-// index makes the indexes in the cache.
+// index creates the indexes in the cache.
 func index(ctx context.Context, indexer client.FieldIndexer) error {
 	for name, keys := range indexes {
 		err := indexer.IndexField(ctx, &helmRelease{}, name, func(o client.Object) []string {
@@ -66,7 +66,8 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// dependents are the HelmReleases that the index has under a reference.
+// dependents returns requests for the HelmReleases that the index has under a
+// reference.
 func (r *reconciler) dependents(ctx context.Context, index string, ref flux.Reference) []ctrl.Request {
 	found := &listOf[helmReleaseKind]{}
 	if err := r.client.List(ctx, found, client.MatchingFields{index: ref.String()}, client.UnsafeDisableDeepCopy); err != nil {
@@ -79,18 +80,18 @@ func (r *reconciler) dependents(ctx context.Context, index string, ref flux.Refe
 	return out
 }
 
-// whoever enqueues the dependents of objects of a kind.
+// whoever returns a handler that enqueues the dependents of objects of a kind.
 func (r *reconciler) whoever(index, kind string) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {
 		return r.dependents(ctx, index, flux.Reference{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()})
 	})
 }
 
-// asking are the annotations that ask for a pass; forceAt and resetAt alone do not.
+// asking are the annotations that request a pass; forceAt and resetAt alone do not.
 var asking = []string{flux.AnnotationRequestedAt, flux.AnnotationPlan, flux.AnnotationApprove}
 
-// asked passes a HelmRelease on that is new, going, or asked for something: its own
-// status is no reason for a pass.
+// asked lets through a HelmRelease that is new, is being deleted, or asks for
+// something different: a change of its own status is no reason for a pass.
 var asked = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		was, is := e.ObjectOld, e.ObjectNew
@@ -101,8 +102,8 @@ var asked = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs
 	},
 })
 
-// released passes a HelmRelease on to those that depend on it when its status or what
-// it is asked for has changed.
+// released lets a HelmRelease through to those that depend on it if its readiness,
+// conditions or generation have changed.
 var released = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		was, err := decoded(e.ObjectOld.(*helmRelease))
@@ -112,7 +113,7 @@ var released = predicate.Funcs{
 	},
 }
 
-// artifact passes a source on whose artifact or readiness has changed.
+// artifact lets through a source whose generation or status has changed.
 func artifact[K any]() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		was, is := e.ObjectOld.(*object[K]), e.ObjectNew.(*object[K])
@@ -120,16 +121,16 @@ func artifact[K any]() predicate.Funcs {
 	}}
 }
 
-// labelled passes on what carries the label by which its change counts at once, new
-// content only.
+// labelled lets through objects with the label by which their changes count
+// immediately, and new resource versions only.
 func labelled(selector labels.Selector) predicate.Predicate {
 	return predicate.And(predicate.ResourceVersionChangedPredicate{}, predicate.NewPredicateFuncs(func(o client.Object) bool {
 		return selector.Matches(labels.Set(o.GetLabels()))
 	}))
 }
 
-// recordEvents keeps the marks of records, and enqueues nothing: as with
-// helm-controller a record that somebody edits is seen by the next pass.
+// recordEvents updates the marks of records and enqueues nothing: as with
+// helm-controller, a record that somebody edits is seen by the next pass.
 func (m *recordMarks) recordEvents() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	return handler.Funcs{
@@ -142,7 +143,7 @@ func (m *recordMarks) recordEvents() handler.EventHandler {
 	}
 }
 
-// metadataOf asks for the metadata of a core kind alone.
+// metadataOf returns an object that stands for the metadata of a core kind.
 func metadataOf(kind string) *metav1.PartialObjectMetadata {
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))

@@ -1,8 +1,8 @@
-// Package crdschema says what it would mean for custom resources if their
-// CustomResourceDefinition was replaced by another one: which fields differ, what is
-// validated more strictly, and what would be dropped.
+// Package crdschema says what replacing a CustomResourceDefinition with another one would mean for
+// its custom resources: which fields differ, what is validated more strictly, and what would be
+// dropped.
 //
-// It compares structural schemas keyword by keyword and judges no custom resources.
+// It compares structural schemas keyword by keyword and does not validate custom resources.
 package crdschema
 
 import (
@@ -18,23 +18,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// Difference is what two definitions differ in. Paths begin with the version, such as
-// "v1 spec.replicas"; items of lists are "[]", values of maps "{}".
+// Difference is how two definitions differ. Paths begin with the version, as in "v1 spec.replicas";
+// list items are "[]", map values "{}".
 type Difference struct {
-	// Fields is how many fields of the schemas were added, removed or changed, and how
-	// many other fields of the definition differ. What only describes is not counted:
-	// descriptions, labels and annotations.
+	// Fields is the number of schema fields that were added, removed or changed, plus the number of
+	// other fields of the definition that differ. Descriptions, labels and annotations don't count.
 	Fields int
-	// Tightens are the fields that validate more strictly.
+	// Tightens are the fields that are validated more strictly.
 	Tightens []string
-	// Drops are fields and versions that are not known any more: the API server prunes
-	// such fields when an object is written, and refuses requests for such versions.
+	// Drops are the fields and versions that no longer exist: the API server prunes such fields
+	// when an object is written, and refuses requests for such versions.
 	Drops []string
 }
 
-// Compare says in what the definition to differs from the definition from. What the
-// API server fills in is not a difference. Either may be of any apiVersion of
-// apiextensions.k8s.io; what is not of their form counts as absent.
+// Compare returns how the definition to differs from the definition from. What the API server fills
+// in is not a difference. Both may have any apiVersion of apiextensions.k8s.io; malformed parts
+// count as absent.
 func Compare(from, to *unstructured.Unstructured) Difference {
 	d := &Difference{}
 	before, after := withDefaults(from.Object["spec"]), withDefaults(to.Object["spec"])
@@ -43,7 +42,7 @@ func Compare(from, to *unstructured.Unstructured) Difference {
 	return *d
 }
 
-// withDefaults is a definition's spec with what the API server adds, by
+// withDefaults returns a definition's spec with what the API server adds, according to
 // https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.3/pkg/apis/apiextensions/v1/defaults.go.
 func withDefaults(v any) map[string]any {
 	spec := maps.Clone(object(v))
@@ -65,8 +64,8 @@ func withDefaults(v any) map[string]any {
 	return spec
 }
 
-// withoutCA is how a definition converts versions, without the certificates that
-// cert-manager and its like put in for those who call the webhook.
+// withoutCA returns how a definition converts versions, without the CA bundle
+// for its webhook, which cert-manager and the like inject.
 func withoutCA(v any) any {
 	conversion, _ := jsontree.Copy(v).(map[string]any)
 	if conversion == nil {
@@ -76,7 +75,8 @@ func withoutCA(v any) any {
 	return conversion
 }
 
-// specNode is what the Go type of a definition says of its spec, schemaNode of a schema.
+// specNode returns what the Go type of a definition says about its spec, schemaNode what it says
+// about a schema.
 func specNode() *apitypes.Node {
 	return apitypes.Of(kinds.CustomResourceDefinition.WithVersion("v1")).Child("spec")
 }
@@ -85,8 +85,8 @@ func schemaNode() *apitypes.Node {
 	return specNode().Child("versions").Item().Child("schema").Child("openAPIV3Schema")
 }
 
-// count counts the fields that differ, but for some that are compared apart. What the API
-// server does not know it drops.
+// count counts the fields that differ, except for those in apart, which are compared separately,
+// and unknown ones, which the API server drops.
 func (d *Difference) count(before, after map[string]any, n *apitypes.Node, apart ...string) {
 	for _, key := range jsontree.Keys(before, after) {
 		if known := n.Child(key); known != nil && !slices.Contains(apart, key) && !apitypes.Equal(before[key], after[key], known) {
@@ -119,7 +119,7 @@ func schemaOf(version map[string]any) map[string]any {
 	return object(object(version["schema"])["openAPIV3Schema"])
 }
 
-// schema compares two schemas of one field and all below.
+// schema compares two schemas of one field, and those of the fields below it.
 func (d *Difference) schema(path string, before, after map[string]any) {
 	was, is := object(before["properties"]), object(after["properties"])
 	for _, key := range jsontree.Keys(was, is) {
@@ -150,7 +150,8 @@ func (d *Difference) schema(path string, before, after map[string]any) {
 	}
 }
 
-// below compares what a list or a map holds, where both say it by a schema.
+// below compares the items of a list or the values of a map, if both definitions have a schema for
+// them.
 func (d *Difference) below(path string, before, after any) {
 	was, is := object(before), object(after)
 	if was != nil && is != nil {
@@ -158,7 +159,7 @@ func (d *Difference) below(path string, before, after any) {
 	}
 }
 
-// losesUnknown says whether fields that no schema names were kept and are not any more.
+// losesUnknown reports whether fields that are not in the schema used to be kept and no longer are.
 func losesUnknown(before, after map[string]any) bool {
 	open := func(s map[string]any) bool {
 		extra, given := s["additionalProperties"]
@@ -167,8 +168,8 @@ func losesUnknown(before, after map[string]any) bool {
 	return open(before) && !open(after)
 }
 
-// otherKeywords says whether the schemas say something else of the field itself. What
-// describes it means nothing, and what it holds is compared apart.
+// otherKeywords reports whether the schemas differ for the field itself. Descriptions are ignored,
+// and nested schemas are compared separately.
 func otherKeywords(before, after map[string]any) bool {
 	n := schemaNode()
 	return slices.ContainsFunc(jsontree.Keys(before, after), func(key string) bool {

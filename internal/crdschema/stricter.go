@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// stricter says whether after refuses for the field itself what before has let pass, as
-// far as single keywords tell: allOf, anyOf, oneOf and not may mean either. The keywords
-// are those of
+// stricter reports whether after rejects values of the field itself that before accepted, as far as
+// single keywords show that: allOf, anyOf, oneOf and not may mean either. The keywords are those of
 // https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.3/pkg/apis/apiextensions/v1/types_jsonschema.go.
 func stricter(before, after map[string]any) bool {
 	switch {
@@ -37,13 +36,13 @@ func stricter(before, after map[string]any) bool {
 		}
 	}
 	list, _ := after["x-kubernetes-list-type"].(string)
-	if (list == "set" || list == "map") && before["x-kubernetes-list-type"] != list { // no item twice
+	if (list == "set" || list == "map") && before["x-kubernetes-list-type"] != list { // duplicates are no longer allowed
 		return true
 	}
 	return narrower(before, after)
 }
 
-// narrower says whether a limit is new, or nearer than it was.
+// narrower reports whether a limit is new or tighter than before.
 func narrower(before, after map[string]any) bool {
 	for _, unit := range []string{"imum", "Length", "Items", "Properties"} {
 		if tighter(before["max"+unit], after["max"+unit], -1) || tighter(before["min"+unit], after["min"+unit], 1) {
@@ -53,8 +52,8 @@ func narrower(before, after map[string]any) bool {
 	return false
 }
 
-// tighter says of a limit whether it is one where there was none, or has moved in that
-// direction. A least length of nothing is no limit.
+// tighter reports whether a limit is new, or has moved in the given direction (-1 for maxima, 1 for
+// minima). A minimum of 0 that is new is no limit.
 func tighter(before, after any, direction float64) bool {
 	to, limited := number(after)
 	from, was := number(before)
@@ -77,7 +76,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// missing says whether list has an item that in does not have.
+// missing reports whether list has an item that is not among in.
 func missing(in, list any) bool {
 	have, _ := in.([]any)
 	items, _ := list.([]any)
@@ -86,7 +85,7 @@ func missing(in, list any) bool {
 	})
 }
 
-// missingRules says whether after has a rule of CEL that before does not have.
+// missingRules reports whether after has a CEL rule that before does not have.
 func missingRules(before, after map[string]any) bool {
 	return len(rules(after).Difference(rules(before))) > 0
 }

@@ -1,12 +1,11 @@
-// Package credential knows credentials by the names of their keys: what may be printed of values,
-// objects and plans is decided by it.
+// Package credential recognises credentials by the names of their keys, which decides what may be
+// printed of values, objects and plans.
 package credential
 
 import "strings"
 
-// suffixes are endings of the names of keys that hold credentials. Names are compared
-// without case, punctuation and trailing digits: DB_PASSWORD, rootPassword and password2 all end in
-// "password".
+// suffixes are the endings of names of keys that hold credentials. Case, punctuation and trailing
+// digits of names are ignored: DB_PASSWORD, rootPassword and password2 all end in "password".
 var suffixes = [...]string{
 	"password", "passwd", "passphrase", "pwd",
 	"token", "secret", "credential", "credentials",
@@ -14,11 +13,12 @@ var suffixes = [...]string{
 	"connectionstring", "dsn", "dockerconfigjson",
 }
 
-// referenceSuffixes are endings of names that look like credentials but refer to where one is kept.
+// referenceSuffixes are endings of names that look like credentials but only refer to where one is
+// kept.
 var referenceSuffixes = [...]string{"existingsecret", "pullsecret"}
 
 // Named reports whether a key of an object, of values or of the environment is named like a
-// credential. It is called for each key of each object, so it has to be fast.
+// credential. It is called for every key of every object, so it has to be fast.
 func Named(name string) bool {
 	for name != "" && letter(name[len(name)-1]) == 0 {
 		name = name[:len(name)-1] // punctuation and digits at the end
@@ -30,7 +30,7 @@ func Named(name string) bool {
 		endsInWord(name, "pass")
 }
 
-// suffixesEndingIn are the suffixes by their last letter, from a to z.
+// suffixesEndingIn holds the suffixes by their last letter, from a to z.
 var suffixesEndingIn = func() (out [26][]string) {
 	for _, suffix := range suffixes {
 		last := suffix[len(suffix)-1] - 'a'
@@ -48,7 +48,7 @@ func endsInOneOf(name string, endings []string) bool {
 	return false
 }
 
-// endsIn is strings.HasSuffix without case and punctuation.
+// endsIn is strings.HasSuffix, ignoring case and punctuation.
 func endsIn(name, suffix string) bool {
 	at := len(name)
 	for left := len(suffix); left > 0; {
@@ -65,8 +65,8 @@ func endsIn(name, suffix string) bool {
 	return true
 }
 
-// endsInWord reports whether word, in lower case, is the last one of a name: DB_PASS and smtpPass end in
-// "pass", bypass does not.
+// endsInWord reports whether the last word of the name is word, which is in lower case: DB_PASS and
+// smtpPass end in "pass", bypass does not.
 func endsInWord(name, word string) bool {
 	at := len(name) - len(word)
 	if at < 0 || !strings.EqualFold(name[at:], word) {

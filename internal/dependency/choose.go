@@ -24,11 +24,11 @@ type chosen struct {
 	declared *chart.Dependency
 	ref      resolve.Reference
 	locked   resolve.Locked
-	// data is the archive, nil for what has no repository. stale says that it is
-	// missing, which Check alone leaves so.
+	// data is the archive, nil for a dependency without a repository. stale says
+	// that the archive is missing, which stays so only with Check.
 	data  []byte
 	stale bool
-	// file is its name in charts/.
+	// file is the archive's name in charts/.
 	file     string
 	origin   string
 	warnings []chart.Warning
@@ -38,13 +38,13 @@ type chosen struct {
 type job struct {
 	*run
 	*folder
-	// build takes the versions of the lock, which is there.
+	// build takes the versions from the lock, which exists then.
 	build    bool
 	declared []*chart.Dependency
 	all      []*chosen
 }
 
-// choose says which charts are meant, as far as that can be said without asking.
+// choose works out which charts are meant, as far as that is possible without asking a server.
 func (j *job) choose() error {
 	known, err := j.Sources.Repositories()
 	if err != nil {
@@ -85,7 +85,7 @@ func (j *job) choose() error {
 	return errors.Join(errs...)
 }
 
-// below does the same for the folders that the chart depends on.
+// below visits the folders that the chart depends on, with Recursive.
 func (j *job) below(ctx context.Context) error {
 	if !j.Recursive {
 		return nil
@@ -105,11 +105,11 @@ func (j *job) below(ctx context.Context) error {
 	return nil
 }
 
-// parallel is how many charts are fetched at once.
+// parallel is the number of charts that are fetched at the same time.
 const parallel = 8
 
-// fetch brings the charts, side by side. What is in charts/ is not fetched. Errors: those of
-// every dependency, in the order of Chart.yaml.
+// fetch fetches the charts in parallel, except those that are in charts/ already. It returns the
+// errors of all dependencies, in the order of Chart.yaml.
 func (j *job) fetch(ctx context.Context) error {
 	for _, a := range j.archives {
 		j.Sources.Offer(a.data)
@@ -134,23 +134,25 @@ func (j *job) fetch(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // each error is in its place
+	_ = g.Wait() // each error is in errs
 	return errors.Join(errs...)
 }
 
-// here says whether nobody has to be asked for a chart.
+// here reports whether a chart is available without asking a server, or with Check would be
+// fetched, which makes it stale.
 func (j *job) here(c *chosen) bool {
 	if c.ref.Kind == resolve.Vendored || c.ref.Kind == resolve.Local {
 		return true
 	}
 	if !j.build || c.locked.Digest == "" || j.Sources.Demands(c.locked.Repository) {
-		return false // a signature is looked for where the chart is
+		return false // the signature has to be fetched from where the chart is
 	}
 	_, ok := j.Sources.At(c.locked.Digest)
 	c.stale = !ok && j.Check
 	return ok || c.stale
 }
 
+// fetchOne gets the archive of one dependency: from charts/, from a folder, or from its source.
 func (j *job) fetchOne(ctx context.Context, c *chosen) error {
 	switch {
 	case c.stale:
@@ -190,8 +192,8 @@ func (j *job) fetchOne(ctx context.Context, c *chosen) error {
 	return c.take()
 }
 
-// promised checks an archive by the digest that the lock has for its version: when
-// that is another one, somebody has published the version twice.
+// promised checks an archive against the digest that the lock has for its version: if they differ,
+// somebody has published the version twice.
 func (j *job) promised(c *chosen, version string, fetched source.Fetched) error {
 	if j.lock == nil || j.Sources.AllowMismatch && !j.build {
 		return nil
@@ -205,7 +207,7 @@ func (j *job) promised(c *chosen, version string, fetched source.Fetched) error 
 	return nil
 }
 
-// take looks at an archive: it has to be the chart that it was chosen for.
+// take checks that the archive is the chart that was chosen, and sets its file name.
 func (c *chosen) take() error {
 	loaded, _, err := chartload.Archive(bytes.NewReader(c.data), c.declared.Name)
 	if err != nil {
@@ -222,14 +224,14 @@ func (c *chosen) take() error {
 	return nil
 }
 
-// equal says whether two versions are the same, with v before them or not.
+// equal reports whether two versions are the same, with or without a leading v.
 func equal(a, b string) bool {
 	v, errA := semver.NewVersion(a)
 	w, errB := semver.NewVersion(b)
 	return errA == nil && errB == nil && v.Equal(w) && v.Metadata() == w.Metadata()
 }
 
-// packFolder makes the archive of a dependency that is a folder.
+// packFolder packs the archive of a dependency that is a folder.
 func (j *job) packFolder(c *chosen) error {
 	if info, err := os.Stat(c.ref.Path); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package dependency brings the charts that a chart depends on into its charts/
-// folder, and writes Chart.lock: Helm 4.3.1's, with the digest of each archive besides,
-// so that an archive that is published twice under one version is refused.
+// Package dependency puts the charts that a chart depends on into its charts/ folder and writes
+// Chart.lock: that of Helm 4.3.1, plus the digest of each archive, so an archive that is published
+// again under the same version is refused.
 //
-// Which versions and URLs are meant is package resolve's to say, and package source
-// fetches. What a folder holds changes as a whole, or not at all.
+// Package resolve determines versions and URLs, and package source fetches. A folder's content
+// changes as a whole or not at all.
 package dependency
 
 import (
@@ -21,58 +21,59 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// Options say how dependencies are brought.
+// Options says how dependencies are fetched and written.
 type Options struct {
 	Sources *source.Sources
 	Load    chartload.Options
-	// SkipRefresh takes the indexes of configured repositories as they are.
+	// SkipRefresh uses the cached indexes of configured repositories without refreshing them.
 	SkipRefresh bool
-	// Recursive does the same for folders that are dependencies, these first.
+	// Recursive also handles the dependencies of dependencies that are folders, before the chart
+	// itself.
 	Recursive bool
-	// Check writes nothing, and tells what would be.
+	// Check writes nothing and only reports what would change.
 	Check bool
-	// Now is when the lock is made.
+	// Now is the time for a new lock.
 	Now time.Time
 }
 
-// Outcome is what has become of one chart's dependencies.
+// Outcome is the result for the dependencies of one chart.
 type Outcome struct {
-	// Chart is its folder.
+	// Chart is the chart's folder.
 	Chart        string   `json:"chart"`
 	Dependencies []Result `json:"dependencies"`
-	// Removed are files of charts/ that no dependency is any more.
+	// Removed are files in charts/ that no longer belong to a dependency.
 	Removed []string `json:"removed,omitempty"`
-	// LockChanged says that there is a new lock, Changed that that or charts/ is new.
+	// LockChanged says that there is a new lock, Changed that the lock or charts/ changes.
 	LockChanged bool            `json:"lockChanged"`
 	Changed     bool            `json:"changed"`
 	Warnings    []chart.Warning `json:"-"`
 }
 
-// Result is one dependency.
+// Result is the result for one dependency.
 type Result struct {
 	Name       string `json:"name"`
 	Version    string `json:"version"`
 	Repository string `json:"repository"`
 	Digest     string `json:"digest,omitempty"`
-	// File is its name in charts/, "" for what has no repository.
+	// File is the archive's name in charts/, "" for a dependency without a repository.
 	File string `json:"file,omitempty"`
-	// New says that it was not there before, Origin where it is from then.
+	// New says that the archive was not in charts/ before, Origin where it comes from.
 	New    bool   `json:"new"`
 	Origin string `json:"origin,omitempty"`
 }
 
-// Update chooses the newest versions that Chart.yaml allows, fetches what is not there,
-// and writes charts/ and the lock. A chart without dependencies is left alone. The
-// outcomes are those of the charts in the order in which they were done. Errors:
-// *source.DigestError when a version has other bytes than the lock has a digest of.
+// Update chooses the newest versions that Chart.yaml allows, fetches what is missing, and writes
+// charts/ and the lock. A chart without dependencies is left alone. The outcomes are in the order
+// in which the charts were handled. It returns a *source.DigestError if a version does not have the
+// digest that the lock has for it.
 func Update(ctx context.Context, path string, o Options) ([]Outcome, error) {
 	r := &run{Options: o}
 	err := r.visit(ctx, path)
 	return r.outcomes, err
 }
 
-// Build brings what the lock says and changes no lock; it asks no server for what is
-// there. Without a lock it is Update. Errors: *resolve.OutOfSyncError,
+// Build fetches what the lock says and does not change the lock; it asks no server for archives
+// that it already has. Without a lock it is Update. It returns a *resolve.OutOfSyncError or a
 // *source.DigestError.
 func Build(ctx context.Context, path string, o Options) ([]Outcome, error) {
 	r := &run{Options: o, build: true}
@@ -85,12 +86,11 @@ type run struct {
 	Options
 	build    bool
 	outcomes []Outcome
-	// above are the charts whose dependency the present one is, done those that are
-	// complete.
+	// above are the charts that depend on the current one, done those that are finished.
 	above, done []string
 }
 
-// visit does one chart, and with Recursive first the folders that it depends on.
+// visit handles one chart, and with Recursive the folders that it depends on before it.
 func (r *run) visit(ctx context.Context, path string) error {
 	real, err := filepath.Abs(path)
 	if err == nil {
@@ -123,6 +123,7 @@ func (r *run) visit(ctx context.Context, path string) error {
 	return nil
 }
 
+// one handles the chart in one folder; unless Check is set, the caller holds its lock.
 func (r *run) one(ctx context.Context, path string) (Outcome, error) {
 	f, err := readFolder(path, r.Load)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 const (
 	chartsFolder = "charts"
 	maxLockBytes = 8 << 20
-	// unfinished is what the names of folders begin with in which charts/ is made.
+	// unfinished is the prefix for names of folders in which a new charts/ is prepared.
 	unfinished = outputfile.Prefix + "charts-"
 )
 
@@ -28,16 +28,16 @@ const (
 type archive struct {
 	file string
 	data []byte
-	// chart is nil when it can't be loaded.
+	// chart is nil if it can't be loaded.
 	chart *chart.Metadata
 }
 
-// folder is a chart's folder as the dependencies find it.
+// folder is what a chart's folder holds before anything changes.
 type folder struct {
 	path     string
 	chart    *chart.Chart
 	warnings []chart.Warning
-	// lockFile is the name of the lock; lock is nil when there is none.
+	// lockFile is the file name of the lock; lock is nil if there is none.
 	lockFile string
 	lock     *resolve.Lock
 	archives []archive
@@ -45,7 +45,7 @@ type folder struct {
 	unpacked []string
 }
 
-// readFolder reads a chart's folder, without what is in the folders of charts/.
+// readFolder reads a chart's folder, except for the content of folders in charts/.
 func readFolder(path string, o chartload.Options) (*folder, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("load chart: %w", err)
@@ -69,8 +69,8 @@ func readFolder(path string, o chartload.Options) (*folder, error) {
 	return f, f.readCharts()
 }
 
-// refuseLink is an error when a name in the folder is a link: what is written or
-// removed through it would be somewhere else.
+// refuseLink returns an error if a name in the folder is a symbolic link:
+// whatever is written or removed through it would be somewhere else.
 func (f *folder) refuseLink(name string) error {
 	at := filepath.Join(f.path, name)
 	info, err := os.Lstat(at)
@@ -133,7 +133,7 @@ func (f *folder) readCharts() error {
 	return nil
 }
 
-// sweep removes what a killed run has left. The chart is locked.
+// sweep removes what killed runs have left behind. The caller holds the chart's lock.
 func (f *folder) sweep() error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -149,7 +149,7 @@ func (f *folder) sweep() error {
 	return nil
 }
 
-// has says whether charts/ holds a file with this content.
+// has reports whether charts/ holds the file with this content.
 func (f *folder) has(file string, data []byte) bool {
 	for _, a := range f.archives {
 		if a.file == file {
@@ -159,7 +159,7 @@ func (f *folder) has(file string, data []byte) bool {
 	return false
 }
 
-// vendored says whether charts/ holds a chart that has no repository.
+// vendored reports whether charts/ holds a chart of that name, as an archive or a folder.
 func (f *folder) vendored(name string) bool {
 	for _, a := range f.archives {
 		if a.chart != nil && a.chart.Name == name {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// Status is a dependency as Chart.yaml has it, and what charts/ has of it: see
-// resolve.Status.
+// Status is a dependency as it is in Chart.yaml, with its status in charts/:
+// see resolve.Status.
 type Status struct {
 	Name       string `json:"name"`
 	Version    string `json:"version"`
@@ -23,8 +23,8 @@ type Status struct {
 	Status     string `json:"status"`
 }
 
-// List says what a chart depends on and what of it is there, and which charts are
-// there without being dependencies. path is a folder or an archive.
+// List returns what a chart depends on and whether charts/ has it, with warnings
+// about anything else in charts/. path is a folder or an archive.
 func List(path string, o chartload.Options) ([]Status, []chart.Warning, error) {
 	loaded, warnings, err := chartload.Alone(path, o)
 	if err != nil {
@@ -35,7 +35,7 @@ func List(path string, o chartload.Options) ([]Status, []chart.Warning, error) {
 		return nil, nil, err
 	}
 	have := inCharts(files)
-	lock, _ := resolve.LockIn(loaded) // one that can't be read promises nothing
+	lock, _ := resolve.LockIn(loaded) // a lock that can't be read guarantees nothing
 	list, declared := []Status{}, map[string]bool{}
 	for _, d := range loaded.Metadata.Dependencies {
 		declared[d.Name] = true
@@ -56,7 +56,7 @@ func List(path string, o chartload.Options) ([]Status, []chart.Warning, error) {
 	return list, warnings, nil
 }
 
-// inCharts is what is in charts/, in the order of the names.
+// inCharts returns what is in charts/, sorted by name.
 func inCharts(files []*chart.File) []resolve.InCharts {
 	found := map[string]resolve.InCharts{}
 	for _, f := range files {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// packed gives the archive in charts/ that holds a chart, or nil: Helm packs the same
-// folder in other bytes, and unpacks the archives in it.
+// packed returns the archive in charts/ that holds the same chart, or nil. Its bytes may differ
+// from ours: Helm packs folders differently, and unpacks the archives in them.
 func (f *folder) packed(c *chart.Chart) []byte {
 	for _, a := range f.archives {
 		if a.chart == nil || a.chart.Name != c.Name() || a.chart.Version != c.Metadata.Version {
@@ -23,7 +23,7 @@ func (f *folder) packed(c *chart.Chart) []byte {
 	return nil
 }
 
-// sameChart says whether two charts render the same, and hold the same files.
+// sameChart reports whether two charts render the same and hold the same files.
 func sameChart(a, b *chart.Chart) bool {
 	if !sameJSON(a.Metadata, b.Metadata) || !sameJSON(a.Values, b.Values) || !bytes.Equal(a.Schema, b.Schema) {
 		return false

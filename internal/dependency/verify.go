@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// Verify checks the archives in a chart's charts/ by the digests in its lock, as far as
-// that has any: a *source.DigestError when one is another. What is unpacked can't be
-// checked, and what is missing is not looked for.
+// Verify checks the archives in a chart's charts/ against the digests in its lock, as far as it has
+// any, and returns a *source.DigestError for one that differs. Unpacked charts can't be checked,
+// and missing ones are not reported.
 func Verify(c *chart.Chart) error {
 	lock, err := resolve.LockIn(c)
 	if lock == nil || err != nil {

@@ -17,17 +17,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// change is what is to become of a folder.
+// change is a change to a folder.
 type change struct {
-	// files are the archives that belong into charts/, by their names.
+	// files are the archives that belong in charts/, by name.
 	files map[string][]byte
-	// removed are those that do not any more.
+	// removed are the archives that no longer do.
 	removed []string
 	// lock is the new lock, or nil.
 	lock *resolve.Lock
 }
 
-// change is what charts/ and the lock have to become.
+// change returns the change that charts/ and the lock need.
 func (j *job) change() (change, error) {
 	c := change{files: map[string][]byte{}}
 	locked, vendored := []resolve.Locked{}, map[string]bool{}
@@ -38,7 +38,7 @@ func (j *job) change() (change, error) {
 			continue
 		}
 		if there, taken := c.files[d.file]; taken && !bytes.Equal(there, d.data) {
-			// Another chart of that name and version, from another place.
+			// Another chart with that name and version, from another source.
 			mark := cmp.Or(d.declared.Alias, strings.TrimPrefix(source.Digest(d.data), "sha256:")[:8])
 			first := d.file
 			d.file = strings.TrimSuffix(d.file, ".tgz") + "-" + mark + ".tgz"
@@ -52,7 +52,7 @@ func (j *job) change() (change, error) {
 	unknown := slices.ContainsFunc(j.all, func(d *chosen) bool { return d.stale })
 	for _, a := range j.archives {
 		if unknown {
-			break // with Check: what takes their place is not here
+			break // with Check: what would replace them was not fetched
 		}
 		if _, wanted := c.files[a.file]; !wanted && a.chart != nil && !vendored[a.chart.Name] {
 			c.removed = append(c.removed, a.file)
@@ -68,7 +68,7 @@ func (j *job) change() (change, error) {
 	return c, err
 }
 
-// tell fills in what comes of it.
+// tell fills in the outcome.
 func (j *job) tell(out *Outcome, c change) {
 	out.Removed, out.LockChanged = c.removed, c.lock != nil
 	out.Changed = out.LockChanged || c.needed(j.folder)
@@ -86,7 +86,7 @@ func (j *job) tell(out *Outcome, c change) {
 	}
 }
 
-// needed says whether charts/ changes.
+// needed reports whether charts/ changes.
 func (c change) needed(f *folder) bool {
 	for name, data := range c.files {
 		if !f.has(name, data) {
@@ -96,9 +96,9 @@ func (c change) needed(f *folder) bool {
 	return len(c.removed) > 0
 }
 
-// write makes the change: charts/ first, as a whole, and then the lock. Whatever goes
-// wrong, both stay as they were; a run that is killed between the two leaves a lock
-// whose digests charts/ does not have.
+// write makes the change: first charts/ as a whole, then the lock. If anything goes wrong, both
+// stay as they were; a run that is killed between the two leaves a lock whose digests don't match
+// charts/.
 func (f *folder) write(c change) (err error) {
 	staged, err := os.MkdirTemp(f.path, unfinished)
 	if err != nil {
@@ -137,7 +137,7 @@ func (f *folder) write(c change) (err error) {
 	return nil
 }
 
-// stage makes the new charts/: what is kept of the old one, and the archives.
+// stage creates the new charts/ from what is kept of the old one and the archives.
 func (f *folder) stage(made string, c change) error {
 	old, mode := filepath.Join(f.path, chartsFolder), fs.FileMode(0o755)
 	if info, err := os.Stat(old); err == nil {
@@ -170,8 +170,8 @@ func (f *folder) stage(made string, c change) error {
 	return os.Chmod(made, mode)
 }
 
-// link gives what is at a path a second name: the files of folders one by one, links
-// as they are written. Where the file system has no second names, it copies.
+// link hard-links a file, or every file in a folder; symbolic links are recreated as they are. If
+// the file system does not support hard links, it copies.
 func link(from, to string) error {
 	info, err := os.Lstat(from)
 	if err != nil {

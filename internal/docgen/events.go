@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/eventstream"
 )
 
-// eventsSchema is the JSON schema of one line of the stream that -o json prints
-// while a command applies, from the Go types. What every event of a type has
-// comes from report.Types.
+// eventsSchema returns the JSON schema of one line of the stream that -o json
+// prints while a command applies, derived from the Go types. The fields that
+// each type of event always has come from eventstream.Types.
 func eventsSchema() ([]byte, error) {
 	schema := reflector().Reflect(&eventstream.Event{})
 	schema.ID = pages + "events.schema.json"

@@ -1,7 +1,6 @@
-// Command docgen writes the generated pages of docs/: the CLI reference and the
-// JSON schemas of plans, sets and events. It is run by go generate, in the folder of the module.
-// With -packages it writes what packages have besides the program: the man page and
-// completions.
+// Command docgen writes the generated pages of docs/: the CLI reference and the JSON schemas of
+// plans, sets and events. go generate runs it in this folder. With -packages it writes what
+// packages contain besides the program: the man page and completions.
 package main
 
 import (

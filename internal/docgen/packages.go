@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/command"
 )
 
-// packageFiles writes the man page kubectl-release.1, made of the CLI reference, the
-// completions bash, zsh and fish, and kubectl's own kubectl_complete-release.
+// packageFiles writes the man page kubectl-release.1, made from the CLI reference, the completion
+// scripts bash, zsh and fish, and kubectl_complete-release for completion by kubectl.
 func packageFiles(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -41,10 +41,10 @@ func packageFiles(dir string) error {
 	return nil
 }
 
-// row is one of the reference's tables of flags.
+// row matches a row in the reference's tables of flags.
 var row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*) \\|$")
 
-// manPage is the CLI reference as a page of section 1, with lists in the place of tables.
+// manPage returns the CLI reference as a man page of section 1, with lists instead of tables.
 func manPage() ([]byte, error) {
 	var reference bytes.Buffer
 	if err := command.Reference(&reference); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// pages is where the schemas are found.
+// pages is the URL under which the schemas are published.
 const pages = "https://github.com/kubectl-release/kubectl-release/blob/main/docs/"
 
-// planSchema is the JSON schema of the plan that -o json prints, from the Go
-// types.
+// planSchema returns the JSON schema of the plan that -o json prints, derived
+// from the Go types.
 func planSchema() ([]byte, error) {
 	schema := reflector().Reflect(&plan.Document{})
 	schema.ID = pages + "plan.schema.json"
@@ -25,8 +25,8 @@ func planSchema() ([]byte, error) {
 	return indented(schema)
 }
 
-// setSchema is the JSON schema of what plan many -o json prints, from the Go types. What
-// a plan has, too, is in the plan's.
+// setSchema returns the JSON schema of what plan many -o json prints, derived from the Go types. It
+// refers to the plan's schema for what the two have in common.
 func setSchema() ([]byte, error) {
 	r := reflector()
 	r.Lookup = func(t reflect.Type) jsonschema.ID {
@@ -52,16 +52,17 @@ func setSchema() ([]byte, error) {
 
 func reflector() *jsonschema.Reflector {
 	return &jsonschema.Reflector{
-		// Minor versions of the format only add: readers have to bear new fields.
+		// Minor versions of the format only add fields, so readers must accept unknown ones.
 		AllowAdditionalProperties: true,
-		// A Policy is a word of hooks, and a type of the plan: words are no types.
+		// A Policy is both a string type of hooks and a struct of the plan: string types get their
+		// package's name.
 		Namer: func(t reflect.Type) string {
 			if t.Kind() == reflect.String {
 				return t.String()
 			}
 			return ""
 		},
-		// Objects of the cluster print as they are, whatever they hold.
+		// Objects of the cluster are printed as they are, whatever they hold.
 		Mapper: func(t reflect.Type) *jsonschema.Schema {
 			if t == reflect.TypeFor[unstructured.Unstructured]() {
 				return &jsonschema.Schema{Type: "object"}

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// access asks which of the permissions that the plan needs are denied.
+// access asks the API server which of the permissions that the plan needs are denied.
 func (e *Engine) access(ctx context.Context, needed []plan.Permission) plan.Access {
 	if len(needed) == 0 {
 		return plan.Access{}
@@ -15,7 +15,7 @@ func (e *Engine) access(ctx context.Context, needed []plan.Permission) plan.Acce
 	return e.Cluster.Access(ctx, needed)
 }
 
-// nameRecords says where the plan's records and its lock are.
+// nameRecords fills in where the plan's records and its lock are.
 func (e *Engine) nameRecords(in *plan.Input) {
 	if e.Locker != nil {
 		in.LockName = releasestore.LeaseName(in.Release.Name)

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Baseline stands in for live objects in a comparison. Kind says which of the
-// other fields count.
+// Baseline replaces the live objects in a comparison. Kind says which of the
+// other fields are used.
 type Baseline struct {
 	plan.Against
 	// Revision is the number of a stored revision.
 	Revision int
-	// Manifest is rendered YAML, hooks and CRDs included. An empty one means that nothing is
-	// installed yet.
+	// Manifest is rendered YAML, including hooks and CRDs. If it is empty, nothing is installed
+	// yet.
 	Manifest string
 	// Saved is a plan that is treated as applied.
 	Saved *plan.Plan
@@ -29,15 +29,15 @@ type Baseline struct {
 
 // base is the content of a baseline.
 type base struct {
-	// revision holds manifest, hooks, chart and values as far as they are known; nil when nothing
-	// is installed.
+	// revision holds manifest, hooks, chart and values as far as they are known; nil if nothing is
+	// installed.
 	revision *release.Revision
 	// crds are those of crds/ folders, which are not in the manifest.
 	crds  []manifest.Object
 	chart plan.ChartRef
-	// partial says that there may be CRDs which are not in crds.
+	// partial says that there may be CRDs that are not in crds.
 	partial bool
-	// secrets are the contents of Secrets that its templates have read.
+	// secrets are the contents of Secrets that the baseline's templates have read.
 	secrets [][]byte
 }
 
@@ -103,8 +103,8 @@ func unstored(r *release.Revision) *release.Revision {
 	return out
 }
 
-// fileBase reads rendered YAML: objects, hooks and, by the comment that names
-// their source, the CRDs of crds/ folders.
+// fileBase parses rendered YAML: objects, hooks, and the CRDs of crds/
+// folders, which it recognises by the comment that names their source.
 func (c comparison) fileBase() (base, error) {
 	var files []manifest.File
 	out := base{partial: true}

@@ -14,8 +14,9 @@ import (
 )
 
 // PlanAgainst plans as if the cluster held what the baseline says and nothing else. The chart is
-// rendered as for an upgrade in this cluster, lookups included; of the release only its records are
-// read. Errors: *NoReleaseError for a revision of a release that does not exist.
+// rendered as for an upgrade in this cluster, including lookups; of the release, only the records
+// are read. It returns a *NoReleaseError or a *NoRevisionError if the baseline is a revision that
+// does not exist.
 func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := e.Cluster.Facts(ctx)
 	if err != nil {
@@ -31,8 +32,8 @@ func (e *Engine) PlanAgainst(ctx context.Context, d Deployment, b Baseline) (*pl
 	return c.plan(ctx, gathered{facts: facts, history: history, lookups: e.lookups(ctx)})
 }
 
-// PlanOffline plans without a cluster: records and objects are not read, and lookups are answered
-// by api. The values are those given; only those of a baseline that is a chart can be reused.
+// PlanOffline plans without a cluster: no records or objects are read, and api answers lookups.
+// Only the given values are used, or, on request, those of a baseline that is a chart.
 func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := api.Facts(ctx)
 	if err != nil {
@@ -42,14 +43,14 @@ func PlanOffline(ctx context.Context, api Offline, toolVersion string, d Deploym
 	if d.Source.Reuse != values.ReuseValues || b.Kind != plan.AgainstChart {
 		d.Source.Reuse = values.ResetValues
 	}
-	// Charts that use the revision's number see that of a first upgrade.
+	// Charts that use the revision number see that of a first upgrade.
 	first := &release.Revision{Version: 1, ApplyMethod: release.ServerSide, Info: release.Info{Status: release.StatusDeployed}}
 	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b, recordLimit: releasestore.MaxSize, lookupGiven: api.Lookup != nil}
 	return c.plan(ctx, gathered{facts: facts, history: release.History{first}, lookups: &lookups{find: api.Lookup}})
 }
 
-// PlanOfflineUninstall plans the removal of what the baseline, a chart, renders, as PlanOffline
-// plans an upgrade from it. Of d only the release and the options are used.
+// PlanOfflineUninstall plans the removal of what the baseline chart renders, as PlanOffline plans
+// an upgrade from it. It uses only the release and the options of d.
 func PlanOfflineUninstall(ctx context.Context, api Offline, toolVersion string, d Deployment, b Baseline) (*plan.Plan, error) {
 	facts, err := api.Facts(ctx)
 	if err != nil {
@@ -71,14 +72,14 @@ func PlanOfflineUninstall(ctx context.Context, api Offline, toolVersion string, 
 	}, base)
 }
 
-// comparison is one run of PlanAgainst or PlanOffline.
+// comparison is one call of PlanAgainst, PlanOffline or PlanOfflineUninstall.
 type comparison struct {
 	Deployment
 	api         API
 	toolVersion string
 	baseline    Baseline
 	recordLimit int
-	// lookupGiven says that the user has given the objects for lookups.
+	// lookupGiven says that the user has supplied the objects for lookups.
 	lookupGiven bool
 }
 
@@ -112,7 +113,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 
 // rendered renders both sides as an upgrade, or as an install if the baseline says so. If an
 // upgrade fails to render and a lookup found nothing, both are rendered as an install: charts such
-// as Bitnami's refuse to upgrade without the Secret that they created at install.
+// as Bitnami's refuse to upgrade without the Secret that they created on install.
 func (c comparison) rendered(ctx context.Context, g gathered) (base, rendered, error) {
 	if c.baseline.AsInstall {
 		return c.sides(ctx, g, plan.Install)
@@ -134,7 +135,7 @@ func (c comparison) rendered(ctx context.Context, g gathered) (base, rendered, e
 }
 
 // sides renders the target and, if it is a chart, the baseline. Random values are the same on both
-// sides, so that only differences of chart and values remain.
+// sides, so only differences in chart and values remain.
 func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (base, rendered, error) {
 	recall := templating.NewRecall()
 	c.Source.Render.Recall, c.baseline.Source.Render.Recall = recall, recall

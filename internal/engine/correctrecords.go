@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// FailPending records the newest revision as failed if it is pending and no run works on the
-// release any more. It returns the revision as stored then; nil if it is not pending. Errors: a
-// *NoReleaseError, a *releasestore.LockedError while another run is at work, and those of
-// apply.Run.
+// FailPending marks the newest revision as failed if it is pending and no run is at work on the
+// release any more. It returns the revision as it is then stored, or nil if it was not pending. It
+// returns a *NoReleaseError, a *releasestore.LockedError while another run is at work, or the
+// errors of apply.Run.
 func (e *Engine) FailPending(ctx context.Context, key release.Key, lock releasestore.LockOptions, describe func(release.Status) string) (failed *release.Revision, err error) {
 	err = e.correctRecords(ctx, key, lock, func(last *release.Revision) (description string, needed bool) {
 		return describe(last.Info.Status), last.Info.Status.Pending()
@@ -20,9 +20,9 @@ func (e *Engine) FailPending(ctx context.Context, key release.Key, lock releases
 	return failed, err
 }
 
-// Tidy records older revisions as superseded that still count as deployed although the newest one
-// is: a run that was killed before it wrote its last record leaves them. Errors are those of
-// FailPending.
+// Tidy marks older revisions as superseded that still count as deployed although the newest one is
+// deployed: a run that was killed before it wrote its last record leaves them behind. Errors are
+// those of FailPending.
 func (e *Engine) Tidy(ctx context.Context, key release.Key, lock releasestore.LockOptions) error {
 	return e.correctRecords(ctx, key, lock, func(last *release.Revision) (description string, needed bool) {
 		return "", last.Info.Status == release.StatusDeployed

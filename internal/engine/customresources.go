@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// customResources counts the custom resources of each CRD that a plan deletes, without the
-// release's own. Those that may not be listed are not counted: without that permission, deleting
-// their CRD is rarely allowed either.
+// customResources counts the custom resources of each CRD that a plan deletes, except the release's
+// own. Those that can't be listed are not counted: whoever lacks that permission is rarely allowed
+// to delete the CRD.
 func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest.ID]int {
 	counts := map[manifest.ID]int{}
 	for _, s := range p.DeletedCRDs() {

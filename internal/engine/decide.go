@@ -39,12 +39,12 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	return e.ask(ctx, in)
 }
 
-// manyDryRuns is the number of steps from which a plan is so large that collecting it at once saves
-// memory.
+// manyDryRuns is the number of steps from which a plan is so large that collecting its garbage
+// immediately saves memory.
 const manyDryRuns = 1000
 
-// ask builds the plan, asks the API server the plan's questions, and builds again, until none is
-// open.
+// ask builds the plan, asks the API server the plan's questions and builds again, until no question
+// is open.
 func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	large := false
 	for {
@@ -62,7 +62,7 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 			in.CustomResources = e.customResources(ctx, p)
 		}
 		if large = large || len(open.DryRuns) >= manyDryRuns; large {
-			gcpacing.Expect(0) // most of what is allocated from here on is garbage soon
+			gcpacing.Expect(0) // most of what is allocated from here on soon becomes garbage
 		}
 		first := in.Predictions == nil
 		if err := e.answer(ctx, &in, open); err != nil {
@@ -77,8 +77,9 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 	}
 }
 
-// answer asks for the dry runs of steps, for permissions, quotas and volume claims, side by side. A
-// rollback after a failed run goes as far as permissions allow, so only its dry runs are asked for.
+// answer makes the dry runs of steps and asks for permissions, quotas and PersistentVolumeClaims,
+// in parallel. A rollback after a failed run goes as far as permissions allow, so it only makes dry
+// runs.
 func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions) error {
 	answered, listed := make(chan plan.Access, 1), make(chan []*unstructured.Unstructured, 1)
 	named := make(chan map[string][]string, 1)
@@ -110,7 +111,8 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions
 	return err
 }
 
-// stored parses what counts as stored. Objects that equal the target's are not parsed again.
+// stored parses what the revisions that count as stored have sent, failed attempts first. Objects
+// that equal the target's are not parsed again.
 func stored(in plan.Input) ([]plan.Sent, error) {
 	attempts, err := sentBy(plan.Attempts(in.History), in.Target)
 	if err != nil {
@@ -137,7 +139,7 @@ func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, er
 			return nil, err
 		}
 		shareAlike(objects, known)
-		known = objects // the next revision resembles this one most
+		known = objects // the next revision resembles this one the most
 		sent = append(sent, plan.Sent{Revision: r.Version, Objects: objects})
 	}
 	return sent, nil
@@ -271,8 +273,8 @@ func hookObjects(r *release.Revision) ([]manifest.Object, error) {
 	return objects, nil
 }
 
-// defineScopes sets scopes that discovery does not know from the CRDs in the input: their kinds are
-// not served yet, or discovery was not asked.
+// defineScopes sets scopes that discovery does not know, using the CRDs in the input: their kinds
+// are not served yet, or discovery was not asked.
 func defineScopes(kinds map[schema.GroupKind]plan.Kind, lists ...[]manifest.Object) {
 	for _, objects := range lists {
 		for _, o := range objects {

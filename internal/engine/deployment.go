@@ -22,7 +22,7 @@ const (
 type ServerSide string
 
 const (
-	// ServerSideAuto continues with the method by which the release was last applied; new releases
+	// ServerSideAuto continues with the method that the release was last applied with; new releases
 	// use server-side apply.
 	ServerSideAuto ServerSide = "auto"
 	ServerSideOn   ServerSide = "true"
@@ -92,6 +92,7 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	}
 }
 
+// resolve reports whether to use server-side apply for a release with this history.
 func (s ServerSide) resolve(h release.History) bool {
 	switch s {
 	case ServerSideOn:

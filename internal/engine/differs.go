@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Differs reports whether a deployment would send something else than the newest revision, which is
-// still pending, has sent; the chart is rendered for that revision. It is true if no revision is
+// Differs reports whether a deployment would send something other than the newest revision, which
+// is still pending; the chart is rendered as for that revision. It returns true if no revision is
 // pending.
 func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 	facts, err := e.Cluster.Facts(ctx)

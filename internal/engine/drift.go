@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// PlanDrift plans to restore what the release's newest revision sent, by server-side applies and
-// without a new revision. d says what is left alone. Errors: *NoReleaseError without any record.
+// PlanDrift plans to restore what the release's newest revision sent, using server-side apply and
+// without a new revision. d says what is left alone. It returns a *NoReleaseError if there is no
+// record.
 func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, d plan.Drift) (*plan.Plan, error) {
 	in, err := e.newest(ctx, plan.CorrectDrift, key, o)
 	if err != nil {
@@ -20,8 +21,8 @@ func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options,
 	return e.decide(ctx, in)
 }
 
-// Restore carries out a plan of PlanDrift under the release's lock. It writes no record, runs no
-// hooks and waits for nothing. Errors are those of Locked and of apply.Run.
+// Restore carries out a plan from PlanDrift under the release's lock. It writes no record, runs no
+// hooks and does not wait. Errors are those of Locked and of apply.Run.
 func (e *Engine) Restore(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) error {
 	return e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
 		_, err := e.run(ctx, p, nil, held)

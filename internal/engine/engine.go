@@ -1,8 +1,8 @@
-// Package engine wires the three moves of every operation together: gather,
-// plan.Build, apply.Run. Each operation reads as one screen.
+// Package engine wires together the three steps of every operation: gather,
+// plan.Build, apply.Run. Each operation fits on one screen.
 //
-// It decides nothing itself (package plan does), renders and stores nothing
-// itself, and prints nothing.
+// It decides nothing itself (package plan does), does no rendering or storing
+// of its own, and prints nothing.
 package engine
 
 import (
@@ -23,13 +23,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// API answers questions about a cluster that are not about its objects.
+// API answers questions about a cluster other than those about its objects.
 type API interface {
 	Facts(ctx context.Context) (cluster.Facts, error)
 	Kinds(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error)
 }
 
-// Cluster is what gathering needs of a cluster, in addition to what apply needs.
+// Cluster is what gathering needs from a cluster, in addition to what apply needs.
 type Cluster interface {
 	apply.Cluster
 	API
@@ -48,7 +48,8 @@ type Engine struct {
 	Now      func() time.Time
 	// Judge is passed on to apply, see apply.Env.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
-	// RecordHooks has runs record their hooks as they go, see apply.Env: Resume needs it.
+	// RecordHooks makes runs record the outcomes of hooks as they go, which Resume needs: see
+	// apply.Env.
 	RecordHooks bool
 	// ReadOnly plans without dry runs, see plan.Input.
 	ReadOnly bool
@@ -59,7 +60,7 @@ type Engine struct {
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.
 	Invocation invocation.Invocation
-	// Identity is this run's, under which other runs see it hold the lock.
+	// Identity identifies this run to other runs as the holder of the lock.
 	Identity releasestore.Identity
 }
 
@@ -75,14 +76,14 @@ type gathered struct {
 	facts   cluster.Facts
 	history release.History
 	pending plan.Pending
-	// also are the revisions that were read besides the usual ones.
+	// also selects revisions that are read whole besides the usual ones.
 	also []goals
 	// lookups answer the templates' lookups.
 	lookups *lookups
 }
 
-// gather reads the cluster's facts and the history side by side: each costs a round trip. If both
-// fail, the cluster's error is returned.
+// gather reads the cluster's facts and the history in parallel, since each costs a round trip. If
+// both fail, it returns the cluster's error.
 func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (gathered, error) {
 	g := gathered{also: also}
 	var historyErr error
@@ -107,6 +108,6 @@ func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (ga
 	return g, e.inspectPending(ctx, key, &g)
 }
 
-// treesPerByte is how much larger than a stored manifest the heap is when its objects, the
-// target's and the live ones have been read: 80 MB for 2.8 MB, 10,000 objects (make profile).
+// treesPerByte is the size of the heap relative to that of the stored manifest once its objects,
+// the target's and the live ones have been read: 80 MB for 2.8 MB, 10,000 objects (make profile).
 const treesPerByte = 30

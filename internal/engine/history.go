@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// History reads the outlines of a release's records, and what its failed revisions sent: their
-// descriptions by Helm may quote secrets, which have to be masked. Errors: *NoReleaseError without
-// any record.
+// History reads the outlines of a release's records, and what its failed revisions sent: Helm's
+// descriptions of these may quote secrets, which have to be masked. It returns a *NoReleaseError if
+// there is no record.
 func (e *Engine) History(ctx context.Context, key release.Key) (release.History, error) {
 	h, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -28,7 +28,7 @@ func (e *Engine) History(ctx context.Context, key release.Key) (release.History,
 	return h, err
 }
 
-// Newest reads a release's newest revision. Errors: *NoReleaseError if there is none.
+// Newest reads a release's newest revision. It returns a *NoReleaseError if there is none.
 func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision, error) {
 	h, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		if last := h.Last(); last != nil {
@@ -42,8 +42,8 @@ func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision
 	return h.Last(), err
 }
 
-// Records reads what all revisions of a release have sent, to judge how it came about; the history
-// is empty without any record.
+// Records reads what all revisions of a release have sent, to trace how it came about. If there is
+// no record, the history is empty.
 func (e *Engine) Records(ctx context.Context, key release.Key) (release.History, error) {
 	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -57,9 +57,9 @@ func (e *Engine) Records(ctx context.Context, key release.Key) (release.History,
 // goals returns revisions that a plan needs whole, besides those that every plan needs.
 type goals func(release.History) []*release.Revision
 
-// history reads what planning and applying need of the records: whole revisions if they are written
-// again or rendered from; what they sent if they count as stored; the times of hooks of the last
-// few; outlines of all others.
+// history reads as much of the records as planning and applying need: whole revisions if they are
+// written again or rendered from, what they sent if they count as stored, the hook times of the
+// last few, and only outlines of the rest.
 func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (release.History, error) {
 	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -89,8 +89,8 @@ func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (r
 	})
 }
 
-// readHistory reads the readable records. A corrupt record is an error if it is the newest, since
-// then the state of the release is unknown, or if it was only too large to be read together with
+// readHistory reads all readable records. A corrupt record is an error if it is the newest, since
+// the state of the release is unknown then, or if it is merely too large to be read together with
 // the others. Other corrupt records are ignored.
 func (e *Engine) readHistory(ctx context.Context, key release.Key, parts func(release.History) map[int]release.Part) (release.History, error) {
 	h, err := e.Store.History(ctx, key, parts)

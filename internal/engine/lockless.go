@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// lockIfPermitted takes the release's lock or, if permission for Leases is missing, continues
-// without one and warns. A Lease that is refused by a quota, an admission webhook or a terminating
-// namespace is an error: locking is possible in principle, and other runs hold locks.
+// lockIfPermitted takes the release's lock or, if permission for Leases is missing, warns and goes
+// on without it. If a quota, an admission webhook or a terminating namespace refuses the Lease,
+// that is an error: locking is possible in principle, and other runs do hold locks.
 func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
 	held, err := e.lock(ctx, key, o)
 	if apierrors.IsForbidden(err) {
@@ -31,10 +31,10 @@ func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o release
 	return held, err
 }
 
-// notPermitted returns nil when a 403 is due to a missing permission, which an access review
-// confirms, and the error otherwise. The status alone does not say so, since admission answers with
-// the same code and reason. If the review itself is not permitted, the API server's words for RBAC
-// decide (Kubernetes 1.36,
+// notPermitted returns nil if a 403 is due to a missing permission, which an access review
+// confirms, and the error otherwise. The status alone does not show this, since admission uses the
+// same code and reason. If the review itself is not permitted, the API server's wording for RBAC
+// decides (Kubernetes 1.36,
 // staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage).
 func (e *Engine) notPermitted(ctx context.Context, forbidden error, needed ...plan.Permission) error {
 	access := e.Cluster.Access(ctx, needed)
@@ -50,8 +50,8 @@ func (e *Engine) notPermitted(ctx context.Context, forbidden error, needed ...pl
 	}
 }
 
-// PendingOf says which tool has recorded a pending revision, and whether its lock is of any use.
-// unread is true when Leases can't be read, so that the lock's holder is unknown.
+// PendingOf returns which tool recorded a pending revision, and whether a lock says anything about
+// its run. unread is true if Leases can't be read, so the lock's holder is unknown.
 func PendingOf(last *release.Revision, unread bool) (p plan.Pending) {
 	description := last.Info.Description
 	if !strings.HasPrefix(description, plan.PendingMark) {

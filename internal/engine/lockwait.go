@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// signOfLife is how long a lock is watched for a renewal: a bit more than the time between two
-	// renewals.
+	// signOfLife is how long a lock is watched for a renewal: slightly more than the time between
+	// two renewals.
 	signOfLife = releasestore.DefaultDuration/6 + time.Second
-	// expiry is how long the lock of a dead holder can block others: its duration, and a bit more.
+	// expiry is how long a dead holder's lock can block others: its duration and a bit more.
 	expiry = releasestore.DefaultDuration * 3 / 2
 )
 
-// lockKey is the release's key with the namespace of its lock, which is that of the records: they
-// may be in another namespace than the release.
+// lockKey returns the release's key with the namespace of its lock, which is the namespace of its
+// records and may differ from that of the release.
 func (e *Engine) lockKey(key release.Key) release.Key {
 	if e.Store == nil {
 		return key
@@ -32,13 +32,13 @@ func (e *Engine) lockKey(key release.Key) release.Key {
 	return release.Key{Namespace: e.Store.Namespace(key.Namespace), Name: key.Name}
 }
 
-// FreeLock frees the release's lock if the identity holds it. Errors are those of Locker.Free.
+// FreeLock frees the release's lock if holder holds it. Errors are those of Locker.Free.
 func (e *Engine) FreeLock(ctx context.Context, key release.Key, holder releasestore.Identity) error {
 	return e.Locker.Free(ctx, e.lockKey(key), holder)
 }
 
-// lock takes the release's lock. It fails when another run holds it for longer than o.Wait. If the
-// holder turns out to be dead, it waits until the lock expires.
+// lock takes the release's lock. It fails if another run holds the lock for longer than o.Wait. If
+// the holder turns out to be dead, it waits until the lock expires.
 func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
 	held, err := e.Locker.Lock(ctx, e.lockKey(key), e.Identity, o)
 	var locked *releasestore.LockedError
@@ -69,8 +69,8 @@ func (e *Engine) Holder(ctx context.Context, key release.Key) (holder releasesto
 	return holder, held, err
 }
 
-// leaseAbandoned waits until the holder should have renewed its lock, and reports whether it has
-// not. A holder that has freed the lock, or lost it to another run, does not count.
+// leaseAbandoned waits until the holder should have renewed its lock, and reports whether it failed
+// to. A holder that has freed the lock or lost it to another run does not count.
 func (e *Engine) leaseAbandoned(ctx context.Context, key release.Key, seen releasestore.Holder) (bool, error) {
 	if err := retry.Pause(ctx, signOfLife-seen.Unchanged); err != nil {
 		return false, fmt.Errorf("watch the lock of %s: %w", key, err)
@@ -83,7 +83,7 @@ func (e *Engine) leaseAbandoned(ctx context.Context, key release.Key, seen relea
 }
 
 // inspectPending finds out about a pending revision: which tool recorded it, how old it is, and
-// whether its run is still at work. If another run holds the lock, that takes a while, so the
+// whether its run is still at work. If another run holds the lock, this takes a while, so the
 // history is read again.
 func (e *Engine) inspectPending(ctx context.Context, key release.Key, g *gathered) error {
 	last := g.history.Last()
@@ -118,8 +118,9 @@ func (e *Engine) inspectPending(ctx context.Context, key release.Key, g *gathere
 	return nil
 }
 
-// PlanWhenUnlocked makes a plan. While another run works on the release, it waits up to lock.Wait
-// and plans again. Errors: a *releasestore.LockedError when the other run takes longer than that.
+// PlanWhenUnlocked makes a plan. If another run is at work on the release, it waits for it, for up
+// to lock.Wait, and plans again. It returns a *releasestore.LockedError if the other run takes
+// longer than that.
 func (e *Engine) PlanWhenUnlocked(ctx context.Context, lock releasestore.LockOptions, prepare Planner) (*plan.Plan, error) {
 	deadline := e.Now().Add(lock.Wait)
 	for again := false; ; again = true {
@@ -140,8 +141,8 @@ func (e *Engine) PlanWhenUnlocked(ctx context.Context, lock releasestore.LockOpt
 	}
 }
 
-// waitForLock returns when no other run holds the release's lock, or its holder does not renew it
-// any more; waited reports whether another run was at work.
+// waitForLock returns when no other run holds the release's lock, or when its holder no longer
+// renews it; waited reports whether another run was at work.
 func (e *Engine) waitForLock(ctx context.Context, key release.Key, deadline time.Time) (waited bool, err error) {
 	for ; ; waited = true {
 		holder, held, err := e.Holder(ctx, key)
@@ -159,8 +160,8 @@ func (e *Engine) waitForLock(ctx context.Context, key release.Key, deadline time
 	}
 }
 
-// waitForPending returns when the newest revision is no longer pending (ended), or at the deadline.
-// It serves for runs without a lock, such as Helm's.
+// waitForPending returns when the newest revision is no longer pending (ended is true), or at the
+// deadline. It is for runs without a lock, such as Helm's.
 func (e *Engine) waitForPending(ctx context.Context, key release.Key, deadline time.Time) (ended bool, err error) {
 	if e.Now().Before(deadline) {
 		e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("another operation is recorded as pending; waiting for its end until %s", deadline.Format(time.TimeOnly))})

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// RenderError is the error of a render whose templates have read Secrets of the cluster: its
+// RenderError is an error in rendering templates that have read Secrets from the cluster: its
 // message may quote them.
 type RenderError struct {
 	Err error
@@ -28,9 +28,9 @@ func (e *RenderError) Error() string { return e.Err.Error() }
 // Unwrap returns the error without the Secrets.
 func (e *RenderError) Unwrap() error { return e.Err }
 
-// lookups answer templates' lookups and note what they read. A nil *lookups finds nothing.
+// lookups answers lookups from templates and records what they read. A nil *lookups finds nothing.
 type lookups struct {
-	// find is nil when there is no cluster to ask.
+	// find is nil if there is nothing to ask.
 	find templating.LookupFunc
 	mu   sync.Mutex
 	// secrets are the values of the Secrets that were found.
@@ -41,7 +41,8 @@ type lookups struct {
 
 func (e *Engine) lookups(ctx context.Context) *lookups { return &lookups{find: e.Lookup(ctx)} }
 
-// Lookup answers templates' lookups from the cluster; a missing object is an empty map.
+// Lookup returns a function that answers lookups from templates with objects of the cluster; for a
+// missing object it returns an empty map.
 func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		found, err := e.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
@@ -74,8 +75,8 @@ func (l *lookups) answer() templating.LookupFunc {
 	}
 }
 
-// note remembers the values of a Secret, or of a list of Secrets. It copies them, since templates
-// may change what they are given.
+// note records the values of a Secret or of a list of Secrets. It copies them, since templates may
+// change what they are given.
 func (l *lookups) note(found map[string]any) {
 	items, isList := found["items"].([]any)
 	if !isList {
@@ -108,7 +109,7 @@ func (l *lookups) values(secret map[string]any) {
 }
 
 // lastApplied returns the object in kubectl's last-applied annotation, which may hold former
-// values; nil if there is none.
+// values, or nil if there is none.
 func lastApplied(object map[string]any) map[string]any {
 	text, _, _ := unstructured.NestedString(object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
 	var out map[string]any
@@ -124,7 +125,7 @@ func (l *lookups) miss() {
 	l.missed = true
 }
 
-// read returns the values of Secrets that templates have read.
+// read returns the values of the Secrets that templates have read.
 func (l *lookups) read() [][]byte {
 	if l == nil {
 		return nil
@@ -134,7 +135,7 @@ func (l *lookups) read() [][]byte {
 	return l.secrets
 }
 
-// quoted wraps an error that may quote Secrets that were read.
+// quoted wraps err in a *RenderError if Secrets were read, since it may quote them.
 func (l *lookups) quoted(err error) error {
 	if secrets := l.read(); err != nil && len(secrets) > 0 {
 		return &RenderError{Err: err, Secrets: secrets}

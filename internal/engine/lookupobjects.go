@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// LookupIn answers templates' lookups from objects, like a cluster with nothing else in it. Objects
-// of namespaced kinds without a namespace are in the given one. All versions of a kind are the
-// same, as they are one object to the API server.
+// LookupIn returns a function that answers lookups from templates with the given objects, like a
+// cluster with nothing else in it. Objects of namespaced kinds without a namespace are in the given
+// one. The versions of a kind are not distinguished: to the API server they are the same object.
 func LookupIn(objects []manifest.Object, namespace string) templating.LookupFunc {
 	objects = manifest.Qualify(objects, namespace, func(gvk schema.GroupVersionKind) manifest.Scope { return BuiltinScope(gvk.GroupKind()) })
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {

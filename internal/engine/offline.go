@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// Offline replaces a cluster: it serves every kind of which a chart has objects.
+// Offline replaces a cluster: it serves every kind of object that a chart contains.
 type Offline struct {
 	// Capabilities are what templates see.
 	Capabilities *templating.Capabilities
-	// Lookup answers lookups; nil finds nothing.
+	// Lookup answers lookups; if it is nil, they find nothing.
 	Lookup templating.LookupFunc
 }
 
@@ -26,7 +26,7 @@ func (o Offline) Facts(context.Context) (cluster.Facts, error) {
 	return cluster.Facts{KubeVersion: o.Capabilities.KubeVersion.Version, APIVersions: o.Capabilities.APIVersions}, nil
 }
 
-// Kinds implements API. Only scopes of built-in kinds are known.
+// Kinds implements API. It knows only the scopes of built-in kinds.
 func (o Offline) Kinds(_ context.Context, gvks []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
 	served := map[schema.GroupKind]plan.Kind{}
 	for _, gvk := range gvks {
@@ -40,7 +40,8 @@ func (o Offline) Kinds(_ context.Context, gvks []schema.GroupVersionKind) (map[s
 	return served, nil
 }
 
-// BuiltinScope is the scope of one of Kubernetes' own kinds; unknown for any other.
+// BuiltinScope returns the scope of a built-in kind of Kubernetes, and manifest.ScopeUnknown for
+// any other kind.
 func BuiltinScope(gk schema.GroupKind) manifest.Scope {
 	switch clusterScoped, known := kinds.Scope(gk); {
 	case !known:

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// locate sets the places of what a plan shows: of values in the files that set them, of objects in
-// their templates, and of the release in Chart.yaml.
+// locate sets the places in a plan: values are placed in the files that set them, objects in their
+// templates, and the release in Chart.yaml.
 func (s Source) locate(p *plan.Plan) {
 	if p != nil {
 		read := map[string]func(manifest.ID) plan.Place{}
@@ -27,7 +27,7 @@ func (s Source) locate(p *plan.Plan) {
 	}
 }
 
-// ofValue returns the line that sets a value; for a removed value, the line of the table that
+// ofValue returns the line that sets a value or, for a removed value, that of the table that
 // contained it.
 func (s Source) ofValue(path []string) plan.Place {
 	for ; len(path) > 0 && s.Origin != nil; path = path[:len(path)-1] {
@@ -41,8 +41,8 @@ func (s Source) ofValue(path []string) plan.Place {
 	return plan.Place{}
 }
 
-// ofObjects returns a function for the lines at which objects begin in their template. Objects of
-// an archive in charts/ are located at the dependency in Chart.yaml.
+// ofObjects returns a function for the lines where objects begin in the template source. Objects
+// from an archive in charts/ are placed at the dependency in Chart.yaml.
 func (s Source) ofObjects(source string) func(manifest.ID) plan.Place {
 	_, name, _ := strings.Cut(source, "/")
 	if text, ok := s.file(name); ok {
@@ -61,7 +61,8 @@ func (s Source) ofObjects(source string) func(manifest.ID) plan.Place {
 	return func(manifest.ID) plan.Place { return place }
 }
 
-// place returns what a warning points to, and whether it is about values or about the chart.
+// place returns the line that a warning points to, and whether the warning is about values or about
+// the chart.
 func (s Source) place(w chart.Warning) (plan.ProblemKind, plan.Place) {
 	name, inside := strings.CutPrefix(w.File, s.Chart.Name()+"/")
 	_, ofChart := s.file(name)
@@ -76,7 +77,7 @@ func (s Source) place(w chart.Warning) (plan.ProblemKind, plan.Place) {
 	return plan.ProblemChart, plan.Place{}
 }
 
-// inChart returns a line of one of the chart's files; an empty place for an archive.
+// inChart returns the place of a line in one of the chart's files, which is empty for an archive.
 func (s Source) inChart(name string, line int) plan.Place {
 	if s.Folder == "" {
 		return plan.Place{}

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// postRender passes the whole manifest, hooks included as in Helm 4.3.1 (pkg/action/action.go,
-// renderResources), to the post-renderer and reads the result.
+// postRender passes the whole manifest, including hooks as in Helm 4.3.1 (pkg/action/action.go,
+// renderResources), to the post-renderer and parses the result.
 func postRender(ctx context.Context, rewrite func(context.Context, string) (string, error), r *Rendering) error {
 	if rewrite == nil {
 		return nil
@@ -32,8 +32,8 @@ func postRender(ctx context.Context, rewrite func(context.Context, string) (stri
 	return nil
 }
 
-// postRendered assigns documents to the files that they came from. If the post-renderer drops
-// comments, the file is not known.
+// postRendered assigns documents to the files that they came from. If the post-renderer dropped the
+// comments, the files are not known.
 func postRendered(chart, text string) []manifest.File {
 	var files []manifest.File
 	index := map[string]int{}
@@ -52,7 +52,7 @@ func postRendered(chart, text string) []manifest.File {
 		if content := files[i].Content; content != "" && !strings.HasSuffix(content, "\n") {
 			files[i].Content += "\n"
 		}
-		// The line feed is the one that manifest.Text has added to the document.
+		// manifest.Text has added this newline to the document.
 		files[i].Content += "---\n" + strings.TrimSuffix(doc, "\n")
 	}
 	return files

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// quotas lists the ResourceQuotas of namespaces. A namespace whose quotas may not be listed is left
-// out: then only each dry run says whether its object fits.
+// quotas lists the ResourceQuotas of namespaces. It skips a namespace whose quotas may not be
+// listed: there, only the dry run of each object shows whether it fits.
 func (e *Engine) quotas(ctx context.Context, namespaces []string) []*unstructured.Unstructured {
 	found := []*unstructured.Unstructured{}
 	for _, quotas := range e.listed(ctx, kinds.ResourceQuota.Kind, namespaces) {
@@ -25,7 +25,7 @@ func (e *Engine) quotas(ctx context.Context, namespaces []string) []*unstructure
 	return found
 }
 
-// claims lists the names of volume claims by namespace.
+// claims lists the names of PersistentVolumeClaims by namespace.
 func (e *Engine) claims(ctx context.Context, namespaces []string) map[string][]string {
 	found := map[string][]string{}
 	for namespace, claims := range e.listed(ctx, kinds.PersistentVolumeClaim.Kind, namespaces) {
@@ -39,8 +39,8 @@ func (e *Engine) claims(ctx context.Context, namespaces []string) map[string][]s
 	return found
 }
 
-// listed lists the objects of a kind of the core group in several namespaces side by side. A
-// namespace in which they may not be listed is left out.
+// listed lists the objects of a kind in the core group in several namespaces in parallel. It skips
+// namespaces in which they can't be listed.
 func (e *Engine) listed(ctx context.Context, kind string, namespaces []string) map[string][]*unstructured.Unstructured {
 	found := map[string][]*unstructured.Unstructured{}
 	var mu sync.Mutex

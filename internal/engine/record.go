@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// reuse applies --reuse-values and its variants.
+// reuse returns the source with --reuse-values or one of its variants applied.
 func reuse(s Source, h release.History) (Source, error) {
 	prev := h.Deployed()
 	if prev == nil {
@@ -27,6 +27,7 @@ func reuse(s Source, h release.History) (Source, error) {
 	return s, err
 }
 
+// newRecord returns the revision to store for a rendering.
 func newRecord(d Deployment, r Rendering, version int, h release.History) *release.Revision {
 	record := &release.Revision{
 		Name: d.Release.Name, Namespace: d.Release.Namespace, Version: version,
@@ -43,7 +44,7 @@ func newRecord(d Deployment, r Rendering, version int, h release.History) *relea
 	return record
 }
 
-// annotated returns a copy of the chart with annotations that say where it came from.
+// annotated returns a copy of the chart with annotations that say where it comes from.
 func annotated(c *chart.Chart, from *plan.ChartSource) *chart.Chart {
 	with, metadata := *c, *c.Metadata
 	metadata.Annotations = from.Annotate(metadata.Annotations)
@@ -51,8 +52,8 @@ func annotated(c *chart.Chart, from *plan.ChartSource) *chart.Chart {
 	return &with
 }
 
-// labels are the last revision's, overridden by the given ones; the value "null" removes a label
-// (Helm 4.3.1, pkg/action/upgrade.go, mergeCustomLabels).
+// labels returns the last revision's labels, overridden by the given ones; the value "null" removes
+// a label (Helm 4.3.1, pkg/action/upgrade.go, mergeCustomLabels).
 func labels(given map[string]string, h release.History) map[string]string {
 	merged := map[string]string{}
 	if last := h.Last(); last != nil {
@@ -68,6 +69,7 @@ func labels(given map[string]string, h release.History) map[string]string {
 	return merged
 }
 
+// newTarget returns the target with the record's objects and hooks parsed.
 func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartRef) (plan.Target, error) {
 	objects, err := record.Objects()
 	if err != nil {
@@ -100,7 +102,7 @@ func shareAlike(objects, others []manifest.Object) {
 	}
 }
 
-// shareLive makes live objects share memory with what was last sent of them.
+// shareLive makes live objects share memory with the documents that were last sent for them.
 func shareLive(in plan.Input) {
 	for _, s := range in.Stored {
 		if live := in.Live[s.ID].Object; live != nil {
@@ -109,7 +111,7 @@ func shareLive(in plan.Input) {
 	}
 }
 
-// problems converts warnings about chart and values.
+// problems converts warnings about the chart and the values into problems.
 func problems(s Source, warnings []chart.Warning) []plan.Problem {
 	var out []plan.Problem
 	for _, w := range warnings {

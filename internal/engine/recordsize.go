@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// recordLimit is the largest record that the store takes; without a store, the limit of Secrets.
+// recordLimit returns the size of the largest record that the store accepts, in bytes; without a
+// store, the limit for Secrets.
 func (e *Engine) recordLimit() int {
 	if e.Store == nil {
 		return releasestore.MaxSize
@@ -16,9 +17,9 @@ func (e *Engine) recordLimit() int {
 	return e.Store.MaxSize()
 }
 
-// measuring encodes a target's record in the background to learn its size, which takes as long as
-// some LISTs. The returned function waits for that and sets the size of the record in the input
-// and, with a limit above 0, the limit, in bytes.
+// measuring encodes a target's record in the background to learn its size, which takes as long as a
+// few LIST requests. The returned function waits for that and sets the size and the limit of the
+// record, in bytes, in the input; a limit of 0 means none.
 func measuring(target *plan.Target, limit int) func(*plan.Input) error {
 	if target == nil {
 		return func(*plan.Input) error { return nil }

@@ -28,15 +28,16 @@ type Source struct {
 	Fetched *plan.ChartSource
 	// Lock is the lock of the chart's dependencies, or nil.
 	Lock *plan.ChartLock
-	// Values are the user's own.
+	// Values are the user's values.
 	Values map[string]any
-	// Secrets are contents of Secrets that Values come from: they are masked wherever they appear.
+	// Secrets are the contents of Secrets that Values come from: they are masked wherever they
+	// appear.
 	Secrets [][]byte
-	// Folder is the chart's, as it was named; "" for an archive or a fetched chart.
+	// Folder is the chart's folder, as the user wrote it; "" for an archive or a fetched chart.
 	Folder string
 	// Path returns the name that a plan shows for a file; nil leaves names as they are.
 	Path func(name string) string
-	// Origin returns the flag or file that set the value at a path; nil when that is not known.
+	// Origin returns the flag or file that set the value at a path; nil if that is not known.
 	Origin func(path []string) values.Origin
 	Reuse  values.Reuse
 	Render RenderOptions
@@ -52,7 +53,7 @@ type RenderOptions struct {
 	PostRender func(ctx context.Context, manifest string) (string, error)
 	// CRDLabels are added to the objects of crds/ folders, which PostRender does not see.
 	CRDLabels map[string]string
-	// Recall is shared by renders that are compared, see templating.Recall.
+	// Recall is shared by renderings that are compared, see templating.Recall.
 	Recall *templating.Recall
 }
 
@@ -74,7 +75,7 @@ type Rendering struct {
 	Warnings   []chart.Warning
 }
 
-// Render merges values, renders the chart and classifies the result. lookup is nil without a
+// Render merges values, renders the chart and classifies the result. lookup is nil if there is no
 // cluster. Errors name the chart's file.
 func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabilities, lookup templating.LookupFunc) (Rendering, error) {
 	if err := installable(s.Chart, caps); err != nil {
@@ -124,9 +125,9 @@ func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabiliti
 	return out, err
 }
 
-// validation checks values against the charts' schemas while templates render: compiling a large
-// schema takes a fifth of the time of both. It works on a copy, since templates may change values.
-// The returned function waits for the result.
+// validation checks values against the charts' schemas while the templates are rendered: compiling
+// a large schema takes a fifth of the total time. It works on a copy, since templates may change
+// values. The returned function waits for the result.
 func validation(c *chart.Chart, table map[string]any) func() error {
 	table = values.Clone(table)
 	done := make(chan error, 1)
@@ -161,8 +162,8 @@ func installable(c *chart.Chart, caps *templating.Capabilities) error {
 	return nil
 }
 
-// capabilities are .Capabilities for a cluster. CRDs of the chart count as installed: they are
-// created before everything that is rendered.
+// capabilities returns .Capabilities for a cluster. The chart's CRDs count as installed, since they
+// are created before everything that is rendered.
 func capabilities(facts cluster.Facts, crds []manifest.Object) (*templating.Capabilities, error) {
 	caps := templating.DefaultCapabilities()
 	version, err := templating.ParseKubeVersion(facts.KubeVersion)
@@ -224,7 +225,8 @@ func labelled(objects []manifest.Object, with map[string]string) []manifest.Obje
 	return out
 }
 
-// digest identifies a chart by its files, without their times.
+// digest returns a SHA-256 in hex over the names and contents of all files of a chart and its
+// dependencies.
 func digest(c *chart.Chart) string {
 	sum := sha256.New()
 	var add func(prefix string, c *chart.Chart)
@@ -249,8 +251,8 @@ func digestedRef(c *chart.Chart) plan.ChartRef {
 	return ref
 }
 
-// Capabilities are what templates of a chart see of the cluster. CRDs of the chart count as
-// installed.
+// Capabilities returns what templates of a chart see as .Capabilities of the cluster. The chart's
+// CRDs count as installed.
 func (e *Engine) Capabilities(ctx context.Context, c *chart.Chart) (*templating.Capabilities, error) {
 	facts, err := e.Cluster.Facts(ctx)
 	if err != nil {

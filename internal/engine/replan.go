@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// StaleError says that a reviewed plan no longer is what would be done.
+// StaleError says that a reviewed plan no longer matches what would be done.
 type StaleError struct{ Differences []string }
 
 func (e *StaleError) Error() string {
@@ -32,7 +32,7 @@ func staleError(differences []plan.Difference) error {
 }
 
 // Replan plans the same target again: nothing is rendered, but everything is read from the cluster
-// again. Warnings from rendering are in p and not in the new plan.
+// again. The new plan lacks p's warnings from rendering.
 func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	g, err := e.gather(ctx, p.Release)
 	if err != nil {
@@ -41,12 +41,11 @@ func (e *Engine) Replan(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	return e.replan(ctx, p, g, p.Operation, p.Record)
 }
 
-// servedAfter is how long it may take until the API server serves a new kind and discovery lists
-// it.
+// servedAfter is how long it may take the API server to serve a new kind and list it in discovery.
 const servedAfter = 15 * time.Second
 
-// ReplanWhenServed is Replan for a plan whose kinds may have been created a moment ago: it repeats
-// the plan for up to servedAfter while it is blocked.
+// ReplanWhenServed is Replan for a plan whose kinds may have been created a moment ago: while the
+// plan is blocked, it plans again, for up to servedAfter.
 func (e *Engine) ReplanWhenServed(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	const pause = time.Second
 	deadline := e.Now().Add(servedAfter)
@@ -62,7 +61,7 @@ func (e *Engine) ReplanWhenServed(ctx context.Context, p *plan.Plan) (*plan.Plan
 }
 
 // PlanOnward plans the target of a reviewed plan from the release's present state, even if that is
-// another revision than the plan started from, and returns the differences from that plan.
+// not the revision that the plan started from, and returns the differences from the reviewed plan.
 func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []plan.Difference, error) {
 	g, err := e.gather(ctx, p.Release)
 	if err != nil {
@@ -84,7 +83,7 @@ func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []pl
 	return fresh, e.differences(ctx, p, fresh), nil
 }
 
-// differences are those of plan.Stale, with the field managers that have changed the objects.
+// differences returns those of plan.Stale, with the field managers that changed the objects.
 func (e *Engine) differences(ctx context.Context, reviewed, fresh *plan.Plan) []plan.Difference {
 	found := plan.Stale(reviewed, fresh)
 	versions := map[manifest.ID]string{}
@@ -110,6 +109,7 @@ func (e *Engine) differences(ctx context.Context, reviewed, fresh *plan.Plan) []
 	return found
 }
 
+// replan decides from what was gathered, with record as the target, without rendering.
 func (e *Engine) replan(ctx context.Context, p *plan.Plan, g gathered, op plan.Operation, record *release.Revision) (*plan.Plan, error) {
 	in := e.input(op, p.Release, p.Options, g)
 	in.RollbackTo, in.Secrets = p.RollbackTo, p.Secrets
@@ -127,7 +127,7 @@ func (e *Engine) replan(ctx context.Context, p *plan.Plan, g gathered, op plan.O
 	return e.decide(ctx, in)
 }
 
-// fresh plans a reviewed plan again. Errors: *StaleError when the result differs.
+// fresh plans a reviewed plan again. It returns a *StaleError if the result differs.
 func (e *Engine) fresh(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	fresh, err := e.Replan(ctx, p)
 	if err != nil {
@@ -139,15 +139,16 @@ func (e *Engine) fresh(ctx context.Context, p *plan.Plan) (*plan.Plan, error) {
 	return fresh, nil
 }
 
-// Check reports whether a reviewed plan still holds, and writes nothing. Errors:
-// *StaleError when it does not.
+// Check checks whether a reviewed plan still holds, without writing anything. It
+// returns a *StaleError if it does not.
 func (e *Engine) Check(ctx context.Context, p *plan.Plan) error {
 	_, err := e.fresh(ctx, p)
 	return err
 }
 
 // ApplyReviewed applies exactly what was reviewed: it takes the lock, plans again, and goes on only
-// if the new plan is the same. Errors: *StaleError, those of apply.Run, and *RolledBackError.
+// if the new plan is the same. It returns a *plan.ComparedError or apply.ErrBlocked for a plan that
+// can't be applied, a *StaleError, a *RolledBackError, or the errors of Locked and apply.Run.
 func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
 	if err := p.Applicable(); err != nil {
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, err)

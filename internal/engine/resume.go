@@ -13,20 +13,20 @@ import (
 // ErrNotResumable is returned for a release whose newest revision can't be resumed.
 var ErrNotResumable = errors.New("there is no revision that could be resumed")
 
-// Resumption are the parameters of Resume.
+// Resumption holds the parameters of Resume.
 type Resumption struct {
 	Release release.Key
 	Lock    releasestore.LockOptions
 	Options plan.Options
-	// Secrets are the plan's, see plan.Bundle.
+	// Secrets are those of the interrupted plan, see plan.Bundle.
 	Secrets [][]byte
 }
 
-// Resume continues the newest revision, which a dead run has left pending: what remains to be done
-// is planned from the record, under the release's lock, and carried out. Hooks that have ended are
-// not run again. see is called with the plan and may stop by returning an error. Errors:
-// ErrNotResumable when plan.Resumable is false, and a *releasestore.LockedError while another run
-// is at work.
+// Resume continues the newest revision, which a dead run left pending: what remains to be done is
+// planned from the record, under the release's lock, and carried out. Hooks that have succeeded are
+// not run again. see is called with the plan and can stop the run by returning an error. It returns
+// ErrNotResumable if plan.Resumable is false, and a *releasestore.LockedError while another run is
+// at work.
 func (e *Engine) Resume(ctx context.Context, r Resumption, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
 	var p *plan.Plan
 	var outcome apply.Outcome

@@ -9,13 +9,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// PlanRollback plans the return to a revision; 0 is the last successful one
-// before the newest.
+// PlanRollback plans the rollback to a revision; 0 means the last successful
+// one before the newest. It returns a *NoRevisionError if there is no such
+// revision.
 func (e *Engine) PlanRollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (*plan.Plan, error) {
 	return e.PlanRollbackSparing(ctx, key, to, s, o, plan.Spare{})
 }
 
-// PlanRollbackSparing is PlanRollback that keeps what spare selects.
+// PlanRollbackSparing is PlanRollback, but keeps the objects that spare selects.
 func (e *Engine) PlanRollbackSparing(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options, spare plan.Spare) (*plan.Plan, error) {
 	in, err := e.rollback(ctx, key, to, s, o)
 	if err != nil {
@@ -25,7 +26,7 @@ func (e *Engine) PlanRollbackSparing(ctx context.Context, key release.Key, to in
 	return e.decide(ctx, in)
 }
 
-// rollback gathers for PlanRollback.
+// rollback gathers the input for PlanRollback.
 func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (plan.Input, error) {
 	g, err := e.gather(ctx, key, func(h release.History) []*release.Revision {
 		goal, err := rollbackGoal(h, key, to)
@@ -65,9 +66,9 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 	return in, nil
 }
 
-// rollbackGoal finds the revision to return to. Without a number it is the last successful one
-// before the newest revision. Helm takes the one before the newest even if that has failed (Helm
-// 4.3.1, pkg/action/rollback.go, prepareRollback).
+// rollbackGoal returns the revision to roll back to. If to is 0, that is the last successful one
+// before the newest. Helm takes the one before the newest even if it failed (Helm 4.3.1,
+// pkg/action/rollback.go, prepareRollback).
 func rollbackGoal(h release.History, key release.Key, to int) (*release.Revision, error) {
 	last := h.Last()
 	if last == nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// RolledBackError says that an apply failed and what its rollback came to.
+// RolledBackError says that an apply failed, and how its rollback ended.
 type RolledBackError struct {
-	// Cause is why the apply failed, Rollback why its rollback did; nil when
-	// the rollback succeeded.
+	// Cause is why the apply failed, Rollback why the rollback failed, or nil
+	// if it succeeded.
 	Cause    error
 	Rollback error
-	// To is the revision whose manifest was restored; 0 when the release was
-	// uninstalled, because it had none.
+	// To is the revision whose manifest was restored; 0 if there was none and
+	// the release was uninstalled.
 	To int
 	// Back is the outcome of the rollback.
 	Back apply.Outcome
@@ -40,16 +40,15 @@ func (e *RolledBackError) Error() string {
 	}
 }
 
-// Unwrap returns both causes.
+// Unwrap returns Cause and Rollback.
 func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback} }
 
 // Planner makes a plan for the present state of the cluster.
 type Planner func(context.Context) (*plan.Plan, error)
 
-// PlanAndApply plans and applies in one go. The plan is made without the lock, so that a plan that
-// can't be applied leaves no trace; if the release has changed before the lock is held, it is
-// planned again. see is called with each plan before it is applied and may stop by returning an
-// error.
+// PlanAndApply plans and applies in one go. The plan is made without the lock, so a plan that can't
+// be applied leaves no trace; if the release changes before the lock is taken, it plans again. see
+// is called with each plan before it is applied and can stop the run by returning an error.
 func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions, prepare Planner, see func(*plan.Plan) error) (*plan.Plan, apply.Outcome, error) {
 	p, err := e.PlanWhenUnlocked(ctx, lock, prepare)
 	if err != nil {
@@ -66,7 +65,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 			return err
 		}
 		if movedOn(history, p) {
-			history = nil // it may change while a dead run is inspected
+			history = nil // it may change while prepare inspects a dead run
 			if p, err = prepare(ctx); err != nil {
 				return err
 			}
@@ -80,9 +79,9 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 	return p, outcome, err
 }
 
-// Locked runs work while this engine holds the release's lock; without a lock where its namespace
-// does not exist yet. Errors: a *releasestore.LockedError when another run holds the lock, and
-// those of work.
+// Locked runs work while this engine holds the release's lock, or without a lock if its namespace
+// does not exist yet. It returns a *releasestore.LockedError if another run holds the lock, and the
+// errors of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
@@ -95,8 +94,9 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 	return work(ctx, held)
 }
 
-// applyOrRollBack carries out a plan that was checked under the lock; history is the store's, nil
-// to read it. If the run fails and the plan is atomic, it plans and applies the rollback.
+// applyOrRollBack carries out a plan that was checked under the lock; history is the stored
+// history, or nil to read it. If the run fails and the plan is atomic, it plans and applies the
+// rollback.
 func (e *Engine) applyOrRollBack(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (apply.Outcome, error) {
 	forward, end := withinOverall(ctx, p.Options.OverallTimeout)
 	defer end()
@@ -105,9 +105,9 @@ func (e *Engine) applyOrRollBack(ctx context.Context, p *plan.Plan, history rele
 		return outcome, err
 	}
 	if lock != nil && lock.Check() != nil {
-		return outcome, err // the new holder of the lock goes on from here
+		return outcome, err // the lock's new holder takes it from here
 	}
-	if ctx.Err() != nil { // a cancelled run is rolled back nevertheless; a second cancellation stops the rollback
+	if ctx.Err() != nil { // a cancelled run is rolled back all the same; that can't be cancelled
 		ctx = context.WithoutCancel(ctx)
 	}
 	return outcome, e.rollBack(ctx, p, lock, err)
@@ -125,7 +125,7 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 	})
 }
 
-// withinOverall returns a context that also ends when the run has taken longer than the limit.
+// withinOverall returns a context that also ends when the run takes longer than the limit.
 func withinOverall(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return ctx, func() {}
@@ -134,7 +134,7 @@ func withinOverall(ctx context.Context, limit time.Duration) (context.Context, c
 }
 
 // rollBack gathers, decides and acts once more, with the last successful revision as the target. A
-// first install that failed is uninstalled.
+// failed first install is uninstalled.
 func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Lock, cause error) error {
 	result := &RolledBackError{Cause: cause}
 	p, err := e.planRollbackOf(ctx, failed)
@@ -150,7 +150,7 @@ func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Loc
 	return result
 }
 
-// planRollbackOf plans the rollback that the failed plan has announced.
+// planRollbackOf plans the rollback that the failed plan announced.
 func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
 	in, err := e.rollbackInput(ctx, failed)
 	if err != nil {
@@ -168,7 +168,7 @@ func (e *Engine) rollbackInput(ctx context.Context, failed *plan.Plan) (plan.Inp
 	return e.uninstall(ctx, failed.Release, options)
 }
 
-// next describes what a rollback returns to.
+// next describes what the rollback plan does, for its announcement.
 func next(p *plan.Plan) string {
 	if p.Operation == plan.Uninstall {
 		return "uninstalling what was installed"

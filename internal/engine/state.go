@@ -17,20 +17,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// ObjectState is an object of a revision as the cluster has it.
+// ObjectState is an object of a revision with its state in the cluster.
 type ObjectState struct {
 	manifest.Object
-	// Live is nil when the object does not exist, or can't be read.
+	// Live is nil if the object does not exist or can't be read.
 	Live *unstructured.Unstructured
-	// Unreadable says why it can't be read, "" when it can.
+	// Unreadable says why the object can't be read; "" if it can.
 	Unreadable string
 	readiness.Result
-	// Reasons say why it is not ready.
+	// Reasons say why the object is not ready.
 	Reasons []apply.Reason
 }
 
-// State returns the live state of a revision's objects, in the order of its manifest, with the
-// reasons of those that are not ready. Hooks are not among them.
+// State returns the live state of a revision's objects, in the order of its manifest, with reasons
+// for those that are not ready. It does not include hooks.
 func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState, error) {
 	objects, err := r.Objects()
 	if err != nil {
@@ -51,7 +51,7 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 	}
 	states := make([]ObjectState, len(objects))
 	var asked []apply.Asked
-	var at []int // the index among the states of each object that is asked for
+	var at []int // the indexes in states of the objects in asked
 	for i, o := range objects {
 		s := ObjectState{Object: o, Live: live[o.ID].Object, Unreadable: live[o.ID].Unreadable}
 		switch {
@@ -74,8 +74,8 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 	return states, nil
 }
 
-// Pods returns the pods of objects, one list for each selector, in the order of the objects. Lists
-// are empty if pods can't be read.
+// Pods returns the pods of objects, one list for each distinct selector, in the order of the
+// objects. There are no empty lists, and none for namespaces where pods can't be read.
 func (e *Engine) Pods(ctx context.Context, states []ObjectState) []*unstructured.UnstructuredList {
 	type key struct{ namespace, selector string }
 	all := map[string][]unstructured.Unstructured{}

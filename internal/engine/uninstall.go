@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// PlanUninstall plans the removal of a release.
+// PlanUninstall plans the removal of a release. It returns a *NoReleaseError if there is none.
 func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
 	return e.PlanUninstallSparing(ctx, key, o, plan.Spare{})
 }
@@ -23,7 +23,7 @@ func (e *Engine) PlanUninstallSparing(ctx context.Context, key release.Key, o pl
 	return e.decide(ctx, in)
 }
 
-// uninstall gathers for PlanUninstall.
+// uninstall gathers the input for PlanUninstall.
 func (e *Engine) uninstall(ctx context.Context, key release.Key, o plan.Options) (plan.Input, error) {
 	g, err := e.gather(ctx, key)
 	if err != nil {
@@ -44,8 +44,8 @@ func (e *Engine) PlanTest(ctx context.Context, key release.Key, o plan.Options) 
 	return e.decide(ctx, in)
 }
 
-// newest gathers for an operation whose target is the newest revision. Errors: *NoReleaseError if
-// there is none.
+// newest gathers the input for an operation whose target is the newest revision. It returns a
+// *NoReleaseError if there is none.
 func (e *Engine) newest(ctx context.Context, operation plan.Operation, key release.Key, o plan.Options) (plan.Input, error) {
 	g, err := e.gather(ctx, key)
 	if err != nil {

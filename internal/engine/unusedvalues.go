@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// watchedTables returns the tables with doubtful keys for the renderer.
+// watchedTables returns the tables with unknown keys, for the renderer to watch.
 func watchedTables(unknown []values.UnknownKeys) []keyuse.Watched {
 	var out []keyuse.Watched
 	for _, s := range unknown {
@@ -21,7 +21,7 @@ func watchedTables(unknown []values.UnknownKeys) []keyuse.Watched {
 	return out
 }
 
-// unusedValues warns about the user's keys that no template reads while a key of nearly the same
+// unusedValues warns about the user's keys that no template reads if a key with nearly the same
 // name is known or read instead. Nothing below such a key is reported again.
 func unusedValues(s Source, vals map[string]any, unknown []values.UnknownKeys, seen []keyuse.Seen) []chart.Warning {
 	var out []chart.Warning
@@ -69,7 +69,7 @@ func below(told map[string]bool, path []string) bool {
 	return false
 }
 
-// withHints adds to a template's error the keys that look misspelt: the missing value may have been
+// withHints adds the keys that look misspelt to a template's error: the missing value may have been
 // set under another name.
 func withHints(err error, unread []chart.Warning) error {
 	var at *templating.Error

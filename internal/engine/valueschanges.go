@@ -40,7 +40,7 @@ func userChanges(h release.History, next *release.Revision) []plan.Change {
 		if change.To == nil {
 			change.To = at(after, path)
 		}
-		if !jsontree.Same(jsontree.Canonical(change.From), jsontree.Canonical(change.To)) { // else the value equals the chart's default
+		if !jsontree.Same(jsontree.Canonical(change.From), jsontree.Canonical(change.To)) { // otherwise the value equals the chart's default
 			out = append(out, change)
 		}
 	}
@@ -48,9 +48,9 @@ func userChanges(h release.History, next *release.Revision) []plan.Change {
 }
 
 // defaultsChanges lists the chart's defaults that have changed since the last successful revision,
-// or are new and not empty, where the user sets no value. Defaults that are switched off, by
-// "enabled: false" or "create: false" in a table that contains them, have no effect and are left
-// out. Changed defaults come before new ones.
+// or are new and not empty, where the user sets no value. It skips defaults that have no effect
+// because of "enabled: false" or "create: false" in a table that contains them. Changed defaults
+// come before new ones.
 func defaultsChanges(h release.History, next *release.Revision) []plan.Change {
 	prev := h.LastSuccessful()
 	if prev == nil || prev.Chart == nil || next.Chart == nil {
@@ -71,7 +71,7 @@ func defaultsChanges(h release.History, next *release.Revision) []plan.Change {
 	return out
 }
 
-// rankOf puts changed defaults before new ones.
+// rankOf returns a rank that sorts changed defaults before new ones.
 func rankOf(c plan.Change) int {
 	if c.From == nil {
 		return 1
@@ -103,6 +103,7 @@ func switchedOff(table map[string]any, path []string) bool {
 	return false
 }
 
+// effective returns the revision's values merged with the chart's defaults, as templates see them.
 func effective(r *release.Revision) map[string]any {
 	if r.Chart == nil {
 		return r.Config
@@ -114,10 +115,10 @@ func effective(r *release.Revision) map[string]any {
 	return merged
 }
 
-// trimValues removes the key "values" from a path of fielddiff.Compare.
+// trimValues removes the leading "values." from a path that fielddiff.Compare returned.
 func trimValues(path string) string { return strings.TrimPrefix(path, "values.") }
 
-// at returns the value at a dotted path, nil when there is none, as for paths into lists and for
+// at returns the value at a dotted path, or nil if there is none. It finds nothing in lists or for
 // keys with dots.
 func at(table map[string]any, path string) any {
 	var value any = table

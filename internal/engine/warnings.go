@@ -21,8 +21,8 @@ func duplicates(c manifest.Classified) []chart.Warning {
 	return out
 }
 
-// exponents warns about whole numbers that became texts such as 1e+06. It does not show the number,
-// which may be secret.
+// exponents warns about integers that were rendered as, for example, 1e+06. It does not show the
+// number, which may be secret.
 func exponents(r templating.Rendered) []chart.Warning {
 	var out []chart.Warning
 	for _, at := range r.Exponents {

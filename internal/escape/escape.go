@@ -1,7 +1,7 @@
-// Package escape writes what a terminal must not interpret, or a reader could not
-// see, as escapes.
+// Package escape replaces what a terminal must not interpret, or what a reader
+// could not see, with escape sequences.
 //
-// It knows no markup: Markdown and HTML are escaped by internal/report.
+// It knows nothing about markup: internal/report escapes Markdown and HTML.
 package escape
 
 import (
@@ -12,8 +12,8 @@ import (
 )
 
 // Line makes text from charts and clusters safe for a terminal: control
-// characters, direction marks, invisible characters and invalid UTF-8 are
-// written as escapes. The result is one line.
+// characters, direction marks, invisible characters and invalid UTF-8 become
+// escape sequences. The result is a single line.
 func Line(s string) string {
 	if isClean(s) {
 		return s
@@ -44,8 +44,8 @@ func Line(s string) string {
 	return b.String()
 }
 
-// Text is Line for text of several lines: newlines and tabs stay, and the
-// ends of lines of Windows become newlines.
+// Text is Line for text of several lines: newlines and tabs stay, and Windows
+// line endings become newlines.
 func Text(s string) string {
 	if isClean(s) {
 		return s
@@ -66,7 +66,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Lines is Line for text of several lines; tabs become two spaces.
+// Lines splits text into lines and applies Line to each; tabs become two spaces.
 func Lines(s string) []string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\t", "  ")
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
@@ -88,16 +88,16 @@ func isClean(s string) bool {
 	return true
 }
 
-// isPrintable excludes what moves the cursor, turns the direction of text or
-// can't be seen.
+// isPrintable reports whether r can be shown as it is: it excludes what moves
+// the cursor, changes the direction of text or can't be seen.
 func isPrintable(r rune) bool {
 	return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Zs, r) &&
 		!unicode.Is(unicode.Variation_Selector, r)
 }
 
-// JSON escapes what can't be seen in a JSON text, which says the same
-// afterwards. Such characters are in strings only, apart from the newlines
-// between its lines.
+// JSON escapes invisible characters in a JSON text without changing its
+// meaning. Apart from the newlines between its lines, such characters occur
+// only in strings.
 func JSON(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for i := 0; i < len(in); {

@@ -1,7 +1,7 @@
-// Package eventstream is the stream of events that commands which apply a plan
-// print with -o json: one JSON object a line, the last one a summary.
+// Package eventstream defines the stream of events that commands that apply a
+// plan print with -o json: one JSON object per line, the last one a summary.
 //
-// It observes nothing itself; internal/command fills the events in.
+// It observes nothing itself; internal/command fills in the events.
 package eventstream
 
 import (
@@ -16,34 +16,35 @@ import (
 // types and fields.
 const FormatVersion = "1.0"
 
-// Type says what an event of the stream tells.
+// Type is the type of an event, which determines what it reports.
 type Type string
 
 const (
-	// Version is the first line: who writes, and in which version.
+	// Version is the first line: the versions of the tool and of the formats.
 	Version Type = "version"
-	// Planned holds a plan that is going to be applied, or that can't be.
+	// Planned holds a plan that is about to be applied, or that can't be.
 	Planned Type = "planned"
 	Stage   Type = "stage"
 	Started Type = "started"
-	// Progress is a new state of an object that is waited for.
+	// Progress is a new state of an object that the run is waiting for.
 	Progress Type = "progress"
-	// Retried is a request that is sent again.
+	// Retried says that a request is sent again.
 	Retried Type = "retried"
 	// Log is the log of a hook.
 	Log    Type = "log"
 	Done   Type = "done"
 	Failed Type = "failed"
-	// Rollback opens the rollback of an atomic run that failed.
+	// Rollback starts the rollback of a failed atomic run.
 	Rollback Type = "rollback"
 	Note     Type = "note"
 	Warning  Type = "warning"
-	// Summary is the last line, whichever way a run ends.
+	// Summary is the last line, however the run ends.
 	Summary Type = "summary"
 )
 
-// Types are all types with the fields that every event of that type has,
-// by their JSON names. Other fields are there when there is something to tell.
+// Types returns all types with the JSON names of the fields that every event
+// of that type has. Other fields are present only if there is something to
+// report.
 func Types() map[Type][]string {
 	step := []string{"stage", "step", "op"}
 	return map[Type][]string{
@@ -66,11 +67,11 @@ func Types() map[Type][]string {
 // Event is one line of the stream.
 type Event struct {
 	Type Type `json:"type"`
-	// Time is when it happened, with the zone of this machine.
+	// Time is when it happened, in the time zone of this machine.
 	Time time.Time `json:"time"`
 
-	// Release is whose event it is where several are applied, Cluster the name that the
-	// set has for its cluster.
+	// Release is the release that the event belongs to if several are applied, Cluster the set's
+	// name for its cluster.
 	Release *release.Key `json:"release,omitempty"`
 	Cluster string       `json:"cluster,omitempty"`
 
@@ -78,7 +79,7 @@ type Event struct {
 	PlanFormatVersion string `json:"planFormatVersion,omitempty"`
 	ToolVersion       string `json:"toolVersion,omitempty"`
 
-	// Undoing marks what belongs to the rollback of an atomic run.
+	// Undoing marks events that belong to the rollback of an atomic run.
 	Undoing bool `json:"undoing,omitempty"`
 
 	Stage string `json:"stage,omitempty"`
@@ -86,30 +87,30 @@ type Event struct {
 	Step   string       `json:"step,omitempty"`
 	Op     plan.Op      `json:"op,omitempty"`
 	Object *manifest.ID `json:"object,omitempty"`
-	// Message is the state, the error, the log or whatever there is to tell.
+	// Message is the state, the error, the log or whatever else there is to report.
 	Message string `json:"message,omitempty"`
-	// Reasons are what is behind the message: container states, warning events
-	// and log lines of pods, oldest first.
+	// Reasons explain the message: container states, warning events and log
+	// lines of pods, oldest first.
 	Reasons []string `json:"reasons,omitempty"`
-	// ElapsedSeconds is the time since the step has begun.
+	// ElapsedSeconds is the time since the step began.
 	ElapsedSeconds *float64 `json:"elapsedSeconds,omitempty"`
 
 	Plan    *plan.Document `json:"plan,omitempty"`
 	Summary *RunSummary    `json:"summary,omitempty"`
 }
 
-// RunOutcome is what a run has come to.
+// RunOutcome is how a run ended.
 type RunOutcome string
 
 const (
 	RunDone RunOutcome = "done"
-	// RunNothing: there was nothing to do.
+	// RunNothing means that there was nothing to do.
 	RunNothing RunOutcome = "nothing"
-	// RunBlocked: the plan has blocking problems; nothing was written.
+	// RunBlocked means that the plan has blocking problems; nothing was written.
 	RunBlocked RunOutcome = "blocked"
-	// RunStale: the plan that was reviewed no longer holds; nothing was written.
+	// RunStale means that the reviewed plan no longer holds; nothing was written.
 	RunStale RunOutcome = "stale"
-	// RunLocked: another operation holds the lock; nothing was written.
+	// RunLocked means that another operation holds the lock; nothing was written.
 	RunLocked         RunOutcome = "locked"
 	RunCancelled      RunOutcome = "cancelled"
 	RunFailed         RunOutcome = "failed"
@@ -117,26 +118,26 @@ const (
 	RunRollbackFailed RunOutcome = "rollbackFailed"
 )
 
-// RunOutcomes are all outcomes.
+// RunOutcomes returns all outcomes.
 func RunOutcomes() []RunOutcome {
 	return []RunOutcome{
 		RunDone, RunNothing, RunBlocked, RunStale, RunLocked, RunCancelled, RunFailed, RunRolledBack, RunRollbackFailed,
 	}
 }
 
-// RunSummary is what a run has done.
+// RunSummary sums up what a run has done.
 type RunSummary struct {
 	Outcome RunOutcome `json:"outcome"`
-	// ExitCode is that of the process; of several releases, what it would be for
-	// this one.
+	// ExitCode is the exit code of the process or, with several releases, what
+	// it would be for this one.
 	ExitCode  int            `json:"exitCode"`
 	Operation plan.Operation `json:"operation,omitempty"`
 	Release   *release.Key   `json:"release,omitempty"`
 	// Revision is the newest revision that the run has written, and Status its
-	// status; after a rollback those of the rollback.
+	// status; after a rollback, they are those of the rollback.
 	Revision int            `json:"revision,omitempty"`
 	Status   release.Status `json:"status,omitempty"`
-	// Counts are the steps that ended well, by op, without those of the rollback.
+	// Counts are the numbers of successful steps by op, without those of the rollback.
 	Counts map[plan.Op]int `json:"counts"`
 	// Failed are the IDs of the steps that failed.
 	Failed         []string `json:"failed,omitempty"`
@@ -144,23 +145,23 @@ type RunSummary struct {
 	// Error is what is printed on standard error, Hint what to do about it.
 	Error string `json:"error,omitempty"`
 	Hint  string `json:"hint,omitempty"`
-	// Undo is there when an atomic run failed and was to be undone.
+	// Undo is present if an atomic run failed and was to be undone.
 	Undo *UndoSummary `json:"undo,omitempty"`
-	// Notes are the chart's, rendered; after installs and upgrades.
+	// Notes are the chart's rendered notes, after installs and upgrades.
 	Notes string `json:"notes,omitempty"`
-	// Record is the revision in the form of Helm's records, which helm -o json
-	// prints, with secrets masked.
+	// Record is the revision in the format of Helm's records, as helm -o json
+	// prints it, with secrets masked.
 	Record any `json:"record,omitempty"`
 }
 
-// UndoSummary is what became of the rollback.
+// UndoSummary sums up what the rollback has done.
 type UndoSummary struct {
-	// ToRevision is the revision that was to be restored; 0 when a first install
+	// ToRevision is the revision that was to be restored; 0 if a first install
 	// was to be uninstalled.
 	ToRevision int `json:"toRevision"`
 	// Error is why the rollback failed.
 	Error string `json:"error,omitempty"`
-	// Undone are the changes of the rollback that were made, NotUndone those that
+	// Undone lists the rollback's changes that were made, NotUndone those that
 	// were not.
 	Undone    []UndoStep `json:"undone,omitempty"`
 	NotUndone []UndoStep `json:"notUndone,omitempty"`

@@ -11,10 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Write prints an event as one line of JSON, in one write, with every text
-// masked. Its plan has to be redacted already (redact.Plan). Control characters are
-// escaped as in JSON. Errors are those of w and of values that JSON does not
-// have.
+// Write writes an event to w as one line of JSON, in a single write, with all texts masked. Its
+// plan must already be redacted (redact.Plan). Invisible and control characters are escaped. It
+// returns the errors of w, and an error for values that JSON can't represent.
 func Write(w io.Writer, e Event, m *redact.Mask) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -26,7 +25,7 @@ func Write(w io.Writer, e Event, m *redact.Mask) error {
 	return err
 }
 
-// masked is a copy whose texts hold no secrets.
+// masked returns a copy of the event whose texts hold no secrets.
 func (e Event) masked(m *redact.Mask) Event {
 	e.Message = m.Text(e.Message)
 	e.Reasons = maskedAll(e.Reasons, m)
@@ -53,8 +52,8 @@ func maskedAll(texts []string, m *redact.Mask) []string {
 	return out
 }
 
-// UndoSteps tells apart which changes of a rollback were made, by the IDs of the
-// steps that ended well.
+// UndoSteps splits the changes of a rollback into those that were made and the
+// others. done holds the IDs of the steps that have succeeded.
 func UndoSteps(back *plan.Document, done map[string]bool) (undone, notUndone []UndoStep) {
 	back.Steps(func(_ plan.StageName, s *plan.Step) {
 		if !s.Writes() {

@@ -8,12 +8,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// IdentityFields are fields by which people tell the items of a list apart, where
-// the list's type names no key: best first. Alerts and records are Prometheus' rules.
+// IdentityFields returns the fields by which people tell the items of a list apart if the list's
+// type has no merge key, the best first. "alert" and "record" are for Prometheus rules.
 func IdentityFields() []string { return []string{"name", "key", "id", "alert", "record"} }
 
-// Identity is the field that an item is told apart by, and its value; "" and nil when
-// there is none.
+// Identity returns the field that identifies an item, and its value; "" and nil if there is none.
 func Identity(item any) (field string, v any) {
 	for _, field := range IdentityFields() {
 		if v := jsontree.KeyOf(item, field); v != nil && v != "" {
@@ -31,8 +30,8 @@ func identity(item any) any {
 	return v
 }
 
-// identities names each item by its identity; false when two items share one, or
-// one has none that reads as a name.
+// identities returns the identity of each item as its name; false if two items
+// share one, or if one is missing or not a string.
 func identities(list []any) ([]string, bool) {
 	names := make([]string, len(list))
 	for i, item := range list {
@@ -45,11 +44,12 @@ func identities(list []any) ([]string, bool) {
 	return names, true
 }
 
-// pair is an item in both lists.
+// pair holds the indexes of an item that is in both lists.
 type pair struct{ from, to int }
 
-// aligned compares lists whose items have no names of their own: what is in both
-// is found as the longest run of items that are the same or have one identity.
+// aligned compares lists whose items have no unique names. The items that are in
+// both are those of the longest common subsequence of items that are equal or
+// have the same identity.
 func (d *differ) aligned(path string, from, to []any, n *apitypes.Node) {
 	i, j := 0, 0
 	for _, p := range append(align(from, to, n.Item()), pair{len(from), len(to)}) {
@@ -71,10 +71,10 @@ func (d *differ) aligned(path string, from, to []any, n *apitypes.Node) {
 
 func at(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
 
-// maxCells bounds the table of align. Lists beyond that are paired by index.
+// maxCells limits the size of the table in align. Items of larger lists are paired by index.
 const maxCells = 1 << 18
 
-// align pairs items of two lists, in order.
+// align pairs the items of two lists, keeping their order.
 func align(from, to []any, n *apitypes.Node) []pair {
 	var pairs []pair
 	first := 0
@@ -102,7 +102,7 @@ func align(from, to []any, n *apitypes.Node) []pair {
 	return pairs
 }
 
-// longest is the common subsequence of two lists with the highest score.
+// longest returns the common subsequence of two lists with the highest score.
 func longest(from, to []any, n *apitypes.Node) []pair {
 	columns := len(to) + 1
 	score := make([]int, (len(from)+1)*columns)
@@ -132,8 +132,8 @@ func longest(from, to []any, n *apitypes.Node) []pair {
 	return pairs
 }
 
-// likeness is 0 for items that are not the same one, and more for equal ones than
-// for those that only have one identity.
+// likeness returns 0 for items that don't match, and more for equal items than
+// for those that only have the same identity.
 func likeness(a, b any, n *apitypes.Node) int {
 	const related, equal = 2, 3
 	id := identity(a)

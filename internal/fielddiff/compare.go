@@ -1,4 +1,4 @@
-// Package fielddiff lists the fields in which two documents of an object differ.
+// Package fielddiff lists the fields that differ between two documents of an object.
 //
 // It prints nothing and does not judge which differences matter.
 package fielddiff
@@ -25,22 +25,22 @@ const (
 
 // Change is one field that differs between two documents.
 type Change struct {
-	// Path names the field for people: "spec.containers[web].image". List items
-	// are named by merge key, name or another field that identifies them where these
-	// are unique, else by index: in the list that they are still in, or were in.
+	// Path names the field for people: "spec.containers[web].image". List items are named by merge
+	// key, name or another identifying field if that is unique, and otherwise by index: in the list
+	// that they are still in, or were in.
 	Path string `json:"path"`
-	// From and To are the whole values, nil where there is none. They belong to
-	// the documents: who changes them copies them first.
+	// From and To are the whole values, nil if there is none. They belong to
+	// the documents: copy them before changing them.
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
 	Op   Op  `json:"op"`
 }
 
-// Compare lists the fields that differ between two documents of one object:
-// metadata first, then the rest by name. Apiversion, kind, status and what the
-// server counts or stamps are left out, and so are differences that mean the
-// same (see ThreeWay). Maps are compared field by field; an item that is added
-// to or removed from a list is one change, wherever in the list. Either document may be nil.
+// Compare lists the fields that differ between two documents of one object: metadata first, then
+// spec, then the rest by name. It ignores apiVersion, kind, status, what the server counts or
+// stamps, and values that are written differently but mean the same (see apitypes.Equal). Maps are
+// compared field by field; an item that is added to or removed from a list is one change, wherever
+// it is in the list. Either document may be nil.
 func Compare(before, after map[string]any) []Change {
 	d := differ{}
 	root := apitypes.Of(kindOf(after, before))
@@ -54,8 +54,8 @@ func Compare(before, after map[string]any) []Change {
 	return d.changes
 }
 
-// At lists the fields that differ between two values of the field at path, of
-// which node tells what is known.
+// At lists the fields that differ between two values of the field at path;
+// node is what is known about its type.
 func At(path string, before, after any, node *apitypes.Node) []Change {
 	d := differ{}
 	d.field(path, before, after, node)
@@ -91,8 +91,8 @@ func rank(key string) int {
 	return 2
 }
 
-// bookkeepings are annotations that are written by tools and controllers to
-// find their way, and say nothing of the object.
+// bookkeepings are annotations that tools and controllers write for their own
+// use, and that say nothing about the object.
 var bookkeepings = []string{
 	"kubectl.kubernetes.io/last-applied-configuration",
 	"deployment.kubernetes.io/revision",

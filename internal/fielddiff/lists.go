@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
+// ofMaps reports whether the lists hold only maps, and at least one.
 func ofMaps(lists ...[]any) bool {
 	some := false
 	for _, list := range lists {
@@ -21,6 +22,8 @@ func ofMaps(lists ...[]any) bool {
 	return some
 }
 
+// list compares lists by the best names that identify all of their items, or by alignment without
+// any.
 func (d *differ) list(path string, from, to []any, n *apitypes.Node) {
 	if !ofMaps(from, to) {
 		d.scalars(path, from, to, n)
@@ -47,8 +50,8 @@ func (d *differ) list(path string, from, to []any, n *apitypes.Node) {
 	d.aligned(path, from, to, n)
 }
 
-// scalars shows lists of one length position by position, as arguments of a
-// command are read, and else the lists as a whole.
+// scalars compares lists of the same length position by position, as people
+// read arguments of a command, and other lists as a whole.
 func (d *differ) scalars(path string, from, to []any, n *apitypes.Node) {
 	if len(from) != len(to) || n != nil && n.Merges {
 		d.add(path, from, to)
@@ -59,11 +62,11 @@ func (d *differ) scalars(path string, from, to []any, n *apitypes.Node) {
 	}
 }
 
-// nestedName names items that are objects: a StatefulSet's claim templates.
+// nestedName names items that are objects themselves, such as a StatefulSet's claim templates.
 const nestedName = "metadata.name"
 
-// naming is how items of a list may be named, best first. Ports have names that
-// read better than their numbers.
+// naming returns the ways to name the items of a list, the best first. Ports
+// have names that read better than their numbers.
 func naming(n *apitypes.Node) [][]string {
 	if !n.Keyed() {
 		return [][]string{{"name"}, {nestedName}}
@@ -76,8 +79,8 @@ func naming(n *apitypes.Node) [][]string {
 	}
 }
 
-// label names each item by its values of the given fields; false when two items
-// share a name or one has none.
+// label names each item by its values of the given fields; it returns false if
+// two items share a name or one has none.
 func label(list []any, fields []string) ([]string, bool) {
 	names := make([]string, len(list))
 	for i, item := range list {
@@ -123,6 +126,8 @@ func (s items) get(name string) (any, bool) {
 	return nil, false
 }
 
+// named compares lists whose items have unique names. If the items that stay change their order,
+// that is a change of the list.
 func (d *differ) named(path string, from, to items, n *apitypes.Node) {
 	var kept []string
 	for i, name := range from.names {
@@ -148,7 +153,8 @@ func (d *differ) named(path string, from, to items, n *apitypes.Node) {
 	}
 }
 
-// item shows a variable by its value alone: env[DEBUG], not env[DEBUG].value.
+// item compares two items of the same name. It shows a variable as env[DEBUG], not
+// env[DEBUG].value.
 func (d *differ) item(path string, from, to any, n *apitypes.Node) {
 	if f, t := plain(from), plain(to); jsontree.IsScalar(f) && jsontree.IsScalar(t) {
 		if !apitypes.Equal(f, t, nil) {
@@ -159,7 +165,7 @@ func (d *differ) item(path string, from, to any, n *apitypes.Node) {
 	d.field(path, from, to, n.Item())
 }
 
-// plain is the value of an item that has a name and a value and nothing else.
+// plain returns the value of an item that has only a name and a value, and any other item as it is.
 func plain(item any) any {
 	m, ok := item.(map[string]any)
 	if !ok || len(m) > 2 {

@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// mostAnnotations is how many of each sort GitHub takes from one step; it drops the others
-// without a word.
+// mostAnnotations is the number of annotations of each level that GitHub accepts from one step; it
+// silently drops any others.
 const mostAnnotations = 10
 
-// Annotations prints plans as workflow commands of GitHub Actions (and Gitea's), which
-// makes them notes at the lines of a pull request
-// (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). The
-// last of a sort says how many there are beyond what GitHub shows.
+// Annotations prints plans as workflow commands for GitHub Actions (and Gitea's), which turn them
+// into annotations on the lines of a pull request
+// (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). The last one of
+// a level says how many more there are than GitHub shows.
 func Annotations(w io.Writer, plans ...*plan.Document) error {
 	commands := map[Level]string{Failure: "error", Warning: "warning", Note: "notice"}
 	sorts := map[Level][]Finding{}
@@ -41,7 +41,8 @@ func Annotations(w io.Writer, plans ...*plan.Document) error {
 	return err
 }
 
-// command is "::warning file=prod.yaml,line=3,title=risk/delete::Service/web: delete".
+// command returns, for example, "::warning file=prod.yaml,line=3,title=shop/web
+// risk/delete::Service/web: delete".
 func (f Finding) command(name string) string {
 	properties := []string{}
 	if f.Place.File != "" {
@@ -51,8 +52,8 @@ func (f Finding) command(name string) string {
 	return "::" + name + " " + strings.Join(properties, ",") + "::" + data(f.ofRelease()) + "\n"
 }
 
-// data and property escape what ends a command, or one of its properties, as
-// actions/toolkit does. What else begins with "::" within a line is text.
+// data and property escape what would end a command or one of its properties,
+// as actions/toolkit does. Any other "::" within a line is plain text.
 var (
 	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

@@ -8,11 +8,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Dotenv prints what plans come to as KEY=VALUE lines, for jobs that come after: GitHub's
-// GITHUB_OUTPUT (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands)
-// and GitLab's dotenv reports (https://docs.gitlab.com/ci/yaml/artifacts_reports/) take them.
-// There are counts, digests and words of ours, and of the plan's texts nothing but the
-// verdict. Errors are those of w.
+// Dotenv prints the outcome of plans as KEY=VALUE lines for later jobs: GitHub's GITHUB_OUTPUT
+// (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands) and GitLab's
+// dotenv reports (https://docs.gitlab.com/ci/yaml/artifacts_reports/) accept them. They hold
+// counts, digests and fixed words; the verdict is the only text that comes from the plan. Errors
+// are those of w.
 func Dotenv(w io.Writer, of Subject, plans ...*plan.Document) error {
 	var sum plan.Summary
 	changed, blocked := false, false
@@ -29,7 +29,7 @@ func Dotenv(w io.Writer, of Subject, plans ...*plan.Document) error {
 	return err
 }
 
-// gravest is the first of plan.Risks that there is, else "none".
+// gravest returns the first of plan.Risks that is counted, or "none".
 func gravest(r plan.RiskCounts) plan.Risk {
 	for _, risk := range []struct {
 		n    int

@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// longest is how many characters of a change are told.
+// longest is how many characters of a change are shown.
 const longest = 100
 
-// finder goes through one plan.
+// finder collects the findings of one plan.
 type finder struct {
 	plan  *plan.Document
 	words report.Words
-	// steps are by their IDs, byObject those that do something.
+	// byID holds the steps by ID, byObject the first step of each object that is not a wait.
 	byID     map[string]*plan.Step
 	byObject map[manifest.ID]*plan.Step
 	found    []Finding
-	// told counts fingerprints: of two alike the second one has its number in it.
+	// told counts fingerprints: if several are the same, those after the first include a number.
 	told map[string]int
 }
 
@@ -39,12 +39,12 @@ func newFinder(p *plan.Document) *finder {
 	return f
 }
 
-// nameOf is what the release is called, on one line.
+// nameOf returns the release's name for users, on one line.
 func nameOf(p *plan.Document) string {
 	return escape.Line(cmp.Or(p.EntryName, p.Release.String()))
 }
 
-// add completes a finding. about is what else tells it from others of its rule and step,
+// add completes and adds a finding. about distinguishes it from others of the same rule and step,
 // such as the path of a field.
 func (f *finder) add(found Finding, about string) {
 	found.Release, found.InSet = nameOf(f.plan), f.plan.EntryName != ""
@@ -59,7 +59,7 @@ func (f *finder) add(found Finding, about string) {
 	f.found = append(f.found, found)
 }
 
-// problems are what blocks the plan, and its warnings.
+// problems adds what blocks the plan, and its warnings.
 func (f *finder) problems() {
 	for _, p := range f.plan.Problems {
 		found := Finding{Rule: rule(p), Level: Note, Message: escape.Line(p.What), Do: escape.Line(p.Do), Step: p.Step, Place: p.Place}
@@ -75,13 +75,13 @@ func (f *finder) problems() {
 		}
 		if step != nil {
 			found.Step = step.ID
-			// What is missing is no line of the chart's: a permission, or a lock.
+			// A missing permission or a lock is not about a line of the chart.
 			if found.Place.File == "" && p.Kind != plan.ProblemPermission && p.Kind != plan.ProblemLocked {
 				found.Place = f.placeOf(step, among(step, slices.Concat(p.Fields, fieldsOf(step, p.Risk))))
 			}
 		}
 		about := fmt.Sprint(p.Object)
-		if p.Object == (manifest.ID{}) { // several of a kind; lines and counts may move
+		if p.Object == (manifest.ID{}) { // there may be several; line numbers and counts may change
 			about = digits.ReplaceAllString(p.What, "")
 		}
 		f.add(found, about)
@@ -104,7 +104,7 @@ func rule(p plan.Problem) string {
 	return "warning/" + string(p.Kind)
 }
 
-// steps are their risks, the drift that they take back, and hooks that are not as before.
+// steps adds the risks of steps, the drift that they revert, and hooks that are new or changed.
 func (f *finder) steps() {
 	f.plan.Steps(func(_ plan.StageName, s *plan.Step) {
 		found := Finding{Title: f.words.Name(s.Object), Step: s.ID, Level: Note}
@@ -136,7 +136,7 @@ func hookText(s *plan.Step) string {
 	return text + "changes " + counted(len(s.Changes), "field")
 }
 
-// drift is "takes back spec.replicas 5 → 3 (kubectl-edit 3h ago) and 2 more".
+// drift returns "takes back spec.replicas 5 → 3 (kubectl-edit 3h ago) and 2 more".
 func (f *finder) drift(changes []plan.Change) string {
 	c := changes[0]
 	text := "takes back " + f.words.Change(c, longest)
@@ -153,18 +153,18 @@ func causedBy(s *plan.Step, cause plan.Cause) []plan.Change {
 	return slices.DeleteFunc(slices.Clone(s.Changes), func(c plan.Change) bool { return c.Cause != cause })
 }
 
-// values are those of the user's that change, each at its line, with what it does.
+// values adds the user's values that change, each at its line, with its effect.
 func (f *finder) values() {
 	for _, v := range f.plan.Values {
 		if v.Place.File == "" {
-			continue // of a flag, which is no line of a file
+			continue // set by a flag, not in a file
 		}
 		f.add(Finding{Rule: "values/changed", Level: Note, Message: f.words.Change(v, longest) + f.effect(v), Place: v.Place}, v.Path)
 	}
 }
 
-// effect is ": changes 3 fields in 2 objects, restarts Deployment/web", as far as changes
-// are known to come from the value.
+// effect returns ": changes 3 fields in 2 objects, restarts Deployment/web", as far as changes are
+// known to come from the value.
 func (f *finder) effect(v plan.Change) string {
 	fields, objects := 0, 0
 	var restarted []string

@@ -1,8 +1,8 @@
-// Package findings makes of plans what other tools list line by line: code scanning, test
+// Package findings turns plans into what other tools list line by line: code scanning alerts, test
 // reports, annotations in logs and on pull requests. One model, Finding, feeds all formats.
 //
-// It is pure, and it masks nothing: give it what redact.Plan has made. Where a finding
-// points is said by the plan (plan.Place).
+// It is pure and masks nothing: pass it the output of redact.Plan. The place of a finding comes
+// from the plan (plan.Place).
 package findings
 
 import (
@@ -17,42 +17,42 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Finding is one thing that a reviewer should know, at one line of one file. Its texts are
-// on one line and hold no control characters.
+// Finding is one thing that a reviewer should know, at one line of one file. Its texts are single
+// lines without control characters.
 type Finding struct {
-	// Rule is an identifier that stays: "risk/delete", "blocked/immutable".
+	// Rule is a stable identifier: "risk/delete", "blocked/immutable".
 	Rule  string
 	Level Level
-	// Title names the object, or what else it is about; Message says what is found, Do what
-	// to do about it, "" when there is nothing to say.
+	// Title names the object or whatever else the finding is about, Message says what was found,
+	// and Do what to do about it; each may be "".
 	Title, Message, Do string
-	// Release is "namespace/name", with InSet what it is called in its set, "namespace/name@cluster".
-	// Step is the ID of the plan's step; "" when it is of none.
+	// Release is "namespace/name" or, if InSet is true, the release's name in its set:
+	// "namespace/name@cluster". Step is the ID of the plan's step, "" if there is none.
 	Release, Step string
 	InSet         bool
-	// Place is where it points. File is "" when no file is known.
+	// Place is where the finding points. Its File is "" if no file is known.
 	Place plan.Place
-	// Fingerprint is a SHA-256 in hex that the same finding of the next plan has, too.
+	// Fingerprint is a SHA-256 in hex that stays the same for the same finding in the next plan.
 	Fingerprint string
 }
 
-// Level is how grave a finding is. The words are SARIF's.
+// Level is the severity of a finding. The words are SARIF's.
 type Level string
 
 const (
-	// Failure is what blocks the plan.
+	// Failure is for what blocks the plan.
 	Failure Level = "error"
-	// Warning is what loses data or deletes objects.
+	// Warning is for what loses data or deletes objects.
 	Warning Level = "warning"
-	// Note is everything else.
+	// Note is for everything else.
 	Note Level = "note"
 )
 
-// Levels are all of them, the gravest first.
+// Levels returns all levels, the gravest first.
 func Levels() []Level { return []Level{Failure, Warning, Note} }
 
-// Text is title, message and what to do, on one line, in a set after the release: others of
-// the set may have an object of that name.
+// Text returns title, message and what to do on one line. In a set it begins with the release,
+// since others in the set may have an object of the same name.
 func (f Finding) Text() string {
 	if f.InSet {
 		return f.Release + ": " + f.ofRelease()
@@ -60,7 +60,7 @@ func (f Finding) Text() string {
 	return f.ofRelease()
 }
 
-// ofRelease is Text where the release is told beside it.
+// ofRelease is Text without the release, for formats that show it elsewhere.
 func (f Finding) ofRelease() string {
 	text := f.Message
 	if f.Title != "" {
@@ -72,7 +72,7 @@ func (f Finding) ofRelease() string {
 	return text
 }
 
-// Of are the findings of plans, the gravest first.
+// Of returns the findings of plans, the gravest first.
 func Of(plans ...*plan.Document) []Finding {
 	var all []Finding
 	for _, p := range plans {
@@ -88,10 +88,10 @@ func Of(plans ...*plan.Document) []Finding {
 	return all
 }
 
-// index matches the number of a list's item, which moves when another item comes.
+// index matches the index of a list item, which changes when items are added.
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// fingerprint is of what a finding is about: texts, and values in them, may change.
+// fingerprint hashes what a finding is about, not its texts: these, and values in them, may change.
 func fingerprint(p *plan.Document, f Finding, about string) string {
 	cluster := cmp.Or(p.Cluster.UID, p.Cluster.Server, p.Cluster.Context)
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, cluster, escape.Line(p.Release.String()), f.Step, index.ReplaceAllString(about, "[]")}, "\n")))

@@ -7,22 +7,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Subject is what was planned.
+// Subject identifies what was planned.
 type Subject struct {
-	// Name tells several analyses of one commit apart, such as those of two clusters.
+	// Name distinguishes several analyses of one commit, such as those for two clusters.
 	Name string
-	// Digest is that of the saved plan or set, and Effect that of a plan's effect,
-	// "sha256:…"; "" for none.
+	// Digest is the digest of the saved plan or set, and Effect the digest of a plan's effect, both
+	// "sha256:…", or "" if there is none.
 	Digest, Effect string
 }
 
-// Formats are the names of all formats.
+// Formats returns the names of all formats.
 func Formats() []string {
 	return []string{"sarif", "junit", "gitlab", "rdjson", "annotations", "verdict", "dotenv"}
 }
 
-// Print prints plans in one of the Formats. Errors are those of w, and that of a format that
-// there is not.
+// Print prints plans in one of the Formats. It returns the errors of w, and an error for an unknown
+// format.
 func Print(w io.Writer, format string, of Subject, plans ...*plan.Document) error {
 	switch format {
 	case "sarif":

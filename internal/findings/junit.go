@@ -42,10 +42,10 @@ type skipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit prints plans as test reports: a suite for each release, a case for each object. What
-// blocks a plan is a failure, what does not change is skipped, the fields that change are
-// what the case has printed. The form is that of Jenkins (junit-10.xsd of its
-// xunit-plugin), which GitLab and Azure read, too.
+// JUnit prints plans as test reports: a suite for each release and a case for each step. What
+// blocks a plan is a failure, what does not change is skipped, and the fields that change are the
+// case's output. The format is that of Jenkins (junit-10.xsd of its xunit-plugin), which GitLab and
+// Azure can also read.
 func JUnit(w io.Writer, plans ...*plan.Document) error {
 	out := suites{Suites: []suite{}}
 	for _, p := range plans {
@@ -98,7 +98,7 @@ func suiteOf(p *plan.Document) suite {
 	return out
 }
 
-// fields are what a step does and the changes of its fields, a line each.
+// fields returns what a step does and the fields that it changes, one per line.
 func fields(words report.Words, s *plan.Step) string {
 	if s.Op == plan.OpNone {
 		return ""

@@ -11,7 +11,7 @@ import (
 
 const toolName = "kubectl-release"
 
-// GitLab prints plans as a report of code quality, which GitLab shows in merge requests
+// GitLab prints plans as a code quality report, which GitLab shows in merge requests
 // (https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format).
 func GitLab(w io.Writer, plans ...*plan.Document) error {
 	type lines struct {
@@ -40,7 +40,7 @@ func GitLab(w io.Writer, plans ...*plan.Document) error {
 	return writeJSON(w, issues)
 }
 
-// RDJSON prints plans for reviewdog, which comments on every forge
+// RDJSON prints plans for reviewdog, which comments on all kinds of forges
 // (https://github.com/reviewdog/reviewdog/tree/v0.21.2/proto/rdf).
 func RDJSON(w io.Writer, plans ...*plan.Document) error {
 	type position struct {
@@ -81,9 +81,9 @@ func RDJSON(w io.Writer, plans ...*plan.Document) error {
 	return writeJSON(w, out)
 }
 
-// path is where a finding points for formats that want a path: where no file is known,
-// the release's name stands in its place.
+// path returns the file that a finding points to, for formats that require one: if no file is
+// known, it is the release's name.
 func (f Finding) path() string { return escape.Line(cmp.Or(f.Place.File, f.Release)) }
 
-// pathURI is a path as a relative reference (RFC 3986).
+// pathURI returns a path as a relative reference (RFC 3986).
 func pathURI(path string) string { return (&url.URL{Path: path}).String() }

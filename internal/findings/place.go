@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// placeOf is the line that makes a step what it is: that of the value which causes one of
-// its changes, else of a value that has been switched off where the object is deleted,
-// else of the template.
+// placeOf returns the line that causes a step: that of the value that causes one of the changes
+// that matter. Without one, it is that of a value that was switched off if the object is deleted,
+// and that of the template otherwise.
 func (f *finder) placeOf(s *plan.Step, matters func(plan.Change) bool) plan.Place {
 	for _, c := range causedBy(s, plan.CauseValues) {
 		if at := f.placeOfValue(c.Detail); matters(c) && at.File != "" {
@@ -32,8 +32,8 @@ func (f *finder) placeOfValue(path string) plan.Place {
 	return plan.Place{}
 }
 
-// switchedOff is the line of the one value that templates take as false now, and did not
-// before; nowhere when there are several.
+// switchedOff returns the line of the one value that is now false to templates and was not before;
+// an empty place if there are several.
 func (f *finder) switchedOff() plan.Place {
 	var at plan.Place
 	for _, v := range f.plan.Values {
@@ -52,7 +52,7 @@ func (f *finder) switchedOff() plan.Place {
 
 func anyChange(plan.Change) bool { return true }
 
-// fieldsOf are those of the object that make a risk; none where it is the whole object.
+// fieldsOf returns the fields of the object that cause a risk; none if it is the whole object.
 func fieldsOf(s *plan.Step, r plan.Risk) (out []string) {
 	gravest, _, changes := s.Gravest()
 	switch {
@@ -68,7 +68,8 @@ func fieldsOf(s *plan.Step, r plan.Risk) (out []string) {
 	return out
 }
 
-// among picks the changes of fields, and of what is in them; all where none of them changes.
+// among returns a function that selects the changes to the fields and below them, or all changes if
+// none of the fields changes.
 func among(s *plan.Step, fields []string) func(plan.Change) bool {
 	picks := func(c plan.Change) bool {
 		return slices.ContainsFunc(fields, func(field string) bool {

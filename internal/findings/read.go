@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Summary is what a log in SARIF says, as SARIF has printed it.
+// Summary is the content of a log that SARIF has printed.
 type Summary struct {
-	// Set is what was planned: "shop/web".
+	// Set is the name of what was planned, such as "shop/web".
 	Set string
 	Properties
-	// Findings have no Title and no Do of their own: Message has all.
+	// Findings have no separate Title and Do: Message contains both.
 	Findings []Finding
 }
 
-// ReadSARIF reads what SARIF has printed. Errors: it is something else.
+// ReadSARIF parses what SARIF has printed. It returns an error if data is something else.
 func ReadSARIF(data []byte) (Summary, error) {
 	var log Log
 	if err := json.Unmarshal(data, &log); err != nil {

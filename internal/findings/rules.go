@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// ruleText is what a rule is about, in one sentence. Of rules that are not here, which
-// other versions may bring, it is the identifier.
+// ruleText describes a rule in one sentence. For kinds of rules that this version does not know, it
+// returns the identifier.
 func ruleText(rule string) string {
 	kind, of, _ := strings.Cut(rule, "/")
 	switch kind {

@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Log is a log in SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), with what
-// GitHub's code scanning asks for besides: rule texts, a location and a fingerprint.
+// Log is a log in SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), with what GitHub's
+// code scanning also requires: rule texts, a location and a fingerprint.
 type Log struct {
 	Schema  string `json:"$schema"`
 	Version string `json:"version"`
 	Runs    []Run  `json:"runs"`
 }
 
-// Run is the one run of a Log.
+// Run is the only run in a Log.
 type Run struct {
 	Tool struct {
 		Driver driver `json:"driver"`
@@ -29,17 +29,17 @@ type Run struct {
 		ID string `json:"id"`
 	} `json:"automationDetails"`
 	Results []result `json:"results"`
-	// Properties say what the findings come to, for "kubectl release check".
+	// Properties sums up the findings for "kubectl release check".
 	Properties Properties `json:"properties"`
 }
 
-// Properties are our own part of a Run.
+// Properties is our own part of a Run.
 type Properties struct {
 	Verdict string `json:"verdict"`
 	Blocked bool   `json:"blocked"`
-	// Digest is what the plan can be approved by, the Subject's.
+	// Digest is the Subject's digest, by which the plan can be approved.
 	Digest string `json:"digest,omitempty"`
-	// Omitted is how many findings there are beyond the results.
+	// Omitted is the number of findings that are not among the results.
 	Omitted int `json:"omitted,omitempty"`
 }
 
@@ -93,9 +93,9 @@ type logical struct {
 
 const (
 	homepage = "https://github.com/kubectl-release/kubectl-release"
-	// mostResults is how many GitHub shows of a run (July 2026: 5,000 of 25,000).
+	// mostResults is the number of results of a run that GitHub shows (July 2026: 5,000 of 25,000).
 	mostResults = 5000
-	// fingerprintKey names how fingerprints are made.
+	// fingerprintKey names the method by which fingerprints are computed.
 	fingerprintKey = "kubectlReleaseStep/v1"
 )
 
@@ -107,7 +107,7 @@ func SARIF(w io.Writer, of Subject, plans ...*plan.Document) error {
 	run.Tool.Driver = driver{Name: toolName, InformationURI: homepage, Rules: rulesOf(found)}
 	run.AutomationDetails.ID = toolName + "/" + escape.Line(of.Name) + "/"
 	run.Properties = Properties{Verdict: Verdict(plans...), Digest: cmp.Or(of.Digest, of.Effect), Omitted: max(len(found)-mostResults, 0)}
-	run.Results = []result{} // null is no valid list
+	run.Results = []result{} // null is not a valid list
 	for _, f := range found[:min(len(found), mostResults)] {
 		run.Properties.Blocked = run.Properties.Blocked || f.Level == Failure
 		run.Results = append(run.Results, f.sarif())
@@ -150,7 +150,7 @@ func (f Finding) sarif() result {
 	return out
 }
 
-// writeJSON prints a value as JSON in which nothing steers a terminal.
+// writeJSON writes a value as JSON without characters that a terminal would interpret.
 func writeJSON(w io.Writer, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

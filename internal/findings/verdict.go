@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// longestVerdict is how long a commit's status may be on GitHub; other forges take more.
+// longestVerdict is the maximum length of a commit status on GitHub; other forges allow more.
 const longestVerdict = 140
 
-// failWord is what Atlantis looks for in the output of a policy check, in any case.
+// failWord is what Atlantis looks for in the output of a policy check, in upper or lower case.
 const failWord = "fail"
 
-// Verdict says in one line of at most 140 characters what plans come to: "shop/web: Plan: 1
-// to delete, 2 to change. Risks: 1 deletion". It holds the word "fail" when a plan is blocked
-// and at no other time: a release of such a name is not named.
+// Verdict sums up plans in one line of at most 140 characters: "shop/web: Plan: 1 to delete, 2 to
+// change. Risks: 1 deletion". It contains the word "fail" if and only if a plan is blocked: a
+// release with that in its name is not named.
 func Verdict(plans ...*plan.Document) string {
 	blocked, name, problems := 0, "", 0
 	var sum plan.RiskCounts

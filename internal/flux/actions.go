@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Names of strategies.
+// Names of strategies, remedies and drift detection modes.
 const (
 	RemediateOnFailure = "RemediateOnFailure"
 	RetryOnFailure     = "RetryOnFailure"
@@ -20,7 +20,7 @@ const (
 	DriftWarn    = "warn"
 )
 
-// Deployment are the options that installs and upgrades have alike.
+// Deployment has the options that installs and upgrades share.
 type Deployment struct {
 	Timeout                  *metav1.Duration `json:"timeout,omitempty"`
 	Strategy                 *Strategy        `json:"strategy,omitempty"`
@@ -33,7 +33,7 @@ type Deployment struct {
 	DisableSchemaValidation  bool             `json:"disableSchemaValidation,omitempty"`
 }
 
-// Install are the options of installs.
+// Install has the options of installs.
 type Install struct {
 	Deployment
 	Replace         bool   `json:"replace,omitempty"`
@@ -43,7 +43,7 @@ type Install struct {
 	ServerSideApply *bool  `json:"serverSideApply,omitempty"`
 }
 
-// Upgrade are the options of upgrades.
+// Upgrade has the options of upgrades.
 type Upgrade struct {
 	Deployment
 	Force                   bool   `json:"force,omitempty"`
@@ -54,14 +54,14 @@ type Upgrade struct {
 	ChartNameChangeStrategy string `json:"chartNameChangeStrategy,omitempty"`
 }
 
-// Strategy is what is done about a failed install or upgrade.
+// Strategy says what to do about a failed install or upgrade.
 type Strategy struct {
 	Name          string           `json:"name"`
 	RetryInterval *metav1.Duration `json:"retryInterval,omitempty"`
 }
 
-// Remediation is what RemediateOnFailure does. Installs have no Strategy: they
-// are uninstalled.
+// Remediation is what RemediateOnFailure does. Installs have no Strategy: a
+// failed one is uninstalled.
 type Remediation struct {
 	Retries              int    `json:"retries,omitempty"`
 	IgnoreTestFailures   *bool  `json:"ignoreTestFailures,omitempty"`
@@ -69,7 +69,7 @@ type Remediation struct {
 	Strategy             string `json:"strategy,omitempty"`
 }
 
-// Test are the options of tests.
+// Test has the options of tests.
 type Test struct {
 	Enable         bool             `json:"enable,omitempty"`
 	Timeout        *metav1.Duration `json:"timeout,omitempty"`
@@ -77,13 +77,14 @@ type Test struct {
 	Filters        []TestFilter     `json:"filters,omitempty"`
 }
 
-// TestFilter takes a test by name, or leaves it out.
+// TestFilter includes or excludes a test by name.
 type TestFilter struct {
 	Name    string `json:"name"`
 	Exclude bool   `json:"exclude,omitempty"`
 }
 
-// Selects says whether the filters take the test.
+// Selects reports whether the filters select the test: excludes win over
+// includes, and without any include all tests that are not excluded are selected.
 func (t Test) Selects(name string) bool {
 	includes, included := false, false
 	for _, f := range t.Filters {
@@ -98,7 +99,7 @@ func (t Test) Selects(name string) bool {
 	return included || !includes
 }
 
-// Rollback are the options of rollbacks, which are only ever remediations.
+// Rollback has the options of rollbacks, which are only ever remediations.
 type Rollback struct {
 	Timeout            *metav1.Duration `json:"timeout,omitempty"`
 	DisableWait        bool             `json:"disableWait,omitempty"`
@@ -110,7 +111,7 @@ type Rollback struct {
 	ServerSideApply    string           `json:"serverSideApply,omitempty"`
 }
 
-// Uninstall are the options of uninstalls.
+// Uninstall has the options of uninstalls.
 type Uninstall struct {
 	Timeout             *metav1.Duration `json:"timeout,omitempty"`
 	DisableHooks        bool             `json:"disableHooks,omitempty"`
@@ -119,10 +120,10 @@ type Uninstall struct {
 	DeletionPropagation string           `json:"deletionPropagation,omitempty"`
 }
 
-// retryInterval is that of RetryOnFailure when none is given.
+// retryInterval is RetryOnFailure's default.
 const retryInterval = 5 * time.Minute
 
-// Interval is the time between a failure and the next try.
+// Interval returns the time between a failure and the next try, five minutes by default.
 func (s Strategy) Interval() time.Duration {
 	if s.RetryInterval == nil {
 		return retryInterval

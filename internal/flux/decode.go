@@ -10,18 +10,18 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Decoded is what is kept of the object beside its fields.
+// Decoded is what is kept of the object besides its typed fields.
 type Decoded struct {
 	// Object is the object as it was read, fields that we do not know included.
 	Object map[string]any
-	// Unknown are the paths of the fields of metadata and spec that we do not
-	// know, such as "spec.install.newOption": a later API's, or misspelt. What they
-	// would do is not planned.
+	// Unknown are the paths of fields outside metadata and status that we do not
+	// know, such as "spec.install.newOption": from a later API, or misspelt. What
+	// they would do is not planned.
 	Unknown []string
 }
 
-// DecodeHelmRelease reads a HelmRelease of the API v2. Fields of another type
-// than the API's are errors that name the path. It does not validate.
+// DecodeHelmRelease reads a HelmRelease of API version v2. A field of the wrong
+// type is an error that names its path. It does not call Validate.
 func DecodeHelmRelease(object map[string]any) (*HelmRelease, error) {
 	out := &HelmRelease{}
 	var err error
@@ -43,8 +43,8 @@ func DecodeKustomization(object map[string]any) (*Kustomization, error) {
 	return out, nil
 }
 
-// DecodeSource reads an object of source.toolkit.fluxcd.io. Its kind has to be
-// one of those that sources can be of.
+// DecodeSource reads an object of source.toolkit.fluxcd.io. A kind that is not
+// one of its sources is an error.
 func DecodeSource(object map[string]any) (*Source, error) {
 	kind, _ := object["kind"].(string)
 	fields, ok := sourceFields[kind]
@@ -69,7 +69,7 @@ func DecodeSource(object map[string]any) (*Source, error) {
 	return out, nil
 }
 
-// decode fills into and says which fields it has no place for.
+// decode fills into from object, and lists the fields that into has no place for.
 func decode(object map[string]any, into any) (Decoded, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -90,8 +90,8 @@ func decode(object map[string]any, into any) (Decoded, error) {
 	return out, nil
 }
 
-// planned says whether a field without a place matters: status is the
-// controllers' own, and metadata has fields of the API server's.
+// planned reports whether an unknown field matters to a plan: status belongs to
+// the controllers, and metadata has fields that the API server sets.
 func planned(path string) bool {
 	root, _, _ := strings.Cut(path, ".")
 	return root != "status" && root != "metadata" && path != "apiVersion" && path != "kind"
@@ -104,7 +104,7 @@ func nameIn(object map[string]any) string {
 	return namespace + "/" + name
 }
 
-// sourceFields are the fields of spec by kind, from the API's types.
+// sourceFields lists the fields of spec by kind, from the API's types.
 var sourceFields = map[string][]string{
 	KindHelmRepository: {
 		"url", "secretRef", "certSecretRef", "passCredentials", "interval", "insecure", "timeout", "suspend",

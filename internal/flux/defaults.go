@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Strategies of HelmCharts: which change makes a new artifact.
+// Reconcile strategies of HelmCharts: which change produces a new artifact.
 const (
 	ByChartVersion = "ChartVersion"
 	ByRevision     = "Revision"
@@ -19,7 +19,7 @@ const (
 	defaultMaxHistory = 5
 )
 
-// Timeout is that of actions without one of their own: spec.timeout, else five minutes.
+// Timeout returns the timeout of actions that have none of their own: spec.timeout, or five minutes.
 func (hr *HelmRelease) Timeout() time.Duration {
 	if hr.Spec.Timeout == nil {
 		return defaultTimeout
@@ -27,7 +27,7 @@ func (hr *HelmRelease) Timeout() time.Duration {
 	return hr.Spec.Timeout.Duration
 }
 
-// TimeoutOf is the timeout of an action: its own, where it has one.
+// TimeoutOf returns the timeout of an action: its own, or Timeout if that is nil.
 func (hr *HelmRelease) TimeoutOf(own *metav1.Duration) time.Duration {
 	if own == nil {
 		return hr.Timeout()
@@ -35,7 +35,7 @@ func (hr *HelmRelease) TimeoutOf(own *metav1.Duration) time.Duration {
 	return own.Duration
 }
 
-// MaxHistory is how many records are kept, 0 for all.
+// MaxHistory returns how many release records are kept, 0 for all.
 func (hr *HelmRelease) MaxHistory() int {
 	if hr.Spec.MaxHistory == nil {
 		return defaultMaxHistory
@@ -43,8 +43,8 @@ func (hr *HelmRelease) MaxHistory() int {
 	return *hr.Spec.MaxHistory
 }
 
-// InlineValues are spec.values, nil when they are no table: helm-controller
-// takes such for none. Numbers are float64, as it reads them.
+// InlineValues returns spec.values, nil when they are not a map: helm-controller
+// treats those as no values. Numbers are float64, as it reads them.
 func (hr *HelmRelease) InlineValues() map[string]any {
 	var out map[string]any
 	if json.Unmarshal(hr.Spec.Values, &out) != nil {
@@ -53,7 +53,7 @@ func (hr *HelmRelease) InlineValues() map[string]any {
 	return out
 }
 
-// Tests are the options of tests.
+// Tests returns the options of tests, the zero value if there are none.
 func (hr *HelmRelease) Tests() Test {
 	if hr.Spec.Test == nil {
 		return Test{}
@@ -61,7 +61,7 @@ func (hr *HelmRelease) Tests() Test {
 	return *hr.Spec.Test
 }
 
-// DriftMode is spec.driftDetection.mode, "" when live objects are not compared.
+// DriftMode returns spec.driftDetection.mode, "" when live objects are not compared.
 func (hr *HelmRelease) DriftMode() string {
 	if d := hr.Spec.DriftDetection; d != nil && (d.Mode == DriftEnabled || d.Mode == DriftWarn) {
 		return d.Mode
@@ -69,30 +69,30 @@ func (hr *HelmRelease) DriftMode() string {
 	return ""
 }
 
-// Reinstalls says whether a chart of another name is an uninstall and an
+// Reinstalls reports whether a chart with another name means an uninstall and an
 // install.
 func (hr *HelmRelease) Reinstalls() bool {
 	return hr.Spec.Upgrade == nil || hr.Spec.Upgrade.ChartNameChangeStrategy != InPlaceUpdate
 }
 
-// Remedy is what is done about failures of an attempt.
+// Remedy is what is done about the failures of an action.
 type Remedy struct {
 	Retries int
-	// Last says whether the last failure is remedied, too.
+	// Last reports whether the last failure is remedied, too.
 	Last bool
-	// IgnoreTests says that a failed test is none.
+	// IgnoreTests reports whether failed tests do not count as failures.
 	IgnoreTests bool
 	// Strategy is RemedyRollback or RemedyUninstall.
 	Strategy string
-	// Failures is the counter.
+	// Failures is how often the action has failed, by the status.
 	Failures int64
 }
 
-// Exhausted says whether no try is left: Retries below 0 never end.
+// Exhausted reports whether no retry is left: negative Retries never run out.
 func (r Remedy) Exhausted() bool { return r.Retries >= 0 && r.Failures > int64(r.Retries) }
 
-// InstallRemedy is what is done about failed installs: they are uninstalled,
-// the last one by default not.
+// InstallRemedy returns what is done about failed installs: they are uninstalled,
+// by default except for the last one.
 func (hr *HelmRelease) InstallRemedy() Remedy {
 	var r *Remediation
 	if hr.Spec.Install != nil {
@@ -103,8 +103,8 @@ func (hr *HelmRelease) InstallRemedy() Remedy {
 	return out
 }
 
-// UpgradeRemedy is what is done about failed upgrades. With retries the last
-// one is remedied by default.
+// UpgradeRemedy returns what is done about failed upgrades. With retries, the last
+// failure is remedied by default.
 func (hr *HelmRelease) UpgradeRemedy() Remedy {
 	var r *Remediation
 	if hr.Spec.Upgrade != nil {
@@ -136,7 +136,7 @@ func (hr *HelmRelease) remedy(r *Remediation) Remedy {
 	return out
 }
 
-// ActiveRemedy is that of the last attempt; ok is false when there was none.
+// ActiveRemedy returns the remedy of the last attempt; ok is false when there was none.
 func (hr *HelmRelease) ActiveRemedy() (r Remedy, ok bool) {
 	switch hr.Status.LastAttemptedReleaseAction {
 	case AttemptInstall:
@@ -147,8 +147,8 @@ func (hr *HelmRelease) ActiveRemedy() (r Remedy, ok bool) {
 	return Remedy{}, false
 }
 
-// ActiveRetry is the strategy RetryOnFailure of the last attempt, nil when it
-// has another one or there was none.
+// ActiveRetry returns the RetryOnFailure strategy of the last attempt, nil when it
+// has another strategy or there was no attempt.
 func (hr *HelmRelease) ActiveRetry() *Strategy {
 	var s *Strategy
 	switch {
@@ -163,8 +163,8 @@ func (hr *HelmRelease) ActiveRetry() *Strategy {
 	return s
 }
 
-// Defaulted is a copy with the defaults that the API server fills in by the CRD, so
-// that a spec of a file can be compared with a live one.
+// Defaulted returns a copy with the defaults that the API server fills in from the
+// CRD, so a spec from a file can be compared with a live one.
 func (s HelmReleaseSpec) Defaulted() HelmReleaseSpec {
 	if s.Chart != nil && s.Chart.Spec != nil && s.Chart.Kind != KindOCIRepository {
 		template, spec := *s.Chart, *s.Chart.Spec

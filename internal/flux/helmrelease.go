@@ -17,8 +17,8 @@ type HelmRelease struct {
 	Decoded  `json:"-"`
 }
 
-// HelmReleaseSpec is what the user asks for. Pointers tell a field that is not
-// set from its zero value, where helm-controller does.
+// HelmReleaseSpec is what the user asks for. Pointers tell an unset field from its
+// zero value where helm-controller does.
 type HelmReleaseSpec struct {
 	Chart              *ChartTemplate    `json:"chart,omitempty"`
 	ChartRef           *Reference        `json:"chartRef,omitempty"`
@@ -48,22 +48,22 @@ type HelmReleaseSpec struct {
 	HealthCheckExprs   []HealthCheck     `json:"healthCheckExprs,omitempty"`
 }
 
-// ChartTemplate is a chart that is described in place; helm-controller makes a
-// HelmChart of it, or an OCIRepository (Kind, API 1.7).
+// ChartTemplate describes a chart inline; helm-controller creates a HelmChart from
+// it, or an OCIRepository (Kind, API 1.7).
 type ChartTemplate struct {
 	Kind     string             `json:"kind,omitempty"`
 	Metadata *TemplateMetadata  `json:"metadata,omitempty"`
 	Spec     *ChartTemplateSpec `json:"spec"`
 }
 
-// TemplateMetadata is copied to the source that is made.
+// TemplateMetadata is copied to the source that is created.
 type TemplateMetadata struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // ChartTemplateSpec has the fields of HelmChart and of OCIRepository; Validate
-// says which go together.
+// checks which go together.
 type ChartTemplateSpec struct {
 	Chart                    string           `json:"chart,omitempty"`
 	Version                  string           `json:"version,omitempty"`
@@ -88,22 +88,22 @@ type ChartTemplateSpec struct {
 	Suspend            bool             `json:"suspend,omitempty"`
 }
 
-// Dependency is a HelmRelease that has to be ready before.
+// Dependency is an object of the same kind that has to be ready first.
 type Dependency struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
-	// ReadyExpr is CEL over self and dep. It replaces the check of the Ready
-	// condition.
+	// ReadyExpr is a CEL expression over self and dep that replaces the check of
+	// the Ready condition.
 	ReadyExpr string `json:"readyExpr,omitempty"`
 }
 
-// In is the dependency with the namespace filled in.
+// In returns the dependency with an empty namespace filled in.
 func (d Dependency) In(namespace string) Dependency {
 	d.Namespace = cmp.Or(d.Namespace, namespace)
 	return d
 }
 
-// String is "namespace/name".
+// String returns "namespace/name".
 func (d Dependency) String() string { return d.Namespace + "/" + d.Name }
 
 // KubeConfig says where another cluster's credentials are.
@@ -112,7 +112,7 @@ type KubeConfig struct {
 	SecretRef    *KeyReference   `json:"secretRef,omitempty"`
 }
 
-// Holder is the object in the HelmRelease's namespace that has them, nil without one.
+// Holder returns the object in the HelmRelease's namespace that holds them, nil if there is none.
 func (k *KubeConfig) Holder() *Reference {
 	switch {
 	case k == nil:
@@ -141,7 +141,7 @@ type ValuesReference struct {
 	Literal    bool   `json:"literal,omitempty"`
 }
 
-// Key is the key that holds the values.
+// Key returns the key that holds the values, "values.yaml" by default.
 func (r ValuesReference) Key() string {
 	if r.ValuesKey == "" {
 		return "values.yaml"
@@ -162,12 +162,12 @@ type DriftIgnore struct {
 	Target *Selector `json:"target,omitempty"`
 }
 
-// WaitStrategy is how readiness is found out.
+// WaitStrategy is how readiness is determined.
 type WaitStrategy struct {
 	Name string `json:"name"`
 }
 
-// HealthCheck are the CEL expressions for the readiness of a kind.
+// HealthCheck has the CEL expressions for the readiness of a kind.
 type HealthCheck struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -41,7 +41,7 @@ type KustomizationSpec struct {
 	Ignore                  []DriftIgnore    `json:"ignore,omitempty"`
 }
 
-// Decryption says how Secrets of the build are decrypted.
+// Decryption says how the build's Secrets are decrypted.
 type Decryption struct {
 	Provider           string          `json:"provider"`
 	ServiceAccountName string          `json:"serviceAccountName,omitempty"`
@@ -55,7 +55,7 @@ type PostBuild struct {
 	SubstituteFrom     []SubstituteReference `json:"substituteFrom,omitempty"`
 }
 
-// SubstituteReference is a ConfigMap or Secret whose keys are variables.
+// SubstituteReference is a ConfigMap or Secret whose keys become variables.
 type SubstituteReference struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name"`
@@ -69,5 +69,5 @@ type KustomizationStatus struct {
 	LastAppliedRevision string             `json:"lastAppliedRevision,omitempty"`
 }
 
-// String is "namespace/name".
+// String returns "namespace/name".
 func (k *Kustomization) String() string { return k.Metadata.Namespace + "/" + k.Metadata.Name }

@@ -8,9 +8,9 @@ import (
 // maxReleaseName is Helm's limit for the name of a release.
 const maxReleaseName = 53
 
-// ReleaseName is the name of the release: spec.releaseName, else the
-// HelmRelease's name, with the target namespace in front when there is one,
-// shortened to what Helm allows.
+// ReleaseName returns the name of the release, shortened to what Helm allows:
+// spec.releaseName, else the HelmRelease's name, prefixed with the target
+// namespace when there is one.
 func (hr *HelmRelease) ReleaseName() string {
 	switch {
 	case hr.Spec.ReleaseName != "":
@@ -21,8 +21,8 @@ func (hr *HelmRelease) ReleaseName() string {
 	return shorten(hr.Metadata.Name)
 }
 
-// shorten keeps the first 40 bytes and puts 12 digits of the whole name's
-// SHA-256 behind (helm-controller, internal/release.ShortenName).
+// shorten keeps the first 40 bytes of a name that is too long and appends 12 digits
+// of the whole name's SHA-256 (helm-controller, internal/release.ShortenName).
 func shorten(name string) string {
 	const kept, digits = 40, 12
 	if len(name) <= maxReleaseName {
@@ -32,7 +32,7 @@ func shorten(name string) string {
 	return name[:kept] + "-" + hex.EncodeToString(sum[:])[:digits]
 }
 
-// ReleaseNamespace is where the release's objects go.
+// ReleaseNamespace returns the namespace of the release's objects.
 func (hr *HelmRelease) ReleaseNamespace() string {
 	if hr.Spec.TargetNamespace != "" {
 		return hr.Spec.TargetNamespace
@@ -40,8 +40,8 @@ func (hr *HelmRelease) ReleaseNamespace() string {
 	return hr.Metadata.Namespace
 }
 
-// StorageNamespace is where the release's records are: the HelmRelease's
-// namespace and not the target's, unless it is set.
+// StorageNamespace returns the namespace of the release's records: unless it is
+// set, the HelmRelease's and not the target's.
 func (hr *HelmRelease) StorageNamespace() string {
 	if hr.Spec.StorageNamespace != "" {
 		return hr.Spec.StorageNamespace
@@ -49,17 +49,18 @@ func (hr *HelmRelease) StorageNamespace() string {
 	return hr.Metadata.Namespace
 }
 
-// String is "namespace/name".
+// String returns "namespace/name".
 func (hr *HelmRelease) String() string { return hr.Metadata.Namespace + "/" + hr.Metadata.Name }
 
-// Origin are the labels that all objects of the release get, CRDs of crds/ included.
+// Origin returns the labels that all objects of the release get, including the CRDs of crds/.
 func (hr *HelmRelease) Origin() map[string]string {
 	return map[string]string{OriginName: hr.Metadata.Name, OriginNamespace: hr.Metadata.Namespace}
 }
 
-// ChartSource is the source whose artifact is the chart: what chartRef names,
-// or what helm-controller makes of the template, in the namespace of the
-// template's source and under the HelmRelease's two names.
+// ChartSource returns the source whose artifact is the chart: what chartRef names,
+// or what helm-controller creates from the template. The latter is named after the
+// HelmRelease's namespace and name; a HelmChart goes to the namespace of the
+// template's source, an OCIRepository to that of the HelmRelease.
 func (hr *HelmRelease) ChartSource() Reference {
 	if ref := hr.Spec.ChartRef; ref != nil {
 		return ref.In(hr.Metadata.Namespace)

@@ -1,16 +1,16 @@
-// Package flux holds the objects of Flux that deploy charts as plain values:
+// Package flux has plain types for the Flux objects that deploy charts:
 // HelmRelease (helm.toolkit.fluxcd.io/v2), the sources it names
 // (source.toolkit.fluxcd.io/v1) and Kustomization
-// (kustomize.toolkit.fluxcd.io/v1), with their defaults, the names that follow
+// (kustomize.toolkit.fluxcd.io/v1), with their defaults, the names derived
 // from them and the version that helm-controller gives a chart.
 //
-// The types are the project's own, read from the field tables of the APIs
+// The types are the project's own, written from the field tables of the APIs
 // (helm-controller/api 1.6 and 1.7, source-controller/api 1.9,
-// kustomize-controller/api 1.10), so that no version of Kubernetes is tied to
-// Flux's. Fields that a later API adds are kept and named, see Unknown.
+// kustomize-controller/api 1.10), so our version of Kubernetes is not tied to
+// Flux's. Fields that a later API adds are kept and listed, see Decoded.Unknown.
 //
-// It reads no files and no cluster and decides nothing: what helm-controller
-// would do is internal/flux/decision.
+// It reads neither files nor a cluster, and decides nothing: what helm-controller
+// would do is in internal/flux/decision.
 package flux
 
 import (
@@ -19,8 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Groups of Flux's kinds. A version is not looked at: v2 of HelmRelease and v1
-// of the others are all that Flux stores.
+// API groups of Flux's kinds. Versions are ignored: Flux stores only v2 of
+// HelmRelease and v1 of the others.
 const (
 	HelmGroup      = "helm.toolkit.fluxcd.io"
 	SourceGroup    = "source.toolkit.fluxcd.io"
@@ -41,8 +41,8 @@ const (
 
 // Labels and annotations that Flux's controllers read or write.
 const (
-	// OriginName and OriginNamespace are the labels of every object that a
-	// HelmRelease makes.
+	// OriginName and OriginNamespace are labels of every object that a
+	// HelmRelease creates.
 	OriginName      = HelmGroup + "/name"
 	OriginNamespace = HelmGroup + "/namespace"
 
@@ -51,7 +51,7 @@ const (
 	AnnotationResetAt     = "reconcile.fluxcd.io/resetAt"
 )
 
-// Metadata is what matters of an object's metadata.
+// Metadata is the part of an object's metadata that matters here.
 type Metadata struct {
 	Name              string            `json:"name"`
 	Namespace         string            `json:"namespace,omitempty"`
@@ -62,8 +62,8 @@ type Metadata struct {
 	DeletionTimestamp *metav1.Time      `json:"deletionTimestamp,omitempty"`
 }
 
-// Reference names an object of a kind; an empty namespace is that of the object
-// that refers.
+// Reference names an object of a kind; an empty namespace is that of the
+// referring object.
 type Reference struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind"`
@@ -71,7 +71,7 @@ type Reference struct {
 	Namespace  string `json:"namespace,omitempty"`
 }
 
-// In is the reference with the namespace filled in.
+// In returns the reference with an empty namespace filled in.
 func (r Reference) In(namespace string) Reference {
 	if r.Namespace == "" {
 		r.Namespace = namespace
@@ -79,7 +79,7 @@ func (r Reference) In(namespace string) Reference {
 	return r
 }
 
-// String is "Kind/namespace/name".
+// String returns "Kind/namespace/name".
 func (r Reference) String() string {
 	return fmt.Sprintf("%s/%s/%s", r.Kind, r.Namespace, r.Name)
 }
@@ -89,13 +89,13 @@ type LocalReference struct {
 	Name string `json:"name"`
 }
 
-// ConditionTrue says whether the condition of the type is there and True.
+// ConditionTrue reports whether there is a condition of the type, and it is True.
 func ConditionTrue(conditions []metav1.Condition, name string) bool {
 	c := Condition(conditions, name)
 	return c != nil && c.Status == metav1.ConditionTrue
 }
 
-// Condition is the condition of the type, nil when there is none.
+// Condition returns the condition of the type, nil when there is none.
 func Condition(conditions []metav1.Condition, name string) *metav1.Condition {
 	for i := range conditions {
 		if conditions[i].Type == name {

@@ -1,15 +1,15 @@
 package flux
 
-// The order of the fields of these types is that of Flux's (fluxcd/pkg
-// apis/kustomize): the digests of status.observedPostRenderersDigest and
-// status.observedCommonMetadataDigest are made of their JSON.
+// The fields of these types are in Flux's order (fluxcd/pkg apis/kustomize):
+// status.observedPostRenderersDigest and status.observedCommonMetadataDigest
+// are digests of their JSON.
 
 // PostRenderer changes what a chart renders.
 type PostRenderer struct {
 	Kustomize *KustomizeRenderer `json:"kustomize,omitempty"`
 }
 
-// KustomizeRenderer is a post-renderer by kustomize.
+// KustomizeRenderer post-renders with kustomize.
 type KustomizeRenderer struct {
 	Patches []Patch `json:"patches,omitempty"`
 	Images  []Image `json:"images,omitempty"`
@@ -21,8 +21,8 @@ type Patch struct {
 	Target *Selector `json:"target,omitempty"`
 }
 
-// Selector chooses objects: anchored regular expressions, and selectors of
-// labels and annotations.
+// Selector selects objects by anchored regular expressions, and by label and
+// annotation selectors.
 type Selector struct {
 	Group              string `json:"group,omitempty"`
 	Version            string `json:"version,omitempty"`
@@ -41,7 +41,7 @@ type Image struct {
 	Digest  string `json:"digest,omitempty"`
 }
 
-// CommonMetadata is put on every object.
+// CommonMetadata is added to every object.
 type CommonMetadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`

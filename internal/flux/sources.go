@@ -12,13 +12,13 @@ type Source struct {
 	Decoded  `json:"-"`
 }
 
-// Reference names the source.
+// Reference returns a reference to the source.
 func (s *Source) Reference() Reference {
 	return Reference{Kind: s.Kind, Name: s.Metadata.Name, Namespace: s.Metadata.Namespace}
 }
 
 // SourceSpec has the fields of all kinds of sources; sourceFields says which
-// belong to which.
+// kind has which.
 type SourceSpec struct {
 	Interval           metav1.Duration  `json:"interval,omitzero"`
 	Timeout            *metav1.Duration `json:"timeout,omitempty"`
@@ -36,7 +36,7 @@ type SourceSpec struct {
 	Ignore             *string          `json:"ignore,omitempty"`
 	Verify             *Verification    `json:"verify,omitempty"`
 
-	// Ref is of OCIRepository and GitRepository.
+	// Ref is a field of OCIRepository and GitRepository.
 	Ref               *SourceVersion `json:"ref,omitempty"`
 	LayerSelector     *LayerSelector `json:"layerSelector,omitempty"`
 	Include           []Include      `json:"include,omitempty"`
@@ -57,9 +57,9 @@ type SourceSpec struct {
 	IgnoreMissingValuesFiles bool       `json:"ignoreMissingValuesFiles,omitempty"`
 }
 
-// SourceVersion says what of a repository is taken: of OCIRepository digest,
-// semver (with semverFilter) or tag; of GitRepository commit, name, semver, tag
-// or branch; the first of these that is set.
+// SourceVersion says which version of a repository is used: for an OCIRepository
+// digest, semver (with semverFilter) or tag; for a GitRepository commit, name,
+// semver, tag or branch; the first of these that is set.
 type SourceVersion struct {
 	Branch       string `json:"branch,omitempty"`
 	Tag          string `json:"tag,omitempty"`
@@ -73,7 +73,7 @@ type SourceVersion struct {
 // OCIReference is the ref of an OCIRepository.
 type OCIReference = SourceVersion
 
-// LayerSelector says which layer of an artifact is taken, and how.
+// LayerSelector says which layer of an artifact is used, and how.
 type LayerSelector struct {
 	MediaType string `json:"mediaType,omitempty"`
 	Operation string `json:"operation,omitempty"`
@@ -94,7 +94,7 @@ type BucketSecurity struct {
 	CertSecretRef *LocalReference `json:"certSecretRef,omitempty"`
 }
 
-// Verification asks for a signature: of charts and artifacts (provider), of
+// Verification requires a signature: on charts and artifacts (provider), or on
 // commits (mode).
 type Verification struct {
 	Provider          string              `json:"provider,omitempty"`
@@ -104,7 +104,7 @@ type Verification struct {
 	TrustedRootRef    *LocalReference     `json:"trustedRootSecretRef,omitempty"`
 }
 
-// SourceStatus is what source-controller has made.
+// SourceStatus is what source-controller has produced.
 type SourceStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
@@ -123,8 +123,8 @@ type Artifact struct {
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
-// NotReady says why helm-controller would not take the source's artifact, ""
-// when it would: an old artifact of a source that is not Ready any more counts.
+// NotReady returns why helm-controller would not use the source's artifact, ""
+// when it would: the old artifact of a source that is no longer Ready still counts.
 func (s *Source) NotReady() string {
 	stalled := Condition(s.Status.Conditions, "Stalled")
 	switch {

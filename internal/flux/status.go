@@ -52,7 +52,7 @@ type InventoryEntry struct {
 	Version string `json:"v"`
 }
 
-// SnapshotAPIVersion is that of snapshots whose digest is checked.
+// SnapshotAPIVersion is the apiVersion of snapshots whose digest is checked.
 const SnapshotAPIVersion = "v2"
 
 // Snapshot is a release record as helm-controller saw it.
@@ -82,15 +82,15 @@ type TestHook struct {
 	Phase         string      `json:"phase,omitempty"`
 }
 
-// Snapshots is the history, newest first: status may hold it unsorted for the
-// time of one write.
+// Snapshots returns the history, newest first: the status may hold it unsorted for
+// the duration of one write.
 func (s HelmReleaseStatus) Snapshots() []Snapshot {
 	out := slices.Clone(s.History)
 	slices.SortStableFunc(out, func(a, b Snapshot) int { return cmp.Compare(b.Version, a.Version) })
 	return out
 }
 
-// TestIn says whether a test of the snapshot ended in the phase.
+// TestIn reports whether a test of the snapshot ended in the phase.
 func (s Snapshot) TestIn(phase string) bool {
 	for _, h := range s.TestHooks {
 		if h != nil && h.Phase == phase {
@@ -100,9 +100,9 @@ func (s Snapshot) TestIn(phase string) bool {
 	return false
 }
 
-// Tested says whether nothing is left to test: tests were looked for
-// (TestHooks is there), and one has failed, or each that the filters take has a
-// result.
+// Tested reports whether nothing is left to test: tests were looked for
+// (TestHooks is set), and one has failed or all that the filters select have
+// succeeded.
 func (s Snapshot) Tested(t Test) bool {
 	if s.TestHooks == nil {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// Validate is what the API server (by the CRD) and helm-controller refuse. The
-// errors, joined, begin with the path of the field.
+// Validate returns what the API server (by the CRD) and helm-controller would
+// refuse: errors that are joined, each beginning with the path of its field.
 func (hr *HelmRelease) Validate() error {
 	var errs []error
 	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -72,7 +72,7 @@ func (s *Strategy) validate(path string) error {
 	return oneOf(path+".name", s.Name, RemediateOnFailure, RetryOnFailure)
 }
 
-// validate holds the two kinds of templates apart: the fields of one are
+// validate keeps the two kinds of templates apart: the fields of one are
 // refused in the other (API 1.7).
 func (t *ChartTemplate) validate() []error {
 	if t.Spec == nil {

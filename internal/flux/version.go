@@ -8,18 +8,18 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// metadataDigits is how many digits of a digest or commit a version gets.
+// metadataDigits is how many digits of a digest or commit go into a version.
 const metadataDigits = 12
 
-// VersionOf is the version that helm-controller gives a chart whose source is
-// an OCIRepository or ExternalArtifact, and the digest it notes: the metadata
-// of the chart's own version becomes 12 digits of the digest in the artifact's
-// revision, "tag@sha256:…" or "sha256:…" (mutateChartWithSourceRevision of
+// VersionOf returns the version that helm-controller gives a chart whose source is
+// an OCIRepository or ExternalArtifact, and the digest it records: the metadata of
+// the chart's own version is replaced with 12 digits of the digest in the artifact's
+// revision, "tag@sha256:…" or "sha256:…" (mutateChartWithSourceRevision in
 // helm-controller's internal/controller).
 //
-// Errors: a tag that is a version has to be the chart's (with _ for +), and a
-// revision needs a digest. A tag that is none is not checked, and stays part of
-// the digest that is noted.
+// It is an error if a tag that is a version differs from the chart's (with _ for +),
+// or if the revision has no digest. A tag that is not a version is not checked, and
+// stays part of the recorded digest.
 func VersionOf(chartVersion, revision string) (version, digest string, err error) {
 	v, err := semver.NewVersion(chartVersion)
 	if err != nil {
@@ -46,10 +46,10 @@ func VersionOf(chartVersion, revision string) (version, digest string, err error
 	return next.String(), digest, nil
 }
 
-// ChartVersion is the version that source-controller gives a chart that it
+// ChartVersion returns the version that source-controller gives a chart that it
 // packages from a GitRepository or Bucket: with the strategy Revision the
 // metadata is 12 digits of the source's revision ("branch@sha1:…" or
-// "sha256:…"), with valuesFiles the generation of the HelmChart is added.
+// "sha256:…"); with valuesFiles the generation of the HelmChart is added.
 func ChartVersion(chartVersion, revision, strategy string, valuesFiles bool, generation int64) (string, error) {
 	v, err := semver.NewVersion(chartVersion)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package fluxtest reads recorded traces of Flux's helm-controller for tests:
-// what was applied, and what became of the HelmRelease's status and of the
-// release's records. ../shared/flux/README.md describes the files.
+// Package fluxtest reads recorded traces of Flux's helm-controller for tests: what was
+// applied, and the resulting HelmRelease status and release records.
+// ../shared/flux/README.md describes the files.
 package fluxtest
 
 import (
@@ -20,44 +20,43 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Trace is a scenario.
+// Trace is the recording of one scenario.
 type Trace struct {
 	Name  string
 	Dir   string
 	Steps []*Step
 }
 
-// Step is what was done, and the state that came of it.
+// Step is what was done, and the resulting state.
 type Step struct {
-	// Name is "07-upgrade-fails-rollback/02".
+	// Name is for example "07-upgrade-fails-rollback/02".
 	Name string
-	// Applied is the text of what was applied; lines that start with # are actions
-	// by hand.
+	// Applied is the text that was applied; lines that start with # are manual actions.
 	Applied string
-	// Answer is what the API server said when it refused.
+	// Answer is the API server's response if it refused.
 	Answer string
-	// Settled is false where nothing comes to an end.
+	// Settled reports whether the controller came to rest.
 	Settled bool
-	// HelmRelease is the state after the step, nil when it is gone.
+	// HelmRelease is the state after the step, nil if it is gone.
 	HelmRelease *flux.HelmRelease
-	// Others are further HelmReleases, as they were recorded last.
+	// Others holds further HelmReleases, as last recorded.
 	Others []*flux.HelmRelease
-	// Sources are those of source.toolkit.fluxcd.io.
+	// Sources holds the objects of source.toolkit.fluxcd.io.
 	Sources []*flux.Source
-	// Objects are what was in the namespaces.
+	// Objects holds the objects in the namespaces.
 	Objects []map[string]any
-	// Records are all that were stored after the step.
+	// Records holds all records stored after the step.
 	Records []Record
-	// Writes are those of the status, in order, as what changed in it.
+	// Writes holds what each write of the status changed, in order.
 	Writes []map[string]any
-	// Actions are those that ran, in Flux's words: "install", "upgrade", "test",
+	// Actions holds the actions that ran, in Flux's words: "install", "upgrade", "test",
 	// "rollback", "uninstall", "correct cluster drift".
 	Actions []string
-	// Events are those that were told, "Warning UpgradeFailed", each once, in order.
+	// Events holds the reported events, such as "Warning UpgradeFailed", each once, in order.
 	Events []string
-	// Notifications are what was told to notification-controller, each once.
+	// Notifications holds what was sent to notification-controller, each once.
 	Notifications []Notification
-	// Conditions are those that were written, "Ready False ValuesError".
+	// Conditions holds the conditions that were written, such as "Ready False ValuesError".
 	Conditions []string
 }
 
@@ -69,14 +68,14 @@ type Notification struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// String is the notification on a line.
+// String returns the notification on one line.
 func (n Notification) String() string { return fmt.Sprint(n.Severity, " ", n.Reason, " ", n.Metadata) }
 
-// Record is a release record in its namespace.
+// Record is a release record with the namespace it is stored in.
 type Record struct {
 	*release.Revision
 	StorageNamespace string
-	// Labels are those of the Secret that holds it.
+	// Labels holds the labels of the Secret that contains it.
 	Labels map[string]string
 }
 
@@ -98,8 +97,8 @@ type after struct {
 	} `json:"records"`
 }
 
-// Traces are those of ../shared/flux where they are at hand, and the excerpts
-// of the project's own in testdata.
+// Traces returns the traces in ../shared/flux if they are available, and the project's
+// own excerpts in testdata.
 func Traces(t *testing.T) []*Trace {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
@@ -199,7 +198,7 @@ func (s *Step) fill(t *testing.T, a after, stored map[string]*release.Revision) 
 	}
 }
 
-// Running is the action that a write of the status says has begun, "" for none.
+// Running returns the action that a write of the status says has started, or "".
 func Running(write map[string]any) string {
 	text, _ := write["condition Reconciling"].(string)
 	_, rest, _ := strings.Cut(text, "Running '")
@@ -240,7 +239,7 @@ func key(namespace, name string, version int) string {
 	return namespace + "/" + name + "/" + strconv.Itoa(version)
 }
 
-// Data is the content of a key of a ConfigMap or Secret after the step.
+// Data returns the content of a key of a ConfigMap or Secret after the step.
 func (s *Step) Data(kind, namespace, name, key string) (data []byte, ok bool) {
 	for _, o := range s.Objects {
 		metadata, _ := o["metadata"].(map[string]any)

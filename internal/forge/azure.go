@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// azure is a pull request of Azure DevOps, by version 7.1 of its API. A comment is the first
+// azure is a pull request on Azure DevOps, through version 7.1 of its API. A comment is the first
 // of a thread (https://learn.microsoft.com/rest/api/azure/devops/git/pull-request-threads).
-// What a job knows is in predefined variables
+// A job finds out about itself from predefined variables
 // (https://learn.microsoft.com/azure/devops/pipelines/build/variables).
 type azure struct {
 	*client
@@ -54,8 +54,8 @@ type azureComment struct {
 	} `json:"author"`
 }
 
-// Author is the user of the connection, of which the API's reference says nothing, and its
-// clients do (getConnectionData of https://github.com/microsoft/azure-devops-node-api).
+// Author returns the user of the connection. The API's reference does not document this call, but
+// its clients make it (getConnectionData of https://github.com/microsoft/azure-devops-node-api).
 func (a *azure) Author(ctx context.Context) (string, error) {
 	var data struct {
 		User struct {
@@ -66,7 +66,7 @@ func (a *azure) Author(ctx context.Context) (string, error) {
 	return data.User.ID, err
 }
 
-// Comments are the first ones of threads. They do not come in pages.
+// Comments returns the first comment of each thread. The list is not paginated.
 func (a *azure) Comments(ctx context.Context) ([]Comment, error) {
 	if a.number == "" {
 		return nil, errNoPullRequest
@@ -89,7 +89,7 @@ func (a *azure) Comments(ctx context.Context) ([]Comment, error) {
 	return out, nil
 }
 
-// Create makes a thread that is closed: nobody has to resolve it before the merge.
+// Create starts a thread that is already closed, so nobody has to resolve it before the merge.
 func (a *azure) Create(ctx context.Context, body string) (string, error) {
 	var made azureThread
 	_, err := a.send(ctx, http.MethodPost, a.repository+"/threads"+azureVersion, map[string]any{
@@ -101,21 +101,21 @@ func (a *azure) Create(ctx context.Context, body string) (string, error) {
 func (a *azure) Edit(ctx context.Context, id, body string) (string, error) {
 	_, err := a.send(ctx, http.MethodPatch, a.repository+"/threads/"+id+azureVersion, map[string]string{"content": body}, nil)
 	thread, _, _ := strings.Cut(id, "/")
-	n, _ := strconv.ParseInt(thread, 10, 64) // it is one that Comments has made
+	n, _ := strconv.ParseInt(thread, 10, 64) // the ID is one that Comments has returned
 	return a.url(n), err
 }
 
-// Hide leaves other threads alone: they are closed.
+// Hide does nothing: the other threads are closed already.
 func (a *azure) Hide(context.Context, Comment) error { return nil }
 
-// Limit is how many characters are said to fit; the API's reference names no limit, and what
-// is refused as too long is sent again in half.
+// Limit returns how many characters are said to fit; the API's reference names no limit, and a
+// body that is refused as too long is sent again at half its length.
 func (a *azure) Limit() int { return 150_000 }
 
-// Text is the Markdown as it is.
+// Text returns the Markdown unchanged.
 func (a *azure) Text(markdown string) string { return markdown }
 
-// Check sets a status of the pull request, which a branch policy can require
+// Check sets a status on the pull request, which a branch policy can require
 // (https://learn.microsoft.com/rest/api/azure/devops/git/pull-request-statuses/create).
 func (a *azure) Check(ctx context.Context, c Check) (string, error) {
 	if a.number == "" {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// bitbucket is a pull request of Bitbucket Cloud, by version 2.0 of its API
+// bitbucket is a pull request on Bitbucket Cloud, through version 2.0 of its API
 // (https://developer.atlassian.com/cloud/bitbucket/rest/api-group-pullrequests/).
 type bitbucket struct {
 	*client
@@ -61,7 +61,7 @@ type bitbucketComment struct {
 	} `json:"links"`
 }
 
-// Author is the token's account, which the token has to be allowed to read.
+// Author returns the token's account, which the token must be allowed to read.
 func (b *bitbucket) Author(ctx context.Context) (string, error) {
 	var user struct {
 		UUID string `json:"uuid"`
@@ -110,18 +110,18 @@ func (b *bitbucket) write(ctx context.Context, method, path, body string) (strin
 	return answer.Links.HTML.Href, err
 }
 
-// Hide leaves other comments alone: Bitbucket folds none.
+// Hide does nothing: Bitbucket cannot fold comments.
 func (b *bitbucket) Hide(context.Context, Comment) error { return nil }
 
-// Limit leaves a bit of the 32,768 characters that Bitbucket takes
+// Limit stays a little below the 32,768 characters that Bitbucket accepts
 // (https://github.com/runatlantis/atlantis/issues/280), as markers are longer there.
 func (b *bitbucket) Limit() int { return 32000 }
 
-// Text is without HTML, which Bitbucket shows as it is written
+// Text returns the Markdown without HTML, which Bitbucket would show as source
 // (https://support.atlassian.com/bitbucket-cloud/docs/markup-comments/).
 func (b *bitbucket) Text(markdown string) string { return withoutHTML(markdown) }
 
-// Check sets a build status of the commit
+// Check sets a build status on the commit
 // (https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/). One with
 // the same key is overwritten.
 func (b *bitbucket) Check(ctx context.Context, c Check) (string, error) {
@@ -134,7 +134,7 @@ func (b *bitbucket) Check(ctx context.Context, c Check) (string, error) {
 	status := map[string]string{
 		"key": "kubectl-release-" + hex.EncodeToString(sum[:])[:characters], "name": c.Name, "state": state, "description": c.Title, "url": b.page,
 	}
-	if b.branch != "" { // by which Bitbucket knows the pull request
+	if b.branch != "" { // by which Bitbucket finds the pull request
 		status["refname"] = b.branch
 	}
 	_, err := b.send(ctx, http.MethodPost, b.repository+"/commit/"+b.head+"/statuses/build", status, nil)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// hiddenReference is how a line is hidden where HTML is shown as it is written: a definition
-// of a link that nothing refers to.
+// hiddenReference begins a line that stays hidden where HTML would be shown as source: the
+// definition of a link that nothing refers to.
 const hiddenReference = "[kubectl-release]: #"
 
 var (
@@ -34,7 +34,7 @@ func toBitbucket(body string) string {
 	return strings.Join(lines, "\n")
 }
 
-// fromBitbucket is what toBitbucket was given.
+// fromBitbucket reverses toBitbucket.
 func fromBitbucket(raw string) string {
 	lines := strings.Split(strings.ReplaceAll(raw, "\r\n", "\n"), "\n")
 	hidden := 0
@@ -52,8 +52,8 @@ func fromBitbucket(raw string) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutHTML is Markdown whose foldings are open and whose other HTML is Markdown or gone.
-// Fenced code stays as it is; pictures that are drawn of code go.
+// withoutHTML returns the Markdown with collapsed sections expanded and all other HTML converted
+// to Markdown or removed. Fenced code stays as it is, except for Mermaid diagrams, which go.
 func withoutHTML(markdown string) string {
 	var out strings.Builder
 	fence, drawing := "", false

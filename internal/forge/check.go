@@ -12,19 +12,19 @@ import (
 
 var errNoPullRequest = errors.New("the job is of no pull request: name one with --pr")
 
-// Check is what a plan comes to, for a commit.
+// Check is the outcome of a plan, to be reported on a commit.
 type Check struct {
-	// Name tells checks of a commit apart. Title is a line of at most 140 characters.
+	// Name tells the checks of a commit apart. Title is a line of at most 140 characters.
 	Name, Title string
 	Blocked     bool
-	// Digest is what the plan can be approved by; "" where it has none.
+	// Digest is what the plan can be approved by, "" if it has none.
 	Digest string
-	// Text is Markdown; forges that know only statuses leave it out, and the Findings.
+	// Text is Markdown; forges that have only statuses ignore it and the Findings.
 	Text     string
 	Findings []findings.Finding
 }
 
-// state is success, or what a forge calls the other one.
+// state returns "success", or failed, the forge's word for the opposite.
 func (c Check) state(failed string) string {
 	if c.Blocked {
 		return failed
@@ -33,9 +33,9 @@ func (c Check) state(failed string) string {
 }
 
 const (
-	// mostAnnotations is how many GitHub takes with one request.
+	// mostAnnotations is how many annotations GitHub accepts in one request.
 	mostAnnotations = 50
-	// longestText is how long the summary of a check-run may be.
+	// longestText is how long the summary of a check run may be.
 	longestText = 65535
 )
 
@@ -54,8 +54,8 @@ type checkOutput struct {
 	Annotations []checkAnnotation `json:"annotations,omitempty"`
 }
 
-// Check makes a check-run (https://docs.github.com/rest/checks/runs). Risks do not make it
-// neutral: that would let a required check pass which nobody has looked at.
+// Check creates a check run (https://docs.github.com/rest/checks/runs). Risks do not make it
+// neutral: a required check would then pass without anybody having looked at it.
 func (g *github) Check(ctx context.Context, c Check) (string, error) {
 	output := checkOutput{Title: c.Title, Summary: shorten(c.Text, longestText)}
 	chunks := slices.Collect(slices.Chunk(annotations(c.Findings), mostAnnotations))
@@ -83,7 +83,7 @@ func (g *github) Check(ctx context.Context, c Check) (string, error) {
 	return made.URL, nil
 }
 
-// annotations are the findings that point to a file.
+// annotations returns one for each finding that points to a file.
 func annotations(found []findings.Finding) []checkAnnotation {
 	levels := map[findings.Level]string{findings.Failure: "failure", findings.Warning: "warning", findings.Note: "notice"}
 	var out []checkAnnotation

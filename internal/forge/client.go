@@ -21,7 +21,7 @@ import (
 const (
 	// attempts is how often a request is sent at most.
 	attempts = 4
-	// longestWait is the longest Retry-After that is waited for.
+	// longestWait is the longest Retry-After for which a request is sent again.
 	longestWait    = time.Minute
 	requestTimeout = 30 * time.Second
 	maxAnswer      = 16 << 20
@@ -34,17 +34,17 @@ type client struct {
 	header http.Header
 	token  string
 	sleep  func(context.Context, time.Duration) error
-	// timeout bounds a request with all that comes back.
+	// timeout limits one request, including the reading of its answer.
 	timeout time.Duration
 }
 
-// StatusError is an answer that is no success.
+// StatusError is an answer whose status is not a success.
 type StatusError struct {
 	Method, Path string
 	Code         int
-	// Message is the API's own.
+	// Message is the API's own error message, without the token.
 	Message string
-	// after is the Retry-After of the answer, 0 for none.
+	// after is the Retry-After of the answer, 0 if it has none.
 	after time.Duration
 }
 
@@ -56,7 +56,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// code is the status of an error, 0 when it is of another sort.
+// code returns the HTTP status of an error, 0 if it is not a StatusError.
 func code(err error) int {
 	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Code
@@ -64,8 +64,8 @@ func code(err error) int {
 	return 0
 }
 
-// send sends a request, and again where that may help and can't do harm twice. into takes
-// the answer; nil is not interested. next is the URL of the next page.
+// send sends a request, and retries it where that may help and cannot do harm. The answer is
+// decoded into into, unless that is nil. next is the URL of the next page.
 func (c *client) send(ctx context.Context, method, path string, body, into any) (next string, err error) {
 	pause := time.Second
 	for attempt := 1; ; attempt++ {
@@ -78,9 +78,9 @@ func (c *client) send(ctx context.Context, method, path string, body, into any) 
 	}
 }
 
-// again says whether a request may be sent again, and after how long: a refused one when
-// the server says when or is at work on the same thing, one that got lost when it changes
-// nothing that it has not changed.
+// again reports whether a request may be sent again, and after how long: a refused one when the
+// server is rate limiting or at work on the same thing; after a server or network error, any
+// request but a POST.
 func (c *client) again(method string, err error, pause time.Duration) (time.Duration, bool) {
 	status, answered := errors.AsType[*StatusError](err)
 	switch {
@@ -99,6 +99,7 @@ func (c *client) again(method string, err error, pause time.Duration) (time.Dura
 
 var errElsewhere = errors.New("it redirects to another server, where the token is not sent")
 
+// once sends a request a single time, to the API's own origin only.
 func (c *client) once(ctx context.Context, method, path string, body, into any) (next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -146,7 +147,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 	return nextPage(answer.Header), nil
 }
 
-// stays follows redirects within the API's origin alone, and none of a request that writes.
+// stays follows redirects only within the API's origin, and none that changes the method.
 func (c *client) stays(r *http.Request, via []*http.Request) error {
 	const most = 3
 	if !resolve.SameOrigin(c.base, r.URL.String()) || len(via) > most || via[0].Method != r.Method {
@@ -155,18 +156,18 @@ func (c *client) stays(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// message is what an API says of an error, without the token.
+// message returns the error message of an API's answer, without the token.
 func (c *client) message(data []byte) string {
 	var said struct {
 		Message any `json:"message"`
-		// Error has the message on Bitbucket.
+		// Error holds the message on Bitbucket.
 		Error struct {
 			Message any `json:"message"`
 		} `json:"error"`
 		Errors any `json:"errors"`
 	}
 	text := ""
-	_ = json.Unmarshal(data, &said) // what is no such object says nothing
+	_ = json.Unmarshal(data, &said) // an answer of another form has no message
 	said.Message = cmp.Or(said.Message, said.Error.Message)
 	if said.Message != nil {
 		if text = fmt.Sprint(said.Message); said.Errors != nil {
@@ -186,7 +187,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// nextPage is the link to the next page (RFC 8288): <URL>; rel="next".
+// nextPage returns the link to the next page (RFC 8288), <URL>; rel="next", or "".
 func nextPage(h http.Header) string {
 	for _, header := range h.Values("Link") {
 		for link := range strings.SplitSeq(header, ",") {
@@ -199,7 +200,7 @@ func nextPage(h http.Header) string {
 	return ""
 }
 
-// pages reads a list that comes in pages.
+// pages reads a paginated list.
 func pages[T any](ctx context.Context, c *client, path string) ([]T, error) {
 	var all []T
 	for range maxPages {

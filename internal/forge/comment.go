@@ -12,18 +12,18 @@ import (
 
 // CommentOptions say how a comment is kept up to date.
 type CommentOptions struct {
-	// OnlyUpdate makes no comment where there is none.
+	// OnlyUpdate creates no comment where there is none yet.
 	OnlyUpdate bool
-	// Head is the commit that was planned, Run the number of the run; an older run leaves
-	// alone what a newer one has written. 0 is not known.
+	// Head is the planned commit, Run the number of the CI run, 0 if unknown; an older run does
+	// not overwrite what a newer one has written.
 	Head string
 	Run  int
 }
 
-// Outcome is what has become of a comment.
+// Outcome is what happened to a comment.
 type Outcome struct {
 	Done Done
-	// URL is the comment's, "" where there is none.
+	// URL is the comment's, "" if there is none.
 	URL string
 	// Why says why nothing was sent.
 	Why string
@@ -36,20 +36,22 @@ const (
 	Created   Done = "created"
 	Edited    Done = "edited"
 	Unchanged Done = "unchanged"
-	// Skipped: nothing was to be done, or a newer run has done it.
+	// Skipped: there was nothing to do, or a newer run has done it.
 	Skipped Done = "skipped"
 	// Forbidden: the token may not comment.
 	Forbidden Done = "forbidden"
 )
 
-// ErrNoMarker says that a text is not what "plan -o markdown" has printed.
+// ErrNoMarker is returned for a text that "plan -o markdown" has not printed.
 var ErrNoMarker = errors.New("it does not begin with the marker that -o markdown prints, by which the comment is found again")
 
-// Put makes the comment of a plan, or brings it up to date. The text begins with its
-// marker: a comment is the plan's own when that is its first line and the token's user has
-// written it. Of several the newest is edited, the others are hidden. The same text is not
-// sent again, so that nobody is notified. What differs from what somebody has approved is told
-// first, on GitHub and Gitea.
+// Put creates the comment of a plan, or brings it up to date. The text begins with its marker: a
+// comment is the plan's own when its first line is the marker and the token's user has written
+// it. Of several the newest is edited and the others are hidden. An unchanged text is not sent
+// again, so nobody is notified. On GitHub and Gitea the comment first says what has changed since
+// somebody approved.
+//
+// A text without a marker is ErrNoMarker; a token that may not comment is no error, but Forbidden.
 func Put(ctx context.Context, f Forge, text string, o CommentOptions) (Outcome, error) {
 	marker, rest, _ := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if !strings.HasPrefix(marker, "<!-- ") || !strings.HasSuffix(marker, " -->") {
@@ -68,14 +70,14 @@ type comment struct {
 	CommentOptions
 }
 
-// body is the text with a second line, which says of which run it is.
+// body returns the text with a second line that says which run has written it.
 func (c comment) body() string {
 	return fmt.Sprintf("%s\n<!-- head=%s run=%d -->\n%s", c.marker, c.Head, c.Run, c.rest)
 }
 
 var runLine = regexp.MustCompile(`^<!-- head=\S* run=(\d+) -->$`)
 
-// written are the run that has written a body, and the body without the line that says so.
+// written returns the run that has written a body, and the body without the line that says so.
 func written(body string) (run int, text string) {
 	lines := strings.SplitN(strings.ReplaceAll(body, "\r\n", "\n"), "\n", 3)
 	if len(lines) < 3 {
@@ -104,7 +106,7 @@ func put(ctx context.Context, f Forge, c comment) (Outcome, error) {
 	newest := own[len(own)-1]
 	defer func() {
 		for _, old := range own[:len(own)-1] {
-			_ = f.Hide(ctx, old) // what can't be hidden stays
+			_ = f.Hide(ctx, old) // one that can't be hidden stays visible
 		}
 	}()
 	text := c.rest
@@ -154,8 +156,8 @@ func ownComments(ctx context.Context, f Forge, marker string) ([]Comment, error)
 	return own, nil
 }
 
-// sized sends a body that the forge takes: cut to its limit, and once more to half of that
-// when it says that this is too long after all.
+// sized sends a body that the forge accepts: cut to its limit, and once more to half of that
+// when the forge refuses it as too long after all.
 func sized(f Forge, c comment, send func(body string) (string, error)) (string, error) {
 	body := shorten(c.body(), f.Limit())
 	url, err := send(body)

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// gitea is a pull request of Gitea or Forgejo. Comments are as GitHub's
-// (https://docs.gitea.com/api/, "issue"); there are no check-runs, only statuses.
+// gitea is a pull request on Gitea or Forgejo. Comments work as on GitHub
+// (https://docs.gitea.com/api/, "issue"); there are no check runs, only statuses.
 type gitea struct{ *github }
 
 func openGitea(e Environment) (Forge, error) {
@@ -26,7 +26,7 @@ func openGitea(e Environment) (Forge, error) {
 	return &gitea{g}, nil
 }
 
-// Check sets a commit's status.
+// Check sets a status on the commit.
 func (g *gitea) Check(ctx context.Context, c Check) (string, error) {
 	var answer struct {
 		URL string `json:"target_url"`

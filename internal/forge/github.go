@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// github is a pull request of GitHub, by its REST API of version 2022-11-28
-// (https://docs.github.com/rest/issues/comments), in GraphQL where that can't hide.
+// github is a pull request on GitHub, through version 2022-11-28 of its REST API
+// (https://docs.github.com/rest/issues/comments), and GraphQL to hide comments, which REST can't.
 type github struct {
 	*client
 	repository, number, head string
 	graphQL                  string
-	// bot is as whom a job's own token writes, which may not ask who it is.
+	// bot is the user as whom a job's own token writes; that token may not ask who it is.
 	bot string
 }
 
@@ -31,12 +31,12 @@ func openGitHub(e Environment) (Forge, error) {
 	g.bot = "github-actions[bot]"
 	g.graphQL = e.Lookup("GITHUB_GRAPHQL_URL")
 	if g.graphQL == "" {
-		g.graphQL = strings.TrimSuffix(g.base, "/v3") + "/graphql" // of GitHub Enterprise Server, and of github.com
+		g.graphQL = strings.TrimSuffix(g.base, "/v3") + "/graphql" // on GitHub Enterprise Server and github.com
 	}
 	return g, nil
 }
 
-// actions is what GitHub Actions, and Gitea's, say in variables.
+// actions returns the pull request that the variables of GitHub Actions, or Gitea's, describe.
 func actions(e Environment, api string, header http.Header, token string) (*github, error) {
 	repository, err := e.first("GITHUB_REPOSITORY")
 	if err != nil {
@@ -118,10 +118,10 @@ func (g *github) Hide(ctx context.Context, c Comment) error {
 	return err
 }
 
-// Limit leaves a bit of the 65,536 characters that GitHub takes.
+// Limit stays a little below the 65,536 characters that GitHub accepts.
 func (g *github) Limit() int { return 65500 }
 
-// Text is the Markdown as it is.
+// Text returns the Markdown unchanged.
 func (g *github) Text(markdown string) string { return markdown }
 
 func (g *github) path(rest string) string { return "/repos/" + g.repository + rest }

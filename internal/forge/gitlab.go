@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// gitlab is a merge request of GitLab, by version 4 of its API
+// gitlab is a merge request on GitLab, through version 4 of its API
 // (https://docs.gitlab.com/api/notes/#merge-requests).
 type gitlab struct {
 	*client
@@ -86,16 +86,16 @@ func (g *gitlab) write(ctx context.Context, method, path, body string) (string, 
 	return g.url(answer.ID), nil
 }
 
-// Hide leaves other notes alone: GitLab folds none.
+// Hide does nothing: GitLab cannot fold notes.
 func (g *gitlab) Hide(context.Context, Comment) error { return nil }
 
-// Limit is GitLab's for a note.
+// Limit returns GitLab's limit for a note.
 func (g *gitlab) Limit() int { return 1_000_000 }
 
-// Text is the Markdown as it is.
+// Text returns the Markdown unchanged.
 func (g *gitlab) Text(markdown string) string { return markdown }
 
-// Check sets a commit's status (https://docs.gitlab.com/api/commits/#set-commit-pipeline-status).
+// Check sets a status on the commit (https://docs.gitlab.com/api/commits/#set-commit-pipeline-status).
 func (g *gitlab) Check(ctx context.Context, c Check) (string, error) {
 	var answer struct {
 		URL string `json:"target_url"`

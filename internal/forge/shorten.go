@@ -2,12 +2,12 @@ package forge
 
 import "strings"
 
-// cutNote is told where a text was cut.
+// cutNote ends a text that was cut.
 const cutNote = "\n_The rest did not fit; the job's summary and its artifacts have it._\n"
 
-// shorten cuts Markdown between lines, so that it has at most that many bytes, and closes
-// what is open there: fenced code and foldings. The first two lines, by which a comment is
-// found again, always stay.
+// shorten cuts Markdown between lines to at most limit bytes, and closes what is open there:
+// fenced code and collapsed sections. The first two lines, by which a comment is found again,
+// always stay.
 func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text

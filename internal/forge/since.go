@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// Approval is that of somebody, of a commit.
+// Approval says who approved which commit, and when.
 type Approval struct {
 	By, Commit string
 	At         time.Time
 }
 
-// reviewed is a forge that tells when somebody has approved, and when a comment was written.
+// reviewed is a forge that knows when somebody approved, and when a comment was written.
 type reviewed interface {
-	// approval is the last one of the pull request; By is "" without any.
+	// approval returns the latest one of the pull request; By is "" if there is none.
 	approval(ctx context.Context) (Approval, error)
 }
 
-// effectLine is what Markdown says of the effect of what it is of: see report.Markdown.
+// effectLine matches the line in which Markdown names the effect of its plan: see report.Markdown.
 var effectLine = regexp.MustCompile(`(?m)^<!-- effect=(\S+) (.*) -->\r?$`)
 
-// seenLine is an effect that a comment has shown before, since when, and its counts.
+// seenLine matches an effect that a comment has shown before, since when, and its counts.
 var seenLine = regexp.MustCompile(`(?m)^<!-- seen=(\S+) at=(\S+) (.*) -->\r?$`)
 
-// seen is an effect that reviewers could look at from some moment on.
+// seen is an effect that reviewers have been able to see since a certain moment.
 type seen struct {
 	effect, counts string
 	at             time.Time
@@ -38,7 +38,7 @@ func (s seen) String() string {
 	return fmt.Sprintf("<!-- seen=%s at=%s %s -->\n", s.effect, s.at.UTC().Format(time.RFC3339), s.counts)
 }
 
-// effectOf is what a text says of its effect.
+// effectOf returns the effect that a text names, and its counts.
 func effectOf(text string) (effect, counts string) {
 	m := effectLine.FindStringSubmatch(text)
 	if m == nil {
@@ -47,13 +47,14 @@ func effectOf(text string) (effect, counts string) {
 	return m[1], m[2]
 }
 
-// before is what a comment has shown, and what that comes to for who has approved.
+// before is what a comment has shown, and what that means for whoever approved.
 type before struct {
-	// kept are the effects that the comment remembers, the oldest first; now is the one that it
-	// shows, which is not among them when it is not the last of them. Times are the forge's.
+	// kept are the effects that the comment remembers, oldest first; now is the one that it
+	// shows, nil when that is the last of kept. Times are the forge's.
 	kept []seen
 	now  *seen
-	// same says that the new text has the effect of now; approved is what is told of it.
+	// same reports whether the new text has the effect that the comment shows; approved is the
+	// paragraph that compares it with what was approved.
 	same     bool
 	approved string
 }
@@ -61,8 +62,8 @@ type before struct {
 // most is how many effects a comment remembers.
 const most = 20
 
-// shownBefore is what a comment has shown before a text takes its place. What can't be asked is
-// not told.
+// shownBefore returns what the comment was has shown until the text replaces it. What the forge
+// does not know, or fails to answer, is missing.
 func shownBefore(ctx context.Context, f Forge, text string, was Comment) before {
 	asks, ok := f.(reviewed)
 	effect, counts := effectOf(text)
@@ -93,8 +94,8 @@ func (b before) all() []seen {
 	return append(slices.Clone(b.kept), *b.now)
 }
 
-// head is what goes before the text. edited says that the comment is written anew: then it has
-// to remember since when it has shown what it shows now.
+// head returns what goes before the text. If the comment is edited, it has to remember since when
+// it has shown what it shows now.
 func (b before) head(edited bool) string {
 	remembered := b.kept
 	if !b.same || edited {
@@ -109,8 +110,8 @@ func (b before) head(edited bool) string {
 
 var login = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9_.]*$`)
 
-// compared says how the effect differs from what was there at an approval, "" when that is not
-// known.
+// compared returns how the effect now differs from the one shown when somebody approved, "" when
+// that is not known.
 func compared(given Approval, all []seen, now seen) string {
 	at := slices.IndexFunc(all, func(s seen) bool { return s.at.After(given.At) })
 	if at < 0 {
@@ -128,7 +129,7 @@ func compared(given Approval, all []seen, now seen) string {
 	return "\n⚠️ **Since " + who + ": " + difference(approved.counts, now.counts) + ".**\n\n"
 }
 
-// difference of counts is "1 more to delete, 2 fewer to change".
+// difference returns how counts differ, such as "1 more to delete, 2 fewer to change".
 func difference(was, is string) string {
 	before := map[string]int{}
 	each(was, func(name string, n int) { before[name] = n })
@@ -158,7 +159,7 @@ func each(counts string, visit func(name string, n int)) {
 	}
 }
 
-// approval is the last one (https://docs.github.com/rest/pulls/reviews); Gitea answers alike.
+// approval returns the latest one (https://docs.github.com/rest/pulls/reviews); Gitea answers alike.
 func (g *github) approval(ctx context.Context) (Approval, error) {
 	type review struct {
 		State  string    `json:"state"`

@@ -1,7 +1,7 @@
-// Package gittree brings another commit's files here, to compare with: it finds the
-// repository, the commit that a branch has started from, and writes that commit's
-// files into a folder. It runs git's plumbing and leaves the repository as it is: its
-// index, its worktrees and its configuration.
+// Package gittree gets another commit's files to compare with: it finds the repository
+// and the commit that a branch started from, and writes that commit's files into a
+// folder. It runs git's plumbing commands and leaves the repository's index, worktrees
+// and configuration as they are.
 //
 // It knows nothing of charts and releases, and fetches nothing from other machines.
 package gittree
@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// Root is the repository that a path lies in: the nearest folder above it that has a
-// .git, with all links resolved. ok is false when there is none.
+// Root returns the root of the repository that a path lies in: the nearest folder, from the
+// path upwards, that has a .git, with all links resolved. ok is false when there is none.
 func Root(path string) (root string, ok bool) {
 	dir, err := filepath.Abs(path)
 	if err == nil {
@@ -40,13 +40,13 @@ func Root(path string) (root string, ok bool) {
 	}
 }
 
-// Head is the commit that is checked out, in full.
+// Head returns the full hash of the commit that is checked out.
 func Head(ctx context.Context, root string) (string, error) {
 	return commit(ctx, root, "HEAD")
 }
 
-// Remotes are the URLs of the repository's remotes as git uses them, credentials included;
-// none where there is no repository.
+// Remotes returns the URLs of the repository's remotes as git uses them, credentials included;
+// none if there is no repository.
 func Remotes(ctx context.Context, root string) []string {
 	text, err := git(ctx, root, nil, "remote", "--verbose")
 	if err != nil {
@@ -62,8 +62,8 @@ func Remotes(ctx context.Context, root string) []string {
 	return out
 }
 
-// Branch is the name of the branch that a ref means, here or at a remote: "main" of main,
-// origin/main, and of HEAD where it is checked out; "" of what is no branch.
+// Branch returns the name of the branch that a ref means, local or remote: "main" for main,
+// origin/main, and HEAD where main is checked out; "" for what is not a branch.
 func Branch(ctx context.Context, root, ref string) string {
 	for _, name := range []string{ref, "origin/" + ref} {
 		full, err := git(ctx, root, nil, "rev-parse", "--verify", "--quiet", "--symbolic-full-name", "--end-of-options", name)
@@ -83,14 +83,14 @@ func Branch(ctx context.Context, root, ref string) string {
 	return ""
 }
 
-// pullRequestRef is what GitHub calls the merge commit that it makes of a pull request.
+// pullRequestRef matches GitHub's ref for the merge commit that it creates for a pull request.
 var pullRequestRef = regexp.MustCompile(`^refs/pull/\d+/merge$`)
 
-// Base is the commit to compare HEAD with: where ref and HEAD have parted, so that
-// what has come to ref since is not taken for a change. In a shallow clone of GitHub's
-// merge commit of a pull request, which has no ref, it is that commit's first parent;
-// environ gives GITHUB_SHA and GITHUB_REF, by which it is known. Errors say what to
-// fetch where the commit is not here.
+// Base returns the commit to compare HEAD with: the merge base of ref and HEAD, so what
+// was added to ref since is not taken for a change. In a shallow clone of GitHub's merge
+// commit for a pull request, which lacks ref, it is that commit's first parent; environ
+// looks up GITHUB_SHA and GITHUB_REF, which identify that commit. If the commit is not in
+// the clone, the error says what to fetch.
 func Base(ctx context.Context, root, ref string, environ func(string) string) (string, error) {
 	head, err := Head(ctx, root)
 	if err != nil {
@@ -115,7 +115,8 @@ func Base(ctx context.Context, root, ref string, environ func(string) string) (s
 	return "", fmt.Errorf("find where HEAD has parted from %s: %w", ref, missing)
 }
 
-// firstParent is a merge commit's, which a clone of depth 1 names and does not have.
+// firstParent returns a merge commit's first parent, which a clone of depth 1 names but lacks:
+// then it is an error that says what to fetch.
 func firstParent(ctx context.Context, root, merge string) (string, error) {
 	text, err := git(ctx, root, nil, "cat-file", "commit", merge)
 	if err != nil {
@@ -134,12 +135,13 @@ func firstParent(ctx context.Context, root, merge string) (string, error) {
 	return parent, nil
 }
 
+// commit returns the full hash of the commit that a name stands for.
 func commit(ctx context.Context, root, name string) (string, error) {
 	return git(ctx, root, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 }
 
-// Checkout writes the files of a commit into a folder, which has to be there, with the
-// line ends and filters that the repository's own checkout has.
+// Checkout writes the files of a commit into an existing folder, with the line endings
+// and filters of the repository's own checkout.
 func Checkout(ctx context.Context, root, commit, into string) error {
 	temporary, err := os.MkdirTemp("", "kubectl-release-index-")
 	if err != nil {
@@ -156,7 +158,7 @@ func Checkout(ctx context.Context, root, commit, into string) error {
 	return nil
 }
 
-// git runs a command in the repository and gives what it prints.
+// git runs a git command in the repository and returns what it prints.
 func git(ctx context.Context, root string, environment []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
 	cmd.Env = append(withoutGit(os.Environ()), environment...)
@@ -175,7 +177,7 @@ func git(ctx context.Context, root string, environment []string, args ...string)
 	return strings.TrimSpace(string(out)), nil
 }
 
-// withoutGit leaves out what hooks of git set: it would name another repository.
+// withoutGit drops the variables that git sets for hooks: they may name another repository.
 func withoutGit(environment []string) []string {
 	var out []string
 	for _, pair := range environment {

@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// minEncoded is the length from which a needle is found in what is encoded.
+// minEncoded is the length from which a needle is found in encoded text.
 const minEncoded = 8
 
-// encoding writes any bytes in digits of so many bits each.
+// encoding writes arbitrary bytes as digits of a fixed number of bits.
 type encoding struct {
 	bits int
-	// digit is a digit's value, -1 for other characters.
+	// digit returns a digit's value, -1 for other characters.
 	digit func(c byte) int
-	// group is how many digits there are until a byte begins with a digit again.
+	// group is how many digits it takes until a byte and a digit begin together again.
 	group int
-	// least is how many digits are worth a look.
+	// least is from how many digits on it is worth decoding them.
 	least int
 }
 
-// encodings are base64, in its own alphabet and that for URLs, base32 and hex.
-// The first one has all digits of the others.
+// encodings returns base64, in the standard and the URL alphabet, base32 and hex.
+// The digits of the first include those of the others.
 func encodings() [3]encoding {
 	const byteBits = 8
 	least := func(bits int) int { return (byteBits*minEncoded + bits - 1) / bits }
@@ -58,13 +58,13 @@ func digit32(c byte) int {
 func digit16(c byte) int { return int(digit(c)) }
 
 // row is a row of digits, and where in the text each of them begins. The last
-// place is where the row ends.
+// element of at is where the row ends.
 type row struct {
 	digits []byte
 	at     []int
 }
 
-// rows searches what rows of digits stand for.
+// rows searches what the text's rows of digits stand for.
 func (w *search) rows(nested int) {
 	least := encodings()[0].least
 	for i := 0; i < len(w.s) && w.steps >= 0; {
@@ -84,7 +84,7 @@ func (w *search) rows(nested int) {
 	}
 }
 
-// hides says whether the escape sequence of a digit, or of the end of a line, may
+// hides reports whether the escape sequence of a digit, or of a line break, may
 // begin at a place.
 func hides(s string, at int) bool {
 	if at+1 >= len(s) {
@@ -102,9 +102,9 @@ func hides(s string, at int) bool {
 	return false
 }
 
-// readRow reads the row of digits from a place on, and returns where it ends and
-// where the next one may begin: what was read as an escape sequence may be none.
-// Lines of the lengths that encoders break at are one row.
+// readRow reads the row of digits that begins at a place, and returns where it ends
+// and where the next one may begin: what was read as an escape sequence may not be
+// one. Lines of the lengths at which encoders break are joined into one row.
 func (w *search) readRow(i int) (end, next int) {
 	const shortLine = 60
 	w.row.digits, w.row.at = w.row.digits[:0], w.row.at[:0]
@@ -132,8 +132,8 @@ func (w *search) readRow(i int) (end, next int) {
 	return i, min(i, next)
 }
 
-// digit is the digit or blank at a place, and where it ends; -1 when there is
-// none. Of several readings it is the longest.
+// digit returns the digit or blank at a place, and where it ends; -1 when there is
+// none. Of several readings it takes the longest.
 func (w *search) digit(at int) (byte, int) {
 	c := w.s[at]
 	if digit64(c) >= 0 || isBlank(c) {
@@ -151,7 +151,7 @@ func (w *search) digit(at int) (byte, int) {
 	return c, last
 }
 
-// decode searches the row in each encoding that it may be of.
+// decode searches the row in each encoding that it may be in.
 func (w *search) decode(r row, nested int) {
 	for i, e := range encodings() {
 		if i == 0 {
@@ -171,8 +171,8 @@ func (w *search) decode(r row, nested int) {
 	}
 }
 
-// decodeAs searches what the row stands for. Where the text that was encoded
-// begins is not known: it is tried from each digit that a byte may begin at.
+// decodeAs searches what the row stands for. Where the encoded text begins is not
+// known, so decoding is tried from each digit at which a byte may begin.
 func (w *search) decodeAs(e encoding, r row, nested int) {
 	if w.inner == nil {
 		w.inner = &search{Finder: w.Finder}
@@ -184,7 +184,7 @@ func (w *search) decodeAs(e encoding, r row, nested int) {
 		}
 		readable := skip == 0 && utf8.Valid(w.decoded)
 		for _, found := range w.inner.find(string(w.decoded), nested-1, !readable) {
-			if skip == 0 { // it is one text, of which the needle is a part
+			if skip == 0 { // the whole row is one text, and the needle a part of it
 				part := found.Part || found.From > 0 || found.To < len(bytes.TrimSpace(w.decoded))
 				w.found = append(w.found, Span{From: r.at[0], To: w.padding(r.at[len(r.digits)]), Value: found.Value, Part: part})
 				break
@@ -195,8 +195,8 @@ func (w *search) decodeAs(e encoding, r row, nested int) {
 	}
 }
 
-// worth says whether a needle may begin somewhere in a text, or something
-// encoded: most texts that are none are told by that.
+// worth reports whether a needle, or something encoded, may begin somewhere in the
+// bytes: that rules out most bytes that are not text.
 func (w *search) worth(text []byte) bool {
 	digits := 0
 	for i, c := range text {
@@ -215,8 +215,8 @@ func (w *search) worth(text []byte) bool {
 	return false
 }
 
-// decode appends what the digits stand for; bits beyond the last whole byte are
-// left out.
+// decode appends the bytes that the digits stand for; bits beyond the last whole
+// byte are dropped.
 func (e encoding) decode(out, digits []byte) []byte {
 	bits, have := 0, 0
 	for _, c := range digits {
@@ -230,7 +230,7 @@ func (e encoding) decode(out, digits []byte) []byte {
 	return out
 }
 
-// padding is where the signs end that fill up an encoded text.
+// padding returns where the padding of an encoded text ends.
 func (w *search) padding(at int) int {
 	for at < len(w.s) {
 		next := at

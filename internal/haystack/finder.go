@@ -2,7 +2,7 @@
 // encoded there: quoted for Go, JSON, YAML, JavaScript, HTML, URLs, SQL or a
 // shell, twice over, folded and indented, and within base64, base32 or hex.
 //
-// It does not know what the texts are, and finds none that was cut, encrypted,
+// It does not know what the texts are, and finds none that were cut, encrypted,
 // compressed or otherwise made unrecognisable.
 package haystack
 
@@ -19,11 +19,11 @@ const MinLength = 4
 
 // Needle is a text to look for.
 type Needle struct {
-	// Text is at least MinLength long, blanks around it not counted.
+	// Text is at least MinLength long, not counting the blanks around it.
 	Text string
-	// Value is what the text is a form of.
+	// Value is the value of which Text is one form.
 	Value string
-	// Inside says that it is found within words, too.
+	// Inside reports whether it is found within words, too.
 	Inside bool
 }
 
@@ -33,7 +33,7 @@ type Span struct {
 	// Value is that of the needle that is there, "" when the text was not
 	// searched to its end.
 	Value string
-	// Part says that the needle is only a part of what is there.
+	// Part reports whether the needle is only a part of what is there.
 	Part bool
 }
 
@@ -42,22 +42,22 @@ type Span struct {
 type Finder struct {
 	// byStart holds the needles by their first bytes, longest first.
 	byStart map[string][]Needle
-	// orders are those of beginnings that many needles have.
+	// orders are those of the beginnings that many needles share.
 	orders map[string]order
-	// prefixes are what the keys of byStart begin with.
+	// prefixes are the proper prefixes of the keys of byStart.
 	prefixes map[string]bool
 	// filter is a Bloom filter of the keys.
 	filter [filterBits / 64]uint64
-	// blanks and broken say that there are blanks in these keys, and bytes that
+	// blanks and broken report whether these keys have blanks, and bytes that
 	// others print as U+FFFD.
 	blanks, broken bool
-	// searches are those that are over, for their buffers.
+	// searches are finished ones, kept for their buffers.
 	searches sync.Pool
 }
 
 const filterBits = 1 << 16
 
-// New prepares a search for needles. Those that are too short are left out.
+// New returns a Finder of the needles that are not too short.
 func New(needles []Needle) *Finder {
 	f := &Finder{byStart: map[string][]Needle{}, orders: map[string]order{}, prefixes: map[string]bool{}}
 	seen := map[string]bool{}
@@ -87,19 +87,19 @@ func New(needles []Needle) *Finder {
 	return f
 }
 
-// filterBit is the bit of four bytes in the filter.
+// filterBit returns the bit of four bytes in the filter.
 func filterBit(start uint32) uint32 {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
 	return start * spread >> 16
 }
 
-// four are the first four bytes of a text as one number.
+// four returns the first four bytes of a text as one number.
 func four(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// unprintable says whether the byte at i is one that JSON and HTML have no form
-// for: they write U+FFFD for NUL and for what is not UTF-8.
+// unprintable reports whether the byte at i is one that JSON and HTML cannot
+// represent: they write U+FFFD for NUL and for what is not UTF-8.
 func unprintable(s string, i int) bool {
 	if s[i] == 0 {
 		return true
@@ -112,7 +112,7 @@ const replacement = string(utf8.RuneError)
 
 func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// fold writes every run of blanks as one space. A text of nearly nothing but
+// fold replaces every run of blanks with one space. A text of almost nothing but
 // blanks keeps their number.
 func fold(s string) string {
 	folded, spaced := make([]byte, 0, len(s)), make([]byte, 0, len(s))
@@ -133,8 +133,8 @@ func fold(s string) string {
 }
 
 const (
-	// A step is about a nanosecond's work: a byte that is compared. To look for
-	// escape sequences takes as long as so many of them.
+	// A step is about a nanosecond's work, the comparison of one byte. Looking for
+	// escape sequences takes as long as readingSteps of them.
 	leastSteps   = 1 << 20
 	stepsPerByte = 256
 	readingSteps = 64
@@ -142,9 +142,9 @@ const (
 	maxEncodings = 4
 )
 
-// Find lists the places of needles in a text. They may overlap, and are in no
-// order. A text that takes too much work to search, which only a made-up one
-// does, is one span from end to end. It is safe for concurrent use.
+// Find returns the places of needles in a text. They may overlap, and are in no
+// order. A text that takes too much work to search, which only a crafted one does,
+// is one span from end to end. Find is safe for concurrent use.
 func (f *Finder) Find(s string) []Span {
 	if len(f.byStart) == 0 {
 		return nil

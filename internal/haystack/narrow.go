@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// manyNeedles is how many needles with the same beginning are worth an order, and longestRun
-// how far a text is compared with all of them at once.
+// manyNeedles is from how many needles with the same beginning on an order is worth it, and
+// longestRun how many bytes of a text are compared with all of them at the same time.
 const (
 	manyNeedles = 16
 	longestRun  = 256
 )
 
-// order is that of many needles which begin alike: their places in byStart, by their texts.
-// Values of one sort begin alike, such as certificates and keys; comparing each of them
-// with each place where one begins would take as long as the square of their number.
+// order has the indices in byStart of many needles that begin alike, sorted by text. Values
+// of one kind begin alike, such as certificates and keys; comparing each of them with each
+// place where one begins would take time quadratic in their number.
 type order struct {
 	places []int
-	// folded says that no needle has more than one space in a row.
+	// folded reports whether no needle has more than one space in a row.
 	folded bool
 }
 
@@ -33,9 +33,9 @@ func newOrder(needles []Needle) order {
 	return o
 }
 
-// candidates are the places in needles, ascending, of those that may begin at a place of
-// the text: as far as it has one reading, they say the same. Which of them do begin there,
-// match says.
+// candidates returns the indices, ascending, of the needles that may begin at a place of the
+// text: they agree with it as far as it has only one reading. match tells which of them do
+// begin there.
 func (w *search) candidates(needles []Needle, o order, at int) []int {
 	var ended []int
 	left, end := o.places, at+longestRun
@@ -62,9 +62,9 @@ func (w *search) candidates(needles []Needle, o order, at int) []int {
 	return out
 }
 
-// plain is the byte of a needle that the text has at a place and where it goes on, -1 when
-// there is more than one reading. Blanks in a row are one, which holds for folded needles
-// alone.
+// plain returns the byte of a needle that the text has at a place, and where the text goes on,
+// -1 when there is more than one reading. Blanks in a row count as one, which is right for
+// folded needles only.
 func (w *search) plain(at int, folded bool) (c byte, next int) {
 	switch c = w.s[at]; {
 	case c >= utf8.RuneSelf, c == '+', escaped(w.s, at), isBlank(c) && !folded:

@@ -6,29 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// search is one text that is searched.
+// search is the search of one text.
 type search struct {
 	*Finder
 	s string
 	// steps is how much more work may be done.
 	steps int
 	found []Span
-	// seen and todo are of the match under way.
+	// seen and todo belong to the current match.
 	seen map[place]bool
 	todo []place
-	// These are used again and again.
+	// These are reused.
 	buffer  []reading
 	row     row
 	decoded []byte
 	inner   *search
 }
 
-// place is how far a match has come: in the needle, and in the text.
+// place is how far a match has got, in the needle and in the text.
 type place struct{ needle, text int }
 
-// find searches a text that may be encoded so many times over. With insideOnly
-// it may just as well be no text at all: only what is found inside of words
-// counts. The result is valid until the next call.
+// find searches a text that may be encoded that many times over. With insideOnly
+// it may just as well not be text at all: only needles that are found inside words
+// count. The result is valid until the next call.
 func (w *search) find(s string, encodings int, insideOnly bool) []Span {
 	w.s, w.found, w.steps = s, w.found[:0], leastSteps+stepsPerByte*len(s)
 	special := -1 // the next place where there is more than one reading
@@ -59,7 +59,7 @@ func (w *search) find(s string, encodings int, insideOnly bool) []Span {
 	return w.found
 }
 
-// special says whether the beginning of a needle may look otherwise there.
+// special reports whether the beginning of a needle may look different there.
 func (w *search) special(at int) bool {
 	c := w.s[at]
 	return escaped(w.s, at) || w.blanks && (isBlank(c) || c == '+') ||
@@ -100,7 +100,7 @@ func (w *search) keys(at int, prefix string, visit func(start string)) {
 	}
 }
 
-// brokenKeys is keys behind a U+FFFD.
+// brokenKeys is keys after a U+FFFD.
 func (w *search) brokenKeys(at int, prefix string, visit func(start string)) {
 	if !w.broken {
 		return
@@ -111,7 +111,7 @@ func (w *search) brokenKeys(at int, prefix string, visit func(start string)) {
 	}
 }
 
-// try notes the first of the needles with a beginning that is there.
+// try records the first of the needles with that beginning that is there.
 func (w *search) try(start string, at int, insideOnly bool) {
 	needles := w.byStart[start]
 	if o, many := w.orders[start]; many {
@@ -129,7 +129,7 @@ func (w *search) try(start string, at int, insideOnly bool) {
 	}
 }
 
-// is notes a needle when it is there, and says whether it is.
+// is records a needle when it is there, and reports whether it is.
 func (w *search) is(n Needle, at int, insideOnly bool) bool {
 	if insideOnly && !n.Inside {
 		return false
@@ -138,13 +138,13 @@ func (w *search) is(n Needle, at int, insideOnly bool) bool {
 	if end < 0 || !n.Inside && !standsAlone(w.s, at, end) {
 		return false
 	}
-	if n.Inside || !strings.HasPrefix(w.s[end:], "://") { // else a user named as the scheme
+	if n.Inside || !strings.HasPrefix(w.s[end:], "://") { // else it is a user named like the scheme
 		w.found = append(w.found, Span{From: at, To: end, Value: n.Value})
 	}
 	return true
 }
 
-// match is where a needle ends that begins at a place; -1 when it does not
+// match returns where a needle that begins at a place ends, -1 when it does not
 // begin there. Of several ends it is the last.
 func (w *search) match(text string, from int) int {
 	last := -1
@@ -168,7 +168,7 @@ func (w *search) match(text string, from int) int {
 	return last
 }
 
-// literal goes on as far as there is one reading, which is the needle's.
+// literal advances as far as there is only one reading and it is the needle's.
 func (w *search) literal(text string, at place) place {
 	began := at.text
 	for at.needle < len(text) && at.text < len(w.s) && text[at.needle] == w.s[at.text] &&
@@ -184,7 +184,7 @@ func (w *search) literal(text string, at place) place {
 	return at
 }
 
-// branch goes on by every reading of what comes next.
+// branch goes on with every reading of what comes next.
 func (w *search) branch(text string, at place) {
 	c, want := w.s[at.text], text[at.needle]
 	afterBlank := breaks(text[:at.needle])
@@ -211,8 +211,8 @@ func (w *search) branch(text string, at place) {
 	}
 }
 
-// breaks says whether a text ends with a blank, or with what YAML takes for the
-// end of a line.
+// breaks reports whether a text ends with a blank, or with what YAML takes for a
+// line break.
 func breaks(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return r == ' ' || r == '\u2028' || r == '\u2029'
@@ -224,7 +224,7 @@ func (w *search) readings(at int) []reading {
 	return w.buffer
 }
 
-// standsAlone says whether no letter or digit is beside a place, apart from
+// standsAlone reports whether no letter or digit is next to a place, apart from
 // those of an escape sequence.
 func standsAlone(s string, from, to int) bool {
 	after, _ := utf8.DecodeRuneInString(s[to:])
@@ -235,7 +235,7 @@ func standsAlone(s string, from, to int) bool {
 	return !inWord(before) || escapeEnds(s, from)
 }
 
-// escapeEnds says whether an escape sequence for something else than a letter
+// escapeEnds reports whether an escape sequence for something other than a letter
 // or digit ends at a place: "\n", "%20", "\x0a", "\u0020".
 func escapeEnds(s string, at int) bool {
 	for _, length := range []int{2, 3, 4, 6} {

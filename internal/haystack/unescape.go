@@ -18,12 +18,12 @@ type reading struct {
 }
 
 // readings appends what s[from:] may begin with: its first byte as it is, and
-// what each escape sequence that begins there stands for. Known are those of
-// Go, C, JSON, JavaScript, YAML, TOML, properties files, HTML, URLs, SQL, CSV
-// and shells. levels is how many times over the text may be escaped.
+// what each escape sequence that begins there stands for. It knows those of Go,
+// C, JSON, JavaScript, YAML, TOML, properties files, HTML, URLs, SQL, CSV and
+// shells. levels is how many times over the text may be escaped.
 //
-// A sequence is read whether or not its language needs it: what is escaped, and
-// by whom, can't be told from a piece of text.
+// A sequence is read whether or not its language needs it: a piece of text does
+// not tell what is escaped, and by whom.
 func readings(out []reading, s string, from, levels int) []reading {
 	out = append(out, reading{s[from : from+1], from + 1})
 	if levels == 0 || !introduces(s[from]) {
@@ -38,8 +38,8 @@ func readings(out []reading, s string, from, levels int) []reading {
 	return e.out
 }
 
-// introduced says whether another escape sequence may begin as near as the
-// characters of one.
+// introduced reports whether another escape sequence may begin within the length
+// of one.
 func introduced(s string) bool {
 	const longest = len(`\U0001F600`)
 	for i := range min(len(s), longest) {
@@ -50,7 +50,7 @@ func introduced(s string) bool {
 	return false
 }
 
-// introduces says whether an escape sequence may begin with c.
+// introduces reports whether an escape sequence may begin with c.
 func introduces(c byte) bool {
 	switch c {
 	case '\\', '&', '%', '+', '\'', '"', '$':
@@ -59,8 +59,8 @@ func introduces(c byte) bool {
 	return false
 }
 
-// escaped says whether more than one reading may begin at s[at:]. A plus sign,
-// which stands for a blank in URLs, is left to where blanks are looked for.
+// escaped reports whether s[at:] may have more than one reading. A plus sign,
+// which stands for a blank in URLs, is left to the code that looks for blanks.
 func escaped(s string, at int) bool {
 	switch c := s[at]; c {
 	case '\\', '&', '%':
@@ -100,7 +100,7 @@ func (e *escapes) each(at int, visit func(c byte, end int)) {
 	}
 }
 
-// word visits the ends of a text that has to follow.
+// word visits the places where want, beginning at a place, may end.
 func (e *escapes) word(at int, want string, visit func(end int)) {
 	if want == "" {
 		visit(at)
@@ -113,7 +113,7 @@ func (e *escapes) word(at int, want string, visit func(end int)) {
 	})
 }
 
-// number visits numbers of exactly so many digits.
+// number visits numbers of exactly that many digits.
 func (e *escapes) number(at, digits int, base, value rune, visit func(value rune, end int)) {
 	if digits == 0 {
 		visit(value, at)
@@ -164,7 +164,7 @@ func (e *escapes) sequences(from int) {
 	})
 }
 
-// entity reads an HTML entity from behind its ampersand on.
+// entity reads an HTML entity from after its ampersand.
 func (e *escapes) entity(at int, name string) {
 	const longest = len("&#x10FFFF")
 	e.each(at, func(c byte, end int) {
@@ -179,7 +179,7 @@ func (e *escapes) entity(at int, name string) {
 	})
 }
 
-// backslash reads a sequence from behind its backslash on.
+// backslash reads an escape sequence from after its backslash.
 func (e *escapes) backslash(from int) {
 	if e.levels > 0 && from < len(e.s) && introduces(e.s[from]) {
 		for _, r := range readings(nil, e.s, from, e.levels) {
@@ -193,7 +193,7 @@ func (e *escapes) backslash(from int) {
 			e.yield(text, at)
 		}
 		switch {
-		case c == '\n': // YAML goes on in the next line, which is indented
+		case c == '\n': // YAML continues on the next line, which is indented
 			for at < len(e.s) && (e.s[at] == ' ' || e.s[at] == '\t') {
 				at++
 			}
@@ -218,8 +218,8 @@ func (e *escapes) backslash(from int) {
 	})
 }
 
-// named is what a letter behind a backslash stands for, "" for none; signs stand
-// for themselves.
+// named returns what a character after a backslash stands for, "" for nothing;
+// punctuation stands for itself.
 func named(c byte) string {
 	const letters, meanings = "abefnrtv0", "\a\b\x1b\f\n\r\t\v\x00"
 	if i := strings.IndexByte(letters, c); i >= 0 {
@@ -232,7 +232,7 @@ func named(c byte) string {
 		return "\u2028"
 	case 'P':
 		return "\u2029"
-	case '_': // YAML's; others mean the sign, which needs no escape
+	case '_': // YAML's; elsewhere it means the underscore, which needs no escape
 		return "\u00a0"
 	}
 	if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {

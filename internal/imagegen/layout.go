@@ -15,8 +15,8 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// layout is a folder as https://github.com/opencontainers/image-spec/blob/main/image-layout.md
-// has it.
+// layout is a folder in the form that
+// https://github.com/opencontainers/image-spec/blob/main/image-layout.md specifies.
 type layout struct{ dir string }
 
 func newLayout(dir string) (layout, error) {
@@ -59,7 +59,7 @@ func (l layout) finish(named ocispec.Descriptor) error {
 	})
 }
 
-// layer is the image's file system, packed, and the digest of what it is unpacked.
+// layer returns the image's file system, compressed, and the digest of the uncompressed layer.
 func (i image) layer(program []byte) ([]byte, []digest.Digest, error) {
 	var files bytes.Buffer
 	w := tar.NewWriter(&files)
@@ -99,14 +99,14 @@ func (i image) layer(program []byte) ([]byte, []digest.Digest, error) {
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(files.Bytes()) // a buffer takes everything
+	_, _ = z.Write(files.Bytes()) // a buffer never fails
 	if err := z.Close(); err != nil {
 		return nil, nil, err
 	}
 	return packed.Bytes(), []digest.Digest{digest.FromBytes(files.Bytes())}, nil
 }
 
-// roots are the certificate authorities that Mozilla trusts without a condition.
+// roots returns the certificate authorities that Mozilla trusts without constraints, as PEM.
 func roots() []byte {
 	var out bytes.Buffer
 	for r := range bundle.Roots() {

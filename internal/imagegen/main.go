@@ -1,10 +1,10 @@
 // Command imagegen writes the container image of a release as an OCI image layout: the
-// program, roots to trust, and nothing else; no base image is fetched. Of the same
-// programs it makes the same bytes.
+// program, root certificates, and nothing else; no base image is pulled. The same
+// programs give the same bytes.
 //
 //	imagegen -version 1.2.3 -commit 0123abc -created 2026-11-22T12:00:00Z [-program NAME] -out DIR amd64=FILE arm64=FILE
 //
-// The release pushes it, with oras cp --from-oci-layout.
+// The release pushes it with oras cp --from-oci-layout.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// image is what an image says of itself.
+// image is the metadata of the image to write.
 type image struct {
 	program         string
 	version, commit string
@@ -53,7 +53,7 @@ func (i image) annotations() map[string]string {
 	}
 }
 
-// write makes the layout. programs are ARCH=FILE, of Linux.
+// write writes the layout. programs are ARCH=FILE, built for Linux.
 func (i image) write(dir string, programs []string) error {
 	l, err := newLayout(dir)
 	if err != nil {
@@ -79,7 +79,7 @@ func (i image) write(dir string, programs []string) error {
 	return l.finish(all)
 }
 
-// platform is the image for one architecture.
+// platform stores the image for one architecture.
 func (i image) platform(l layout, arch, file string) (ocispec.Descriptor, error) {
 	program, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {

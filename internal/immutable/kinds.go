@@ -16,8 +16,8 @@ func (c *immutables) liveAt(path string) any {
 	return value
 }
 
-// jobTemplate: the pod template can't change, but for what tells the scheduler
-// where to go while the Job is suspended and has not started.
+// jobTemplate refuses changes to the pod template, unless the Job is suspended
+// and has not started: then scheduling directives may change.
 func jobTemplate(c *immutables) {
 	const path = "spec.template"
 	if !c.differs(path) {
@@ -29,7 +29,7 @@ func jobTemplate(c *immutables) {
 	c.refuse(path, path+" is immutable")
 }
 
-// clusterIP can't change once it is allocated; "None" is an allocation.
+// clusterIP refuses changes to spec.clusterIP once it is allocated; "None" is an allocation.
 func clusterIP(c *immutables) {
 	live, target, _, given := c.at("spec.clusterIP")
 	if c.liveAt("spec.type") == "ExternalName" {
@@ -40,7 +40,8 @@ func clusterIP(c *immutables) {
 	}
 }
 
-// claim: of a claim's spec only the requested storage may grow.
+// claim refuses changes to a PersistentVolumeClaim's spec, except that the requested storage may
+// grow, the volumeAttributesClassName may change and an empty volumeName may be set.
 func claim(c *immutables) {
 	_, target, _, _ := c.at("spec")
 	fields, _ := target.(map[string]any)
@@ -72,7 +73,7 @@ func (c *immutables) claimSize() {
 	}
 }
 
-// sealed: nothing in these maps can change once the object says immutable.
+// sealed refuses changes to these maps once the object is marked immutable.
 func sealed(maps ...string) rule {
 	return func(c *immutables) {
 		if c.live["immutable"] != true {
@@ -89,7 +90,8 @@ func sealed(maps ...string) rule {
 	}
 }
 
-// podSpec: of a pod only images, deadlines and added tolerations can change.
+// podSpec refuses changes to a pod's spec other than to images, deadlines, the termination grace
+// period, tolerations and scheduling gates.
 func podSpec(c *immutables) {
 	_, target, _, _ := c.at("spec")
 	fields, _ := target.(map[string]any)

@@ -1,7 +1,7 @@
-// Package immutable says which fields of an object can't be changed: by the rules
-// of the API server's validation, and by its refusals.
+// Package immutable says which fields of an object can't be changed, from the
+// rules of the API server's validation and from its refusals.
 //
-// It does not decide whether an object is recreated for that.
+// It does not decide whether an object is recreated because of them.
 package immutable
 
 import (
@@ -26,10 +26,9 @@ type Field struct {
 	Why string `json:"why"`
 }
 
-// Predict says which of target's fields the API server will refuse to change on
-// live. It is for plans without a server dry run. Only fields that target sets are
-// compared, since what it leaves out may be a default. Kinds that are not built in
-// have no immutable fields.
+// Predict returns the fields of target that the API server will refuse to change on live. It is for
+// plans without a server dry run. Only fields that target sets are compared, since what it omits
+// may be a default. Kinds that are not built in have no immutable fields.
 func Predict(live, target *unstructured.Unstructured) []Field {
 	if live == nil || target == nil {
 		return nil
@@ -49,10 +48,9 @@ func Predict(live, target *unstructured.Unstructured) []Field {
 	return c.found
 }
 
-// Narrow replaces a field that a refusal names by the fields below it that differ
-// between live and after, the object that was refused: of a StatefulSet, a Pod or a
-// claim the API server says "spec" and no more. A field below which nothing is found
-// stays.
+// Narrow replaces each field that a refusal names with the fields below it that differ between live
+// and after, the object that was refused: for a StatefulSet, a Pod or a PersistentVolumeClaim the
+// API server only says "spec". A field with no known differences below it stays.
 func Narrow(fields []string, live, after *unstructured.Unstructured) []string {
 	if live == nil || after == nil || live.GroupVersionKind().GroupKind() != after.GroupVersionKind().GroupKind() {
 		return fields
@@ -77,12 +75,12 @@ func Narrow(fields []string, live, after *unstructured.Unstructured) []string {
 	return narrow
 }
 
+// immutables collects the fields of target that can't be changed on live.
 type immutables struct {
 	live, target map[string]any
 	root         *apitypes.Node
 	found        []Field
-	// complete says that target has all that the object is to have, so that what it
-	// leaves out goes.
+	// complete says that target is the whole object, so whatever it omits is removed.
 	complete bool
 }
 
@@ -93,8 +91,8 @@ func (c *immutables) refuse(path, why string) {
 // rule finds the changes that one rule of the API server's validation refuses.
 type rule func(*immutables)
 
-// own are the functions of the kinds that kinds.Immutable calls ByRule. Groups
-// matter: a Job of another group is not Kubernetes' own.
+// own holds the functions for the kinds that kinds.Immutable marks as ByRule.
+// Groups matter: a Job of another group is not Kubernetes' own.
 var own = map[schema.GroupKind]rule{
 	kinds.Job:                   jobTemplate,
 	kinds.PersistentVolumeClaim: claim,
@@ -102,7 +100,7 @@ var own = map[schema.GroupKind]rule{
 	kinds.Service:               clusterIP,
 }
 
-// rulesOf are the rules for a kind.
+// rulesOf returns the rules for a kind.
 func rulesOf(gk schema.GroupKind) []rule {
 	known := kinds.Of(gk).Immutable
 	rules := []rule{fixed(known.Fields...)}
@@ -118,7 +116,8 @@ func rulesOf(gk schema.GroupKind) []rule {
 	return rules
 }
 
-// at looks up a dotted path in both documents.
+// at looks up a dotted path in both documents. given reports whether target sets it to something
+// other than a zero value.
 func (c *immutables) at(path string) (live, target any, n *apitypes.Node, given bool) {
 	live, target, n = c.live, c.target, c.root
 	for key := range strings.SplitSeq(path, ".") {
@@ -141,7 +140,7 @@ func (c *immutables) differs(path string) bool {
 	return given && !apitypes.Covers(live, target, n)
 }
 
-// fixed fields can't change once the object exists.
+// fixed refuses changes to fields that can't change once the object exists.
 func fixed(paths ...string) rule {
 	return func(c *immutables) {
 		for _, path := range paths {
@@ -152,8 +151,8 @@ func fixed(paths ...string) rule {
 	}
 }
 
-// exactlyMatched says that the server adds nothing to the field by itself, so
-// that leaving a part of it out is a change, too.
+// exactlyMatched reports whether the server adds nothing to the field on its
+// own, so omitting a part of it is a change, too.
 func exactlyMatched(path string) bool {
 	switch path {
 	case "spec.selector", "parameters":
@@ -167,8 +166,8 @@ func (c *immutables) shrinks(path string) bool {
 	return given && !apitypes.Equal(live, target, n)
 }
 
-// allBut says that of an object's fields only some can change. What differs is
-// named down to the single field.
+// allBut refuses changes to the fields at path other than the mutable ones,
+// and names each single field that differs.
 func allBut(path string, mutable ...string) rule {
 	return func(c *immutables) {
 		live, target, n, given := c.at(path)
@@ -194,8 +193,8 @@ func allBut(path string, mutable ...string) rule {
 	}
 }
 
-// withDefaults is target with what the API server has added to live, as far as that
-// is known: the defaults of items of lists that are replaced as a whole.
+// withDefaults returns target with the known defaults that the API server has added to live, also
+// in items of lists that are replaced as a whole.
 func withDefaults(live, target any, n *apitypes.Node) any {
 	switch tv := target.(type) {
 	case map[string]any:
@@ -222,8 +221,8 @@ func withDefaults(live, target any, n *apitypes.Node) any {
 	return target
 }
 
-// namesake is the item of the list with the name of another one, or where neither
-// has a name the one at its place.
+// namesake returns the list's item with the same name as item, or, if item has no
+// name, the one at index at.
 func namesake(list []any, item any, at int) any {
 	for _, nameOf := range []func(any) any{
 		func(item any) any { return jsontree.KeyOf(item, "name") },

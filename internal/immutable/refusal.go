@@ -6,12 +6,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FromStatus is the fields that an API server's refusal calls immutable, none when
-// it refused for other reasons only.
+// FromStatus returns the fields that an API server's refusal calls immutable; none if it refused
+// only for other reasons.
 //
-// There is no machine-readable reason for it, so it goes by the wordings in
-// https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis (GROUP/validation)
-// and apimachinery's ValidateImmutableField
+// There is no machine-readable reason for this, so it looks for the wordings in
+// https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis (GROUP/validation) and
+// apimachinery's ValidateImmutableField
 // (https://github.com/kubernetes/apimachinery/blob/v0.36.3/pkg/api/validation/objectmeta.go).
 func FromStatus(status metav1.Status) []Field {
 	if status.Code != 0 && status.Code != 422 && status.Code != 403 {
@@ -28,7 +28,7 @@ func FromStatus(status metav1.Status) []Field {
 			return found
 		}
 	}
-	// Aggregated APIs and admission webhooks answer with a message alone.
+	// Aggregated APIs and admission webhooks answer with only a message.
 	if why, _, _ := strings.Cut(status.Message, "\n"); saysImmutable(status.Message) {
 		found = append(found, Field{Path: pathIn(status.Message), Why: why})
 	}
@@ -58,7 +58,7 @@ func saysImmutable(message string) bool {
 	return false
 }
 
-// pathIn finds the field in `Kind "name" is invalid: spec.selector: Invalid …`.
+// pathIn returns the field in `Kind "name" is invalid: spec.selector: Invalid …`.
 func pathIn(message string) string {
 	if _, rest, ok := strings.Cut(message, "is invalid: "); ok {
 		message = rest

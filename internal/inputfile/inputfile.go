@@ -1,6 +1,6 @@
 // Package inputfile reads files that people name and others may have written: no
 // more of them than is sensible, and none through a link that somebody else has
-// put there to have another file read.
+// planted to have another file read.
 //
 // It does not know what is in a file, and prints nothing.
 package inputfile
@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Read reads a file, or a device or pipe, of at most so many bytes. Links are
-// followed. Errors are those of the file system, and a *TooLargeError.
+// Read reads a file, device or pipe of at most that many bytes. Links are followed.
+// Errors are those of the file system, and *TooLargeError.
 func Read(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -26,8 +26,8 @@ func Read(name string, most int64) ([]byte, error) {
 	return ReadAll(f, name, most)
 }
 
-// ReadInside is Read for a file that came with others, as in a Git checkout. One
-// that is a link is read when CheckLink allows it.
+// ReadInside is Read for a file that came with others, as in a Git checkout. A link
+// is read only if CheckLink allows it.
 func ReadInside(name string, most int64) ([]byte, error) {
 	folder, target, err := place(name)
 	if err != nil {
@@ -46,8 +46,9 @@ func ReadInside(name string, most int64) ([]byte, error) {
 
 // CheckLink refuses a link that leads out of the folder in which it lies, or to
 // something hidden there, with an *OutsideError. Links of mounted ConfigMaps stay
-// in their folder, and what is below /dev and /proc is the system's: /dev/stdin
-// leads to whatever the shell has opened. What is no link, or not there, passes.
+// in their folder, and what is below /dev and /proc belongs to the system:
+// /dev/stdin leads to whatever the shell has opened. What is not a link, or does
+// not exist, passes.
 func CheckLink(name string) error {
 	_, _, err := place(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,8 +57,8 @@ func CheckLink(name string) error {
 	return err
 }
 
-// place is where a link that CheckLink allows leads to, and the folder in which
-// that has to be. target is "" for what is no link.
+// place returns where a link that CheckLink allows leads to, and the folder in
+// which that has to be. target is "" for what is not a link, or is the system's.
 func place(name string) (folder, target string, err error) {
 	name = filepath.Clean(name) // a separator at the end would follow it
 	info, err := os.Lstat(name)
@@ -71,9 +72,9 @@ func place(name string) (folder, target string, err error) {
 	return folder, target, err
 }
 
-// Target is the file that a link leads to, all links resolved. It is an
-// *OutsideError when that does not lie below folder, which has no links in its
-// path, or is hidden there, as .git and .env are.
+// Target returns the file that a link leads to, with all links resolved. The error
+// is an *OutsideError when that file does not lie below folder, which must have no
+// links in its path, or is hidden there, as .git and .env are.
 func Target(folder, link string) (string, error) {
 	target, err := filepath.EvalSymlinks(link)
 	if err != nil {
@@ -89,8 +90,8 @@ func Target(folder, link string) (string, error) {
 	return target, nil
 }
 
-// OpenInside opens what Target has given, or another file that was found below the
-// folder. Whatever has become of it meanwhile, no link leads out of the folder.
+// OpenInside opens what Target has returned, or another file that was found below
+// the folder. Even if it has been replaced since, no link leads out of the folder.
 func OpenInside(folder, target string) (*os.File, error) {
 	part, err := within(folder, target)
 	if err != nil {
@@ -111,8 +112,8 @@ func within(folder, target string) (string, error) {
 	return filepath.Rel(folder, target)
 }
 
-// hidden says whether a path has a part such as .git. Those that begin with two
-// dots are not meant: Kubernetes mounts a ConfigMap's files below ..data.
+// hidden reports whether a path has a part such as .git. Parts that begin with two
+// dots do not count: Kubernetes mounts a ConfigMap's files below ..data.
 func hidden(path string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if len(part) > 1 && part[0] == '.' && part[1] != '.' {
@@ -122,16 +123,16 @@ func hidden(path string) bool {
 	return false
 }
 
-// ofSystem says whether a path is one of /dev/stdin, /dev/fd/63 and their kin,
-// which are links to whatever the shell has opened.
+// ofSystem reports whether a path is one such as /dev/stdin or /dev/fd/63, which
+// are links to whatever the shell has opened.
 func ofSystem(name string) bool {
 	clean := filepath.ToSlash(filepath.Clean(name))
 	return strings.HasPrefix(clean, "/dev/") || strings.HasPrefix(clean, "/proc/")
 }
 
-// ReadAll reads all there is, at most so many bytes; name is for the error.
+// ReadAll reads all there is; more than that many bytes are a *TooLargeError with name.
 func ReadAll(r io.Reader, name string, most int64) ([]byte, error) {
-	// io.ReadAll would put together what is then too large: twice as much memory.
+	// io.ReadAll would also assemble what then turns out too large: twice as much memory.
 	var parts [][]byte
 	total, part := int64(0), make([]byte, 0, 512)
 	for {
@@ -155,15 +156,15 @@ func ReadAll(r io.Reader, name string, most int64) ([]byte, error) {
 	}
 }
 
-// OutsideError says that a link leads out of the folder where it has to stay, or
-// to a hidden file.
+// OutsideError is returned for a link that leads out of the folder where it has to
+// stay, or to a hidden file.
 type OutsideError struct{ Link, Target string }
 
 func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%s is a link to %s, which is outside of its folder or hidden there", e.Link, e.Target)
 }
 
-// TooLargeError says that a file has more than Most bytes.
+// TooLargeError is returned for a file that has more than Most bytes.
 type TooLargeError struct {
 	Name string
 	Most int64

@@ -1,5 +1,5 @@
-// Package invocation says how the program was called, so that the commands in its
-// hints can be pasted: under the name that was typed, with the flags that say which
+// Package invocation says how the program was called, so the commands in its hints
+// can be pasted: with the name that was typed, and the flags that select the
 // cluster and namespace.
 //
 // It runs nothing and prints nothing.
@@ -12,24 +12,24 @@ import (
 	"strings"
 )
 
-// Plugin is what the program is called as kubectl's plugin.
+// Plugin is the program's name as a kubectl plugin.
 const Plugin = "kubectl release"
 
-// Invocation is how the program was called. Its zero value is kubectl's plugin,
+// Invocation is how the program was called. Its zero value is the kubectl plugin,
 // without flags.
 type Invocation struct {
 	// Program is its name in a shell: "kubectl release", "helm release",
 	// "./bin/kubectl-release".
 	Program string
-	// Flags are those of the connection, repeated by every command of a hint, each
+	// Flags are those of the connection, which every command in a hint repeats, each
 	// followed by its value.
 	Flags []string
 }
 
-// Name is what people type for a program with args[0] of arg0. helmPlugin is
+// Name returns what people type for a program whose args[0] is arg0. helmPlugin is
 // HELM_PLUGIN_NAME, which Helm sets for its plugins, and underscore is "_", which
-// shells set to the path of the command that they start: kubectl replaces itself by
-// a plugin's absolute path, so the shell has started something else then
+// shells set to the path of the command that they start: kubectl replaces itself with
+// a plugin at its absolute path, so then the shell has started something else
 // (https://github.com/kubernetes/kubectl/blob/v0.37.2/pkg/cmd/cmd.go,
 // DefaultPluginHandler.Execute).
 func Name(arg0, helmPlugin, underscore string) string {
@@ -44,8 +44,8 @@ func Name(arg0, helmPlugin, underscore string) string {
 	return quote(arg0)
 }
 
-// WithoutNamespace is the invocation for a command that needs to be told of none: a
-// saved plan knows its own.
+// WithoutNamespace returns the invocation without --namespace, for a command that
+// does not need it: a saved plan knows its own.
 func (i Invocation) WithoutNamespace() Invocation {
 	if n := slices.Index(i.Flags, "--namespace"); n >= 0 {
 		i.Flags = slices.Concat(i.Flags[:n], i.Flags[n+2:])
@@ -53,15 +53,15 @@ func (i Invocation) WithoutNamespace() Invocation {
 	return i
 }
 
-// In is the invocation for commands about a namespace, whatever the kubeconfig says.
+// In returns the invocation for commands in a namespace, whatever the kubeconfig says.
 func (i Invocation) In(namespace string) Invocation {
 	i = i.WithoutNamespace()
 	i.Flags = slices.Concat([]string{"--namespace", namespace}, i.Flags)
 	return i
 }
 
-// Command is a command of the program as a line for a POSIX shell; in args, flags stand
-// before "--". Beside --all-namespaces no namespace is named.
+// Command returns a command of the program as a line for a POSIX shell; its Flags go
+// before a "--" in args. With --all-namespaces no namespace is named.
 func (i Invocation) Command(args ...string) string {
 	if slices.Contains(args, "--all-namespaces") {
 		i = i.WithoutNamespace()
@@ -82,7 +82,7 @@ func (i Invocation) Command(args ...string) string {
 
 var plain = regexp.MustCompile(`^[\w@%+=:,./~-]+$`)
 
-// quote makes one word of what a shell would take for more, or for something else.
+// quote returns word as a shell reads it as that one word.
 func quote(word string) string {
 	if plain.MatchString(word) {
 		return word

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Join adds a field to a path. Names with dots are quoted in brackets:
+// Join appends a field to a path. Names with dots or brackets are put in brackets:
 // "metadata.labels[app.kubernetes.io/name]".
 func Join(path, key string) string {
 	switch {
@@ -16,9 +16,9 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// SplitPath cuts a change's path into its parts: dots separate fields, brackets
-// hold list keys and map keys with dots of their own. What follows
-// metadata.labels or metadata.annotations is one key.
+// SplitPath splits a change's path into its parts: dots separate fields, brackets
+// hold list keys and map keys that contain dots. What follows metadata.labels or
+// metadata.annotations is one key.
 func SplitPath(path string) []string {
 	var parts []string
 	for rest := path; rest != ""; {
@@ -35,6 +35,7 @@ func SplitPath(path string) []string {
 	return parts
 }
 
+// nextPart splits off the first part of a path, without brackets, quotes and backslashes.
 func nextPart(path string) (part, rest string) {
 	if path[0] == '[' {
 		if end := strings.IndexByte(path, ']'); end > 0 {
@@ -61,7 +62,8 @@ func nextPart(path string) (part, rest string) {
 	return b.String(), ""
 }
 
-// metadataKey is the rest of a path below labels or annotations.
+// metadataKey returns the rest of a path below metadata.labels or
+// metadata.annotations as one key, and whether the path is there.
 func metadataKey(parts []string, rest string) (string, bool) {
 	if n := len(parts); n < 2 || rest == "" || parts[n-2] != "metadata" ||
 		parts[n-1] != "labels" && parts[n-1] != "annotations" {

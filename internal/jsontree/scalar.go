@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ScalarText is a string or number as text, and whether v is one.
+// ScalarText returns a string or number as text, and whether v is one.
 func ScalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -27,7 +27,7 @@ func ScalarText(v any) (string, bool) {
 	return "", false
 }
 
-// Plain turns typed maps and lists, such as map[string]string, into the types of
+// Plain converts typed maps and lists, such as map[string]string, to the types of
 // decoded JSON.
 func Plain(v any) any {
 	switch v := v.(type) {

@@ -2,18 +2,20 @@ package jsontree
 
 import "reflect"
 
-// Share returns v with the parts that are equal to a's, or else to b's, in the same places
-// replaced by these, so that documents which are much alike are kept once: objects of one kind
-// that a chart generates have most of their fields in common, and so have two revisions of an
-// object, and a map takes some hundred bytes. v is changed; afterwards none of them may be
-// changed in place. nil stands for no other document.
+// Share returns v with the parts that equal a's, or else b's, at the same path replaced by
+// those, so documents that are much alike are kept once: objects of one kind that a chart
+// generates have most of their fields in common, and so do two revisions of an object, and a
+// map takes some hundred bytes. v is changed; afterwards none of the three may be changed in
+// place. nil stands for no other document.
 func Share(v, a, b any) any {
 	shared, _, _ := share(v, a, b)
 	return shared
 }
 
-// missing is what a document has in a place that it does not have: no value is equal to it.
+// missing stands for a field or item that a document does not have: no value is equal to it.
 type missing struct{}
+
+// share is Share, and reports whether the whole of v was found equal to a, or to b.
 
 func share(v, a, b any) (shared any, isA, isB bool) {
 	switch v := v.(type) {
@@ -92,7 +94,7 @@ func item(list []any, i int) any {
 	return missing{}
 }
 
-// Identical says that two maps are one and the same, as what Share has shared is.
+// Identical reports whether two maps are one and the same, as those that Share has shared are.
 func Identical(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }

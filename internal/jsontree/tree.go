@@ -1,6 +1,5 @@
-// Package jsontree holds what is done to decoded JSON everywhere: copying,
-// comparing, finding a list's items by key, and the paths by which fields are
-// named.
+// Package jsontree has what every package needs for decoded JSON: copying,
+// comparing, finding a list's items by key, and the paths that name fields.
 //
 // It knows nothing of kinds: internal/apitypes does.
 package jsontree
@@ -14,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// Canonical is a JSON value with every whole number written as int64: the value
-// itself where that is so already. A nil map or list becomes an empty one.
+// Canonical returns a JSON value with every whole number as int64: the value
+// itself if that is so already. A nil map or list becomes an empty one.
 func Canonical(v any) any {
 	if isCanonical(v) {
 		return v
@@ -40,7 +39,7 @@ func isCanonical(v any) bool {
 	return Number(v) == v
 }
 
-// Copy is Canonical with nothing shared, so that the copy may be changed.
+// Copy is Canonical with nothing shared, so the copy may be changed.
 func Copy(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -59,8 +58,9 @@ func Copy(v any) any {
 	return Number(v)
 }
 
-// Number converts whole numbers of any Go type to int64 and other numbers to
-// float64. Everything else is returned as it is.
+// Number converts whole numbers to int64 and other numbers to float64, from int,
+// int32, uint64, floats and json.Number. Everything else is returned as it is, and
+// so is a whole number that does not fit.
 func Number(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -120,7 +120,7 @@ func sameMaps(a, b map[string]any) bool {
 	return true
 }
 
-// KeyOf is the merge key's value as it is compared, nil when there is none.
+// KeyOf returns the merge key's value in the form that is compared, nil when there is none.
 func KeyOf(item any, key string) any {
 	m, ok := item.(map[string]any)
 	if !ok {
@@ -133,6 +133,8 @@ func KeyOf(item any, key string) any {
 	return nil
 }
 
+// Find returns the item of a list whose merge key has the value id, as KeyOf
+// returns it; nil when there is none.
 func Find(list []any, key string, id any) any {
 	if id == nil {
 		return nil
@@ -145,7 +147,7 @@ func Find(list []any, key string, id any) any {
 	return nil
 }
 
-// Keys is the keys of both maps, each once, sorted.
+// Keys returns the keys of both maps, each once, sorted.
 func Keys(a, b map[string]any) []string {
 	keys := make([]string, 0, len(a)+len(b))
 	for k := range a {
@@ -160,6 +162,7 @@ func Keys(a, b map[string]any) []string {
 	return keys
 }
 
+// IsScalar reports whether v is neither a map nor a list.
 func IsScalar(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:

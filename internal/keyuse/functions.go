@@ -2,9 +2,9 @@ package keyuse
 
 import "reflect"
 
-// Call notes what a function reads of its arguments. Functions that hand their
-// arguments on, or look only at what kind they are, read nothing; those that
-// are asked for a key read that key; all others read everything.
+// Call records what a template function reads of its arguments. Functions that pass
+// their arguments on, or look only at their type, read nothing; those that look up a
+// key read that key; all others read everything.
 func (r *Reads) Call(name string, args []any) {
 	switch name {
 	case "default", "coalesce", "ternary", "dict", "list", "tuple", "set", "empty", "not", "all", "any",
@@ -46,7 +46,7 @@ func (r *Reads) named(v, key any) {
 	}
 }
 
-// path is a walk by keys and indices.
+// path walks from v by keys and indices, recording each key.
 func (r *Reads) path(v any, keys []any) {
 	for _, key := range keys {
 		r.named(v, key)
@@ -64,7 +64,7 @@ func (r *Reads) path(v any, keys []any) {
 	}
 }
 
-// index is a key that is a whole number.
+// index returns key as an int if it is a whole number.
 func index(key any) (int, bool) {
 	switch k := reflect.ValueOf(key); {
 	case k.IsValid() && k.CanInt():
@@ -75,7 +75,8 @@ func index(key any) (int, bool) {
 	return 0, false
 }
 
-// Copied notes whose copy the result of a function is.
+// Copied records that the result of a copying function stands for its argument: reads of the one count
+// for the other.
 func (r *Reads) Copied(name string, args []any, result any) {
 	switch name {
 	case "deepCopy", "mustDeepCopy":
@@ -87,7 +88,7 @@ func (r *Reads) Copied(name string, args []any, result any) {
 	}
 }
 
-// stand makes reads of t reads of what was watched of from, too.
+// stand makes reads of t count as reads of the watched tables that from stands for, too.
 func (r *Reads) stand(t map[string]any, from any) {
 	if f, ok := table(from); ok {
 		r.add(t, r.tables[identity(f)]...)
@@ -128,7 +129,7 @@ func (r *Reads) merge(args []any, depth int) {
 		}
 		r.stand(into, from)
 		for key, v := range from {
-			// The first table under key is where those of later ones go.
+			// Later tables under key are merged into the first one.
 			if at := firstTable(args[:i+1], key); at != nil {
 				r.merge([]any{at, v}, depth+1)
 			}

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Mentioned says whether any template of the chart tree names a key, also where
-// the render did not come by: as a field (.key), as a text ("key", "a.key") or
-// in a text that may be given to tpl, from a file or from the values. Keys in
-// the schema count, too. It errs on the side of yes.
+// Mentioned reports whether any template of the chart or its subcharts names a key,
+// even in branches that the render did not reach: as a field (.key), as a string
+// ("key", "a.key"), or in text that may be passed to tpl, from a file or from the
+// values. Keys in the schema count, too. It errs on the side of yes.
 func Mentioned(c *chart.Chart, values map[string]any, key string) bool {
 	return inChart(c, key) || inValues(values, key)
 }
@@ -57,7 +57,7 @@ func inValues(v any, key string) bool {
 	return false
 }
 
-// mentions looks through the actions of one text.
+// mentions reports whether a template action in text names key.
 func mentions(text, key string) bool {
 	if !strings.Contains(text, key) {
 		return false
@@ -79,8 +79,8 @@ func mentions(text, key string) bool {
 	}
 }
 
-// action looks through one action, of which text is the rest behind "{{", and
-// says how long it is.
+// action scans one template action, given the text after "{{". It returns how much of
+// the text it has read, and whether the action names key.
 func action(text, key string) (used int, found bool) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
@@ -101,7 +101,7 @@ func action(text, key string) (used int, found bool) {
 	return len(text), false
 }
 
-// literal is the length of the text constant that text begins with.
+// literal returns the length of the string literal that text begins with.
 func literal(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -114,8 +114,8 @@ func literal(text string) int {
 	return len(text)
 }
 
-// inConstant says whether a text constant names a key. A sentence does not, unless
-// it is a template itself.
+// inConstant reports whether a string literal names a key. Prose does not, unless it is
+// itself a template.
 func inConstant(constant, key string) bool {
 	if strings.ContainsAny(constant, " \t\n") && !strings.Contains(constant, "{{") {
 		return false
@@ -133,7 +133,7 @@ func inConstant(constant, key string) bool {
 	}
 }
 
-// isWordAt says whether a letter, digit, dash or underscore is at i.
+// isWordAt reports whether there is a letter, digit, dash or underscore at i.
 func isWordAt(text string, i int) bool {
 	if i < 0 || i >= len(text) {
 		return false

@@ -1,6 +1,6 @@
-// Package keyuse records which keys of the values templates read, so that a value that
-// nothing reads can be told as a likely misspelling. It renders nothing: the executor
-// of templating tells it what it looks at.
+// Package keyuse records which keys of the values templates read, so a value that
+// nothing reads can be reported as a likely misspelling. It renders nothing: the
+// executor of templating tells it what it looks at.
 package keyuse
 
 import (
@@ -11,42 +11,43 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
-// Watched is a table of the values, and keys of it that somebody doubts. One
-// table can be several Go maps: each chart has its own map of the globals.
+// Watched is a table of the values, and the keys in it that are in doubt. One table can
+// be several Go maps: each chart has its own map of the globals.
 type Watched struct {
 	Tables []map[string]any
 	Keys   []string
 }
 
-// Seen is what became of a watched table in a render.
+// Seen is what a render read of a watched table.
 type Seen struct {
-	// Unread are the doubted keys that nothing has read.
+	// Unread are the doubted keys that nothing read.
 	Unread []string
-	// Read are the keys that were asked for by name, there or not.
+	// Read are the keys that were looked up by name, whether they exist or not.
 	Read []string
 }
 
 // Reads records which keys of the watched tables templates look at. Tables are
-// told by identity: whatever way a template comes to a table (a variable, with,
-// range, the argument of an include), it is the same map. Where a table is
-// printed or handed to a function, all that is in it counts as read; reads of
-// its copies count as reads of the table.
+// recognised by identity: however a template gets to a table (a variable, with, range,
+// the argument of an include), it is the same map. Where a table is printed or passed
+// to a function, everything in it counts as read; reads of its copies count as reads of
+// the table.
 type Reads struct {
 	tables map[uintptr][]*record
-	// records are the watched tables' in their order.
+	// records are those of the watched tables, in the same order.
 	records []*record
-	// room is how many values may still be gone over; beyond that everything
-	// counts as read.
+	// room is how many more values may be visited; beyond that, everything counts as
+	// read.
 	room int
 }
 
 type record struct {
 	keys map[string]bool
-	// all: every key of the table was read; whole: so was what is below them.
+	// all: every key of the table was read; whole: so was everything below them.
 	all, whole bool
 }
 
-// New returns what records the reads of tables. It is nil when there is nothing to watch, which costs nothing then.
+// New returns a recorder of reads of the tables: nil when there is nothing to watch, which then costs
+// nothing.
 func New(watch []Watched) *Reads {
 	if len(watch) == 0 {
 		return nil
@@ -62,7 +63,7 @@ func New(watch []Watched) *Reads {
 	return r
 }
 
-// Seen is what the render has read of each watched table.
+// Seen returns what the render read of each watched table; watch must be what New got.
 func (r *Reads) Seen(watch []Watched) []Seen {
 	if r == nil {
 		return nil
@@ -83,7 +84,7 @@ func (r *Reads) Seen(watch []Watched) []Seen {
 	return out
 }
 
-// table is v where it is one: values have a type of their own in templates.
+// table returns v as a map if it is one: in templates, values have a type of their own.
 func table(v any) (map[string]any, bool) {
 	if t, ok := v.(map[string]any); ok {
 		return t, true
@@ -98,7 +99,7 @@ var tableType = reflect.TypeFor[map[string]any]()
 
 func identity(t map[string]any) uintptr { return reflect.ValueOf(t).Pointer() }
 
-// Key notes that a table was asked for a key.
+// Key records that a table was asked for a key.
 func (r *Reads) Key(t map[string]any, name string) {
 	for _, one := range r.tables[identity(t)] {
 		one.keys[name] = true
@@ -114,7 +115,7 @@ func (r *Reads) add(t map[string]any, records ...*record) {
 	}
 }
 
-// Level notes that every key of a table was read, and nothing below them.
+// Level records that every key of a table was read, but nothing below them.
 func (r *Reads) Level(v any) {
 	if t, ok := table(v); ok {
 		for _, one := range r.tables[identity(t)] {
@@ -123,7 +124,7 @@ func (r *Reads) Level(v any) {
 	}
 }
 
-// Whole notes that a value was read all the way down.
+// Whole records that a value was read all the way down.
 func (r *Reads) Whole(v any) { r.whole(v, 0) }
 
 func (r *Reads) whole(v any, depth int) {
@@ -168,8 +169,8 @@ func (r *Reads) wholeTable(t map[string]any, depth int) {
 	}
 }
 
-// spend ends what would be endless, for tables can contain themselves: then
-// everything counts as read.
+// spend reports whether n more values may be visited. It ends what would be endless,
+// since tables can contain themselves: everything then counts as read.
 func (r *Reads) spend(n, depth int) bool {
 	r.room -= n + 1
 	if depth > budget.MaxValueDepth {

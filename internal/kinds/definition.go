@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Definition is what a CustomResourceDefinition says of the kind that it defines.
+// Definition is what a CustomResourceDefinition says about the kind that it defines.
 type Definition struct {
 	schema.GroupKind
 	// Resource is the kind's name in URLs and roles: "widgets".
@@ -15,8 +15,8 @@ type Definition struct {
 	Served []string
 }
 
-// Define reads a CustomResourceDefinition. ok is false for any other object, nil
-// included, and for one that names no group or kind, which the API server refuses.
+// Define reads a CustomResourceDefinition. ok is false for any other object, including nil, and for one
+// that names no group or kind, which the API server refuses.
 // Fields: https://github.com/kubernetes/apiextensions-apiserver/blob/v0.36.3/pkg/apis/apiextensions/v1/types.go.
 func Define(doc *unstructured.Unstructured) (d Definition, ok bool) {
 	if doc == nil || doc.GroupVersionKind().GroupKind() != CustomResourceDefinition {

@@ -1,13 +1,13 @@
 package kinds
 
-// Detail is one thing that a report says of an object which is created: "replicas 3".
+// Detail is one thing that a report says about an object to be created: "replicas 3".
 type Detail struct {
 	Show Show
 	// Label stands before it; it may be empty.
 	Label string
-	// Path is the field with dots, "" for the whole object.
+	// Path is the dotted path of the field; "" is the whole object.
 	Path string
-	// Key is the field of a list's items whose values are shown, for Names.
+	// Key, for Names, is the field of a list's items whose values are shown.
 	Key string
 }
 
@@ -31,21 +31,20 @@ const (
 	Rules Show = "rules"
 )
 
-// podTemplate is where workloads have their pods' spec.
+// podTemplate is the path of the pod spec in workloads.
 const podTemplate = "spec.template.spec"
 
 var replicasAndImages = []Detail{{Show: Value, Label: "replicas", Path: "spec.replicas"}, {Show: Images, Path: podTemplate}}
 
-// Naming is what the API server asks of the names of a kind's objects, by the
-// ValidateXName functions of
-// https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis, in
-// GROUP/validation/validation.go.
+// Naming is what the API server requires of the names of a kind's objects, by the
+// ValidateXName functions in GROUP/validation/validation.go of
+// https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/apis.
 type Naming struct {
 	Form NameForm
 	// Max is how many characters are allowed; 0: as many as Form allows.
 	Max int
-	// Advised is how many fit into a label that is made of the name for an object's
-	// pods, 0 where there is none.
+	// Advised is how long a name may be for the label that is made of it for the
+	// object's pods to be valid; 0 where there is no such label.
 	Advised int
 }
 
@@ -57,8 +56,8 @@ const (
 	Subdomain NameForm = ""
 	// Label is a DNS label (RFC 1123).
 	Label NameForm = "label"
-	// PathSegment is anything that can be a part of a URL's path.
+	// PathSegment is anything that can be a segment of a URL's path.
 	PathSegment NameForm = "path segment"
-	// AnyName is not checked.
+	// AnyName means that names are not checked.
 	AnyName NameForm = "any"
 )

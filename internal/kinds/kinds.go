@@ -1,11 +1,12 @@
-// Package kinds is the table of what we know about the kinds of Kubernetes: order
-// and tier, scope, whether an object runs to its end or holds data, which fields
-// can't be changed, how it becomes ready, what its name may be, and what a report
-// says of it. It also reads what a CustomResourceDefinition says of the kind that it
+// Package kinds is the table of what we know about Kubernetes kinds: order and tier,
+// scope, whether an object runs to completion or holds data, which fields are
+// immutable, how it becomes ready, what its name may be, and what a report says about
+// it. It also reads what a CustomResourceDefinition says about the kind that it
 // defines.
 //
-// It knows facts and judges nothing. Rules that need code are in the rooms that
-// apply them (internal/readiness, internal/immutable), whose tests hold them against
+// It holds facts and decides nothing. Rules that need code are in the packages that
+// apply them (internal/readiness, internal/immutable), whose tests check them against
+// this table.
 // this table.
 package kinds
 
@@ -15,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kinds that code names. Whether an object is of one of them is asked by group and
-// kind: a Secret or CustomResourceDefinition of another group is a custom resource.
+// Kinds that code refers to. Objects are matched against them by group and kind: a
+// Secret or CustomResourceDefinition of another group is a custom resource.
 var (
 	APIService               = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 	ClusterRole              = schema.GroupKind{Group: rbac, Kind: "ClusterRole"}
@@ -46,51 +47,50 @@ var (
 	StorageClass             = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
 )
 
-// Kind is what is known about one kind. The zero values are what holds for a kind
-// of which nothing is known.
+// Kind is what is known about one kind. Its zero values apply to kinds about which
+// nothing is known.
 type Kind struct {
 	schema.GroupKind
-	// Tiers are where it stands when a release is installed and removed.
+	// Tiers are when it is installed and removed with a release.
 	Tiers Tiers
-	// ClusterScoped: its objects are in no namespace, though others of its group may
-	// be. Scope knows of whole groups.
+	// ClusterScoped: its objects are in no namespace, though those of other kinds in
+	// its group may be. Scope also knows whole groups.
 	ClusterScoped bool
-	// Readiness is how one sees that an object is ready.
+	// Readiness is how to tell that an object is ready.
 	Readiness Readiness
-	// RunsToItsEnd: its objects run once and are done.
+	// RunsToItsEnd: its objects run to completion.
 	RunsToItsEnd bool
-	// Holds is what is lost along with a deleted object: "the data of its volume".
-	// It is empty where nothing else is.
+	// Holds is what else is lost when an object is deleted: "the data of its volume".
+	// It is empty where nothing is.
 	Holds string
-	// Stateful: data may depend on an object's spec, so that a change of it deserves a
-	// look.
+	// Stateful: data may depend on an object's spec, so a change to it deserves a look.
 	Stateful bool
-	// InChart: all that an object holds is what the chart says, so that nothing is
-	// lost when it is deleted and created again.
+	// InChart: everything an object holds comes from the chart, so nothing is lost when
+	// it is deleted and created again.
 	InChart bool
-	// NamesAPI: the object's name is that of an API, so that it can't be tried out
-	// under another one.
+	// NamesAPI: the object's name is that of an API, so it can't be tried out under
+	// another one.
 	NamesAPI bool
 	// Immutable are the fields that can't be changed.
 	Immutable Immutable
-	// Pods is the field of spec that says how many pods of spec.template there are,
-	// "" where none does.
+	// Pods is the field of spec that says how many pods of spec.template there are, ""
+	// where there is none.
 	Pods string
-	// RollsOut: it replaces its pods by itself when spec.template changes.
+	// RollsOut: it replaces its pods on its own when spec.template changes.
 	RollsOut bool
-	// SelectsPods: spec.selector has to select the pods of spec.template.
+	// SelectsPods: spec.selector has to match the pods of spec.template.
 	SelectsPods bool
-	// Naming is what names of objects have to be like.
+	// Naming is what the names of its objects have to look like.
 	Naming Naming
 	// Details say in a few words what an object is.
 	Details []Detail
 }
 
-// Readiness says who knows whether an object is ready.
+// Readiness says how to tell whether an object is ready.
 type Readiness string
 
 const (
-	// ByConvention: it is read by the conventions that kstatus knows.
+	// ByConvention: by the conventions that kstatus knows.
 	ByConvention Readiness = ""
 	// AtOnce: it is ready as soon as it exists, and nothing waits for it.
 	AtOnce Readiness = "at once"
@@ -104,7 +104,7 @@ const (
 type Immutable struct {
 	// Fields can't change once the object exists.
 	Fields []string
-	// Spec: of spec nothing can change but Mutable, the names of fields in it.
+	// Spec: nothing in spec can change but Mutable, the names of fields in it.
 	Spec    bool
 	Mutable []string
 	// Sealed can't change once the object says immutable: true.
@@ -113,7 +113,7 @@ type Immutable struct {
 	ByRule bool
 }
 
-// Of is what is known about a kind of Kubernetes' own; of others, the zero values.
+// Of returns what is known about one of Kubernetes' own kinds; for others, the zero values.
 func Of(gk schema.GroupKind) Kind {
 	if k, ok := byGroupKind[gk]; ok {
 		return k
@@ -121,9 +121,9 @@ func Of(gk schema.GroupKind) Kind {
 	return Kind{GroupKind: gk}
 }
 
-// Named is what is known about the kind of that name, of whatever group the object's
-// is. Helm goes by the name alone (see InstallLess), and so do waves, hooks and the
-// details of reports. What is waited for, lost, refused or masked is looked up by Of.
+// Named returns what is known about the kind of that name, regardless of the object's
+// group. Helm uses the name alone (see InstallLess), and so do waves, hooks and the
+// details of reports. What is waited for, lost, refused or masked is looked up with Of.
 func Named(kind string) Kind {
 	if k, ok := byName[kind]; ok {
 		return k
@@ -131,7 +131,7 @@ func Named(kind string) Kind {
 	return Kind{GroupKind: schema.GroupKind{Kind: kind}}
 }
 
-// All are the rows of the table.
+// All returns the rows of the table.
 func All() []Kind { return slices.Clone(table) }
 
 var (

@@ -1,7 +1,7 @@
 package kinds
 
-// installOrder is the order of kinds in which Helm 4.3.1 sends objects: InstallOrder
-// of https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/util/kind_sorter.go.
+// installOrder is the order of kinds in which Helm 4.3.1 sends objects: InstallOrder in
+// https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/util/kind_sorter.go.
 var installOrder = rank([]string{
 	"PriorityClass", "Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange",
 	"PodSecurityPolicy", "PodDisruptionBudget", "ServiceAccount", "Secret", "SecretList",
@@ -13,9 +13,8 @@ var installOrder = rank([]string{
 	"APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
 })
 
-// uninstallOrder is the order in which Helm 4.3.1 removes them: UninstallOrder of the
-// same file. It is not the exact reverse: HorizontalPodAutoscaler stays after
-// StatefulSet.
+// uninstallOrder is the order in which Helm 4.3.1 removes them: UninstallOrder in the
+// same file. It is not the exact reverse: Service comes before the workloads.
 var uninstallOrder = rank([]string{
 	"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService", "Ingress",
 	"IngressClass", "Service", "CronJob", "Job", "StatefulSet", "HorizontalPodAutoscaler",
@@ -35,7 +34,7 @@ func rank(kinds []string) map[string]int {
 	return ranks
 }
 
-// less orders two kinds by ranks; unknown kinds are last, by name.
+// less reports whether a comes before b by rank; unknown kinds are last, by name.
 func less(ranks map[string]int, a, b string) bool {
 	ra, knownA := ranks[a]
 	rb, knownB := ranks[b]
@@ -49,19 +48,19 @@ func less(ranks map[string]int, a, b string) bool {
 	}
 }
 
-// InstallLess says whether kind a is sent before kind b. Groups don't count: Helm
-// knows kinds by name alone (lessByKind of the same file).
+// InstallLess reports whether kind a is sent before kind b. Groups don't count: Helm
+// knows kinds by name alone (lessByKind in the same file).
 func InstallLess(a, b string) bool { return less(installOrder, a, b) }
 
-// UninstallLess says whether kind a is removed before kind b.
+// UninstallLess reports whether kind a is removed before kind b.
 func UninstallLess(a, b string) bool { return less(uninstallOrder, a, b) }
 
-// Tier is a group of kinds that do not need each other. The tiers below it are there
-// when a release is installed, and it is gone when they are removed.
+// Tier is a group of kinds that do not need each other. When a tier is installed, the
+// tiers below it exist; it is gone by the time they are removed.
 type Tier int
 
 const (
-	// NoTier is of kinds that are in none of Helm's orders: they come last.
+	// NoTier is for kinds that are in neither of Helm's orders: they come last.
 	NoTier Tier = iota
 	// Foundations: what objects are put into.
 	Foundations
@@ -83,22 +82,22 @@ const (
 	afterWebhooks
 )
 
-// Tiers cut Helm's two orders into waves. They are not the reverse of each other:
-// to create a Service needs nothing of its workloads, but it is removed with them.
+// Tiers cut Helm's two orders into waves. They are not the reverse of each other: a
+// Service can be created without its workloads, but it is removed with them.
 type Tiers struct{ install, uninstall Tier }
 
-// one is the tiers of a kind that is removed in the reverse of the order in which
+// one returns the tiers of a kind that is removed in the reverse of the order in which
 // it is sent.
 func one(t Tier) Tiers { return Tiers{t, t} }
 
-// withWorkloads is removed in one tier with what it leads to: nobody waits for the
-// one to be gone before the other is deleted.
+// withWorkloads returns the tiers of a kind that is removed in one tier with what it
+// leads to: neither waits until the other is gone.
 func withWorkloads(t Tier) Tiers { return Tiers{t, Workloads} }
 
-// Waves bound the numbers that Tiers give: they are from 0 to Waves-1.
+// Waves is the number of waves: Tiers give numbers from 0 to Waves-1.
 const Waves = int(afterWebhooks) + 1
 
-// Install is the number of the wave in which objects of the kind are sent.
+// Install returns the number of the wave in which objects of the kind are sent.
 func (t Tiers) Install() int {
 	if t.install == NoTier {
 		return int(afterWebhooks)
@@ -106,7 +105,7 @@ func (t Tiers) Install() int {
 	return int(t.install)
 }
 
-// Uninstall is the number of the wave in which they are removed.
+// Uninstall returns the number of the wave in which they are removed.
 func (t Tiers) Uninstall() int {
 	if t.uninstall == NoTier {
 		return int(afterWebhooks)

@@ -2,8 +2,8 @@ package kinds
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// groups are the API groups of Kubernetes' own (1.37, and what charts still carry of
-// older ones): true for those that have nothing in namespaces.
+// groups are Kubernetes' own API groups (of 1.37, and older ones that charts still
+// carry): true for those without any namespaced kind.
 var groups = map[string]bool{
 	"":                             false,
 	"admissionregistration.k8s.io": true,
@@ -32,7 +32,7 @@ var groups = map[string]bool{
 	"storagemigration.k8s.io":      true,
 }
 
-// Scope says whether objects of a kind are in no namespace. known is false for
+// Scope reports whether objects of a kind are in no namespace. known is false for
 // groups that are not Kubernetes' own.
 func Scope(gk schema.GroupKind) (cluster, known bool) {
 	all, known := groups[gk.Group]

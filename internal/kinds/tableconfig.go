@@ -2,7 +2,7 @@ package kinds
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// core is configuration, and what it is in.
+// core are the core group's kinds other than those for workloads, network and storage.
 var core = []Kind{
 	{
 		GroupKind: Namespace, Tiers: one(Foundations), ClusterScoped: true,
@@ -25,7 +25,7 @@ var core = []Kind{
 	{GroupKind: schema.GroupKind{Kind: "ComponentStatus"}, ClusterScoped: true},
 }
 
-// definitions are what brings kinds.
+// definitions are the kinds that bring kinds.
 var definitions = []Kind{
 	{
 		GroupKind: CustomResourceDefinition, Tiers: one(Definitions), Readiness: ByRule, NamesAPI: true,
@@ -46,7 +46,7 @@ var (
 	binding = []Detail{{Show: Reference, Path: "roleRef"}, {Show: Names, Label: "for", Path: "subjects", Key: "name"}}
 )
 
-// access says who may do what, and what is refused to all.
+// access are the kinds that say who may do what, and what is refused to everybody.
 var access = []Kind{
 	{
 		GroupKind: ClusterRole, Tiers: one(Roles), ClusterScoped: true,

@@ -2,7 +2,7 @@ package kinds
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// network is what leads to pods, or keeps from them.
+// network are the kinds that route traffic to pods, or keep it from them.
 var network = []Kind{
 	{
 		GroupKind: Service, Tiers: withWorkloads(Inputs), Readiness: ByRule,
@@ -35,7 +35,7 @@ var storage = []Kind{
 	{
 		GroupKind: PersistentVolume, Tiers: one(Inputs), ClusterScoped: true, Stateful: true,
 		Holds: "the data of its volume",
-		// What is none of the administrative fields says where the data lives.
+		// All but the administrative fields say where the data lives.
 		Immutable: Immutable{Spec: true, Mutable: []string{
 			"capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName",
 			"mountOptions", "nodeAffinity", "volumeAttributesClassName",
@@ -73,7 +73,7 @@ var policies = []Kind{
 	},
 }
 
-// others are kinds of which no more than the scope is known.
+// others are kinds of which only the scope is known.
 var others = []Kind{
 	{GroupKind: schema.GroupKind{Group: "authentication.k8s.io", Kind: "SelfSubjectReview"}, ClusterScoped: true},
 	{GroupKind: schema.GroupKind{Group: "authentication.k8s.io", Kind: "TokenReview"}, ClusterScoped: true},

@@ -16,13 +16,13 @@ var workloads = []Kind{
 			"spec.managedBy", "spec.successPolicy", "spec.completionMode", "spec.podReplacementPolicy",
 		}},
 		Pods: "parallelism",
-		// It is a label of its pods.
+		// The name is a label of its pods.
 		Naming:  Naming{Max: 63},
 		Details: []Detail{{Show: Images, Path: podTemplate}},
 	},
 	{
 		GroupKind: schema.GroupKind{Group: "batch", Kind: "CronJob"}, Tiers: one(Workloads),
-		// Its Jobs' names have eleven characters more.
+		// The names of its Jobs are eleven characters longer.
 		Naming: Naming{Max: 52},
 		Details: []Detail{
 			{Show: Value, Label: "schedule", Path: "spec.schedule"},
@@ -42,7 +42,7 @@ var workloads = []Kind{
 			"persistentVolumeClaimRetentionPolicy", "minReadySeconds",
 		}},
 		Pods: "replicas", RollsOut: true, SelectsPods: true,
-		// The label controller-revision-hash has eleven characters more.
+		// The label controller-revision-hash is eleven characters longer.
 		Naming:  Naming{Advised: 52},
 		Details: replicasAndImages,
 	},
@@ -66,7 +66,7 @@ var workloads = []Kind{
 	},
 }
 
-// legacy are kinds as groups had them that are not served any more.
+// legacy are kinds that are no longer served in these groups.
 var legacy = []Kind{
 	{GroupKind: schema.GroupKind{Group: "extensions", Kind: "Deployment"}, Readiness: ByRule},
 	{GroupKind: schema.GroupKind{Group: "extensions", Kind: "DaemonSet"}, Readiness: ByRule},

@@ -18,8 +18,8 @@ import (
 
 const chartFile = "Chart.yaml"
 
-// chartFile checks Chart.yaml as it is written, before loading has completed or
-// cleaned anything. The rules and their severity are Helm 4.3.1's.
+// chartFile checks Chart.yaml as it is written, before loading has completed or cleaned
+// up anything. The rules and their severities are those of Helm 4.3.1.
 func (r *run) chartFile() {
 	f := r.file(chartFile)
 	if f == nil {
@@ -65,7 +65,7 @@ func (r *run) chartFile() {
 	}
 }
 
-// unknownField is the first field that Chart.yaml must not have, or "".
+// unknownField returns the first field that Chart.yaml must not have, or "".
 func unknownField(data []byte) string {
 	raw, err := yaml.YAMLToJSON(data)
 	if err != nil {
@@ -84,7 +84,7 @@ func unknownField(data []byte) string {
 	return strings.TrimSuffix(key, `"`)
 }
 
-// isText refuses numbers and dates: 1.10 is the version 1.1 otherwise.
+// isText rejects numbers and dates: an unquoted 1.10 would be version 1.1.
 func isText(data []byte, key string) error {
 	fields := map[string]any{}
 	if err := yaml.Unmarshal(data, &fields); err != nil {
@@ -189,13 +189,13 @@ func onlyV2(key string, given bool) error {
 	return nil
 }
 
-// fullURL wants a scheme, and a path or host behind it.
+// fullURL reports whether text is a URL with a scheme, and a path or host after it.
 func fullURL(text string) bool {
 	u, err := url.ParseRequestURI(text)
 	return err == nil && u.Scheme != ""
 }
 
-// looseURL takes example.com/x as well.
+// looseURL accepts example.com/x as well.
 func looseURL(text string) bool {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -204,8 +204,8 @@ func looseURL(text string) bool {
 	return err == nil && u.Host != "" && !strings.ContainsAny(text, " \t\n")
 }
 
-// kubeVersion wants a constraint that can be read and, where the version is
-// known, holds.
+// kubeVersion checks that a constraint can be parsed and, where the Kubernetes version
+// is known, that it holds.
 func (r *run) kubeVersion(text string) error {
 	if text == "" {
 		return nil
@@ -221,7 +221,7 @@ func (r *run) kubeVersion(text string) error {
 	return nil
 }
 
-// yamlMessage is a YAML error without the name of the library's conversion.
+// yamlMessage returns a YAML error without the prefixes of the library's conversion to JSON.
 func yamlMessage(err error) string {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	return strings.TrimPrefix(text, "error unmarshaling JSON: while decoding JSON: ")

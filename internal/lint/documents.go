@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// documents checks the YAML documents of a rendered file, and with them the
-// objects.
+// documents checks the YAML documents of a rendered file, and the objects in them.
 func (r *run) documents(f manifest.File, seen map[manifest.ID]manifest.Object) {
 	docs := manifest.Split(f.Content)
 	lines := startLines(f.Content, docs)
@@ -51,7 +50,7 @@ func (r *run) document(doc manifest.File, start int, seen map[manifest.ID]manife
 	}
 }
 
-// parses says whether the document is YAML, and warns of duplicate keys.
+// parses reports whether the document is YAML, and warns about duplicate keys.
 func (r *run) parses(doc manifest.File, at Finding) bool {
 	warnings, err := values.CheckYAML([]byte(doc.Content), path.Base(doc.Path))
 	if err != nil {
@@ -72,7 +71,7 @@ func (r *run) parses(doc manifest.File, at Finding) bool {
 	return true
 }
 
-// shift moves a line number of a document to that of its file.
+// shift turns a line number within a document into one within its file.
 func shift(start, line int) int {
 	if line == 0 || start == 0 {
 		return start
@@ -80,8 +79,8 @@ func shift(start, line int) int {
 	return start + line - 1
 }
 
-// judge adds what an install fails on. Where required values are missing it may
-// be fine with them, and is a warning.
+// judge adds a finding on which an install would fail. Where required values are
+// missing, it might succeed with them, so it is a warning.
 func (r *run) judge(at Finding, message string) {
 	at.Severity, at.Message = Error, message
 	if r.incomplete {
@@ -90,8 +89,8 @@ func (r *run) judge(at Finding, message string) {
 	r.add(at)
 }
 
-// unique wants every object once. The namespace of an object that names none is
-// the release's.
+// unique checks that every object occurs once. An object without a namespace is in the
+// release's.
 func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifest.Object) {
 	id := o.ID
 	if id.Namespace == "" {
@@ -105,8 +104,8 @@ func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifes
 	seen[id] = o
 }
 
-// list refuses annotations that nobody reads: Helm looks at the List, not at
-// its items. The rule is Helm 4.3.1's.
+// list rejects resource policies on the items of a List, where nothing reads them: Helm
+// looks at the List itself. The rule is Helm 4.3.1's.
 func (r *run) list(text string, items []manifest.Object, at Finding) {
 	if len(items) == 1 && !strings.Contains(text, "\nitems:") {
 		return
@@ -120,8 +119,8 @@ func (r *run) list(text string, items []manifest.Object, at Finding) {
 	}
 }
 
-// hook checks the annotations of hooks, which Helm passes over when it does not
-// understand them.
+// hook checks the annotations of hooks, which Helm ignores when it does not understand
+// them.
 func (r *run) hook(o manifest.Object, sorted manifest.Classified, at Finding) {
 	at.Severity, at.Object = Warning, o.String()
 	say := func(format string, args ...any) {

@@ -13,17 +13,17 @@ import (
 // Kinds knows the kinds that are part of Kubernetes, as of the version of its
 // API definitions.
 type Kinds interface {
-	// Misfits holds an object against the fields of its kind. A kind that is
-	// not known has none.
+	// Misfits checks an object against the fields of its kind. A kind that is not known
+	// has none.
 	Misfits(o manifest.Object) Misfits
-	// Life tells when a version of a kind came and goes. known is false for
-	// kinds of groups that are not part of Kubernetes.
+	// Life returns when a version of a kind came and goes. known is false for kinds in
+	// groups that are not part of Kubernetes.
 	Life(gvk schema.GroupVersionKind) (life Life, known bool)
 	// Release is the Kubernetes version of the definitions, such as "1.36".
 	Release() string
 }
 
-// Misfits is what is wrong about an object's fields.
+// Misfits is what is wrong with an object's fields.
 type Misfits struct {
 	// Unknown are paths of fields that the kind does not have, such as
 	// "spec.template.spec.conatiners". The API server drops them.
@@ -33,7 +33,7 @@ type Misfits struct {
 	Mistyped string
 }
 
-// Life is when a version of a kind came and goes. A zero Minor is not known.
+// Life is when a version of a kind came and goes. A zero Minor is unknown.
 type Life struct {
 	// Gone says that the definitions don't have it (any more).
 	Gone                            bool
@@ -49,7 +49,7 @@ func (m Minor) String() string { return fmt.Sprintf("%d.%d", m.Major, m.Minor) }
 
 func (m Minor) isZero() bool { return m == Minor{} }
 
-// after says whether m is later than n.
+// after reports whether m is later than n.
 func (m Minor) after(n Minor) bool {
 	return m.Major > n.Major || m.Major == n.Major && m.Minor > n.Minor
 }
@@ -62,8 +62,8 @@ func (r *run) version() Minor {
 	return Minor{major, minor}
 }
 
-// life warns of versions of kinds that are deprecated. What the Kubernetes
-// version does not serve is an error when that version is known.
+// life warns about deprecated versions of kinds. A version that Kubernetes does not
+// serve is an error when the Kubernetes version is known.
 func (r *run) life(o manifest.Object, at Finding) {
 	if r.Options.Kinds == nil {
 		return
@@ -102,6 +102,7 @@ func (r *run) life(o manifest.Object, at Finding) {
 	r.add(at)
 }
 
+// goes says when a deprecated version is removed, if that is known.
 func goes(removed Minor) string {
 	if removed.isZero() {
 		return ""
@@ -109,8 +110,8 @@ func goes(removed Minor) string {
 	return " and goes in " + removed.String()
 }
 
-// fields holds an object against the fields of its kind: the API server refuses
-// what is mistyped and drops what is unknown.
+// fields checks an object against the fields of its kind: the API server refuses what
+// is mistyped and drops what is unknown.
 func (r *run) fields(o manifest.Object, at Finding, text string) {
 	if r.Options.Kinds == nil {
 		return

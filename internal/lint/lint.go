@@ -1,10 +1,10 @@
-// Package lint finds what is wrong or odd about a chart before anybody deploys
-// it: in Chart.yaml, values, schema, dependencies and CRDs, in the templates,
-// and in the objects that they render. It finds all that Helm 4.3.1's lint
-// finds, as severely or more so.
+// Package lint finds what is wrong or odd about a chart before anybody deploys it: in
+// Chart.yaml, values, schema, dependencies and CRDs, in the templates, and in the
+// objects that they render. It finds everything that Helm 4.3.1's lint finds, at the
+// same severity or a higher one.
 //
-// It reads no files, asks no cluster and prints nothing. What it knows of the
-// fields of Kubernetes' own kinds it is told (Kinds).
+// It reads no files, contacts no cluster and prints nothing. What it knows about the
+// fields of Kubernetes' own kinds comes from Kinds.
 package lint
 
 import (
@@ -39,18 +39,18 @@ type Finding struct {
 	Line int `json:"line,omitempty"`
 	// RenderedLine counts in what the template Path rendered instead.
 	RenderedLine int `json:"renderedLine,omitempty"`
-	// Object is KIND/NAME of the rendered object that is meant, if one is.
+	// Object is KIND/NAME of the rendered object concerned, if there is one.
 	Object string `json:"object,omitempty"`
-	// Message is one or more lines without a full stop.
+	// Message is one or more lines without a final full stop.
 	Message string `json:"message"`
 }
 
 // Input is a chart and how it would be deployed.
 type Input struct {
-	// Files are all files of the chart, also of one that can't be loaded.
+	// Files are all files of the chart, even of one that can't be loaded.
 	Files []*chart.File
-	// Chart is the loaded chart, with what loading found odd; nil when LoadErr
-	// says why it can't be loaded.
+	// Chart is the loaded chart, and Warnings are what was odd about it; Chart is nil
+	// when LoadErr says why it can't be loaded.
 	Chart    *chart.Chart
 	Warnings []chart.Warning
 	LoadErr  error
@@ -59,21 +59,21 @@ type Input struct {
 	Options Options
 }
 
-// Options change what is checked against what.
+// Options say what to check, and against what.
 type Options struct {
 	// Namespace is that of the release.
 	Namespace string
-	// Capabilities are what templates see; nil are the built-in ones.
+	// Capabilities are what templates see; nil means the built-in ones.
 	Capabilities *templating.Capabilities
-	// ExactVersion says that the Kubernetes version is known to be the one that
-	// the chart is for: APIs that it does not serve are errors then.
+	// ExactVersion says that the Kubernetes version is known to be the one that the
+	// chart is for: APIs that it does not serve are then errors.
 	ExactVersion bool
 	SkipSchema   bool
-	// Kinds may be nil: fields are not checked then.
+	// Kinds may be nil: fields are then not checked.
 	Kinds Kinds
 }
 
-// Report is what linting a chart gives.
+// Report is the result of linting a chart.
 type Report struct {
 	Findings []Finding
 	// Objects are the rendered objects without those that have errors.
@@ -111,7 +111,7 @@ func (r *run) add(f Finding) {
 	r.findings = append(r.findings, f)
 }
 
-// loaded tells why the chart can't be loaded, or what is odd about how it was.
+// loaded reports why the chart can't be loaded, or what was odd about loading it.
 func (r *run) loaded() {
 	if r.LoadErr != nil {
 		r.add(Finding{Severity: Error, Message: "the chart can't be loaded: " + r.LoadErr.Error()})
@@ -122,7 +122,7 @@ func (r *run) loaded() {
 	}
 }
 
-// file is one of the chart's files, or nil.
+// file returns one of the chart's files, or nil.
 func (r *run) file(name string) *chart.File {
 	for _, f := range r.Files {
 		if f.Name == name {
@@ -132,12 +132,12 @@ func (r *run) file(name string) *chart.File {
 	return nil
 }
 
-// folder says whether the chart has files below a folder.
+// folder reports whether the chart has files below a folder.
 func (r *run) folder(name string) bool {
 	return slices.ContainsFunc(r.Files, func(f *chart.File) bool { return strings.HasPrefix(f.Name, name+"/") })
 }
 
-// distinct drops what is said twice.
+// distinct drops repeated findings.
 func distinct(findings []Finding) []Finding {
 	seen := map[Finding]bool{}
 	var out []Finding

@@ -42,7 +42,7 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 	r.fields(o, at, text)
 }
 
-// badName says why the API server refuses a name, "" when it does not.
+// badName returns why the API server refuses a name, "" when it does not.
 func badName(kind schema.GroupKind, name string) string {
 	var why []string
 	naming := kinds.Of(kind).Naming
@@ -61,7 +61,7 @@ func badName(kind schema.GroupKind, name string) string {
 	return brief(why)
 }
 
-// brief is what the API machinery says without its examples and patterns.
+// brief joins what the API machinery says, without its examples and patterns.
 func brief(why []string) string {
 	short := make([]string, len(why))
 	for i, text := range why {
@@ -70,7 +70,7 @@ func brief(why []string) string {
 	return strings.Join(short, "; ")
 }
 
-// pathSegment is the rule for names of RBAC objects, which may hold colons.
+// pathSegment checks the name of an RBAC object, which may contain colons.
 func pathSegment(name string) []string {
 	switch {
 	case name == ".", name == "..":
@@ -106,7 +106,7 @@ func (r *run) labels(o manifest.Object, at Finding) {
 	}
 }
 
-// selector wants workloads to select pods, and theirs.
+// selector checks that a workload selects pods, and that they are its own.
 func (r *run) selector(o manifest.Object, at Finding) {
 	if !kinds.Of(o.GroupKind()).SelectsPods {
 		return
@@ -114,7 +114,7 @@ func (r *run) selector(o manifest.Object, at Finding) {
 	labels, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "selector", "matchLabels")
 	rules, _, _ := unstructured.NestedSlice(o.Doc.Object, "spec", "selector", "matchExpressions")
 	if len(labels) == 0 && len(rules) == 0 {
-		// Helm 4.3.1 calls it an error, required values missing or not.
+		// Helm 4.3.1 calls this an error, whether required values are missing or not.
 		at.Severity, at.Message = Error, "spec.selector must have matchLabels or matchExpressions"
 		r.add(at)
 		return

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// inChart is a path of the chart tree without the chart's own name:
-// "web/templates/a.yaml" is templates/a.yaml.
+// inChart returns a path in the chart tree without the chart's own name:
+// "web/templates/a.yaml" becomes templates/a.yaml.
 func inChart(path string) string {
 	_, inside, ok := strings.Cut(path, "/")
 	if !ok {
@@ -18,7 +18,7 @@ func inChart(path string) string {
 
 var lineNumber = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 
-// placed takes the line number that a YAML parser puts before its message.
+// placed splits off the line number that a YAML parser puts before its message; 0 without one.
 func placed(path, message string) (string, int, string) {
 	message = strings.TrimPrefix(strings.TrimSpace(message), "yaml: unmarshal errors:\n")
 	m := lineNumber.FindStringSubmatch(strings.TrimSpace(message))
@@ -32,8 +32,8 @@ func placed(path, message string) (string, int, string) {
 	return path, line, strings.TrimPrefix(strings.TrimSpace(message), m[0])
 }
 
-// keyLine is the line at which a key stands in YAML text, or 0 when it does not
-// stand there exactly once.
+// keyLine returns the line of a key in YAML text, or 0 unless it occurs there exactly
+// once.
 func keyLine(text, key string) int {
 	found := 0
 	n := 0
@@ -51,7 +51,7 @@ func keyLine(text, key string) int {
 	return found
 }
 
-// topKeyLine is the line of a key at the top level of YAML text, or 0.
+// topKeyLine returns the line of a key at the top level of YAML text, or 0.
 func topKeyLine(text, key string) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -63,7 +63,7 @@ func topKeyLine(text, key string) int {
 	return 0
 }
 
-// startLines are the lines at which documents begin in the text they were split
+// startLines returns the lines at which documents begin in the text they were split
 // from.
 func startLines(text string, docs []string) []int {
 	lines := make([]int, len(docs))

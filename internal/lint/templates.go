@@ -15,7 +15,7 @@ import (
 
 const templatesFolder = "templates/"
 
-// releaseName is what the release is called while a chart is linted.
+// releaseName is the release's name while a chart is linted.
 const releaseName = "test-release"
 
 // templates renders the chart as a first install would and checks every
@@ -56,7 +56,7 @@ func (r *run) templates() {
 
 func (r *run) render() (templating.Rendered, error) {
 	for _, w := range values.Warnings(r.Chart, r.Values) {
-		// A chart's deprecation is told with Chart.yaml.
+		// A chart's deprecation is reported with Chart.yaml.
 		if !strings.HasSuffix(w.What, " is deprecated") {
 			r.add(Finding{Severity: Warning, Path: valuesFile, Message: w.String()})
 		}
@@ -78,7 +78,7 @@ func (r *run) render() (templating.Rendered, error) {
 	return templating.Render(c, top, templating.Options{Lint: true})
 }
 
-// templateError places an error of a template at its line.
+// templateError returns the finding for a template's error, at its line.
 func templateError(err error) Finding {
 	var e *templating.Error
 	if !errors.As(err, &e) {
@@ -97,15 +97,15 @@ func templateError(err error) Finding {
 	return f
 }
 
-// extension keeps to what Helm lets a template be called.
+// extension checks that a template's name ends in a way that Helm allows.
 func (r *run) extension(name string) {
 	if !slices.Contains([]string{".yaml", ".yml", ".tpl", ".txt"}, path.Ext(name)) {
 		r.add(Finding{Severity: Error, Path: name, Message: "a template's name must end in .yaml, .yml, .tpl or .txt"})
 	}
 }
 
-// indent warns of files whose first line is indented: whether they parse
-// depends on who trims them before.
+// indent warns about files whose first line is indented: whether they parse depends on
+// who trims them first.
 func (r *run) indent(f manifest.File) {
 	n := 0
 	for line := range strings.Lines(f.Content) {
@@ -120,7 +120,7 @@ func (r *run) indent(f manifest.File) {
 	}
 }
 
-// crds checks the files of crds/ folders, which are no templates.
+// crds checks the files in crds/ folders, which are not templates.
 func (r *run) crds() {
 	if r.file("crds") != nil {
 		r.add(Finding{Severity: Error, Path: "crds/", Message: "it must be a folder and is a file"})

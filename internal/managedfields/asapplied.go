@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AsApplied are an object's managedFields as if manager had applied the fields,
-// written as Rivals does, and nobody had set them by hand: what it does not apply
-// again then goes, with all below it. Others who own such a field keep it.
-// apiVersion is the object's. Errors: an entry that is no JSON.
+// AsApplied returns an object's managedFields as if manager had applied the fields,
+// written as Rivals does, and nobody had set them by hand: whatever it does not apply
+// again is then removed, with everything below it. Other owners of such a field keep
+// it. apiVersion is the object's. An entry that is not JSON is an error.
 func AsApplied(entries []metav1.ManagedFieldsEntry, manager, apiVersion string, fields []string) ([]metav1.ManagedFieldsEntry, error) {
 	if len(fields) == 0 {
 		return entries, nil
@@ -46,6 +46,7 @@ func AsApplied(entries []metav1.ManagedFieldsEntry, manager, apiVersion string, 
 	return out, nil
 }
 
+// withFields returns the entry after change was made to its set of fields, for each field.
 func withFields(entry metav1.ManagedFieldsEntry, fields []string, change func(set map[string]any, path []string)) (metav1.ManagedFieldsEntry, error) {
 	set := map[string]any{}
 	if entry.FieldsV1 != nil {
@@ -65,6 +66,7 @@ func withFields(entry metav1.ManagedFieldsEntry, fields []string, change func(se
 	return entry, nil
 }
 
+// include adds a field to a set.
 func include(set map[string]any, path []string) {
 	for _, key := range path {
 		next, ok := set[key].(map[string]any)
@@ -76,8 +78,8 @@ func include(set map[string]any, path []string) {
 	}
 }
 
-// exclude removes a field from a set, and what is empty then: that would own all
-// below it.
+// exclude removes a field from a set, and its parents if they are then empty: an empty
+// one would own everything below it.
 func exclude(set map[string]any, path []string) {
 	next, ok := set[path[0]].(map[string]any)
 	if !ok {
@@ -94,13 +96,13 @@ func exclude(set map[string]any, path []string) {
 	delete(set, path[0])
 }
 
-// setPath writes "spec.volumes[data].emptyDir" as managedFields do: f:spec,
+// setPath returns "spec.volumes[data].emptyDir" as managedFields write it: f:spec,
 // f:volumes, k:{"name":"data"}, f:emptyDir.
 func setPath(field string) []string {
 	var path []string
 	for _, segment := range segmentsOf(field) {
 		if name, ok := strings.CutPrefix(segment, "["); ok {
-			quoted, _ := json.Marshal(name) // a text always can be
+			quoted, _ := json.Marshal(name) // a string always can be
 			path = append(path, `k:{"name":`+string(quoted)+`}`)
 		} else {
 			path = append(path, "f:"+segment)

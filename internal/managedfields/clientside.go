@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// ClientSideManagers are those of the managers that own fields of live by plain updates, by
-// its managedFields, as client-side patches leave them, without repeats; what they
-// write to subresources doesn't count. A server-side apply meets such fields as those
-// of somebody else, even when the manager's name is its own: it conflicts where it
-// changes one and leaves in place what it drops. The latter holds for what was applied
-// as a Secret's stringData, too (see WithoutStringData), and counts when live is given.
+// ClientSideManagers returns, without repeats, those of the managers that own fields of
+// live through plain updates, as client-side patches do, according to its managedFields;
+// what they write to subresources doesn't count. To a server-side apply such fields are
+// somebody else's, even when the manager's name is its own: it conflicts where it changes
+// one, and leaves in place what it drops. The latter also holds for what was applied as a
+// Secret's stringData (see WithoutStringData), which counts when live is given.
 func ClientSideManagers(live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, managers ...string) []string {
 	var found []string
 	for _, entry := range entries {
@@ -30,16 +30,17 @@ func ClientSideManagers(live *unstructured.Unstructured, entries []metav1.Manage
 	return found
 }
 
-// WrittenOnlyBy says by an object's managedFields whether nobody but the managers
-// has ever written fields of it, apart from its status.
+// WrittenOnlyBy reports whether, by an object's managedFields, nobody but the managers
+// has ever written fields of it, apart from its status. It is false without entries.
 func WrittenOnlyBy(entries []metav1.ManagedFieldsEntry, managers ...string) bool {
 	return len(entries) > 0 && !slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource != "status" && !slices.Contains(managers, entry.Manager)
 	})
 }
 
-// LastApplied is what kubectl apply has sent client-side of a live object, by the
-// annotation that it leaves, which is part of it; nil when there is none.
+// LastApplied returns what kubectl apply last sent client-side for a live object,
+// according to the annotation that it leaves, which is included; nil without a valid
+// one.
 func LastApplied(live *unstructured.Unstructured) *unstructured.Unstructured {
 	annotation := manifest.Annotation(live, corev1.LastAppliedConfigAnnotation)
 	doc := &unstructured.Unstructured{}

@@ -10,22 +10,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// byKubectl matches a conflict with what kubectl's commands have written by plain
-// updates: `conflict with "kubectl-edit" using v1`, `conflict with "kubectl" with
-// subresource "scale" using apps/v1` (Kubernetes 1.36). Only updates have an
-// apiVersion in that text; kubectl apply --server-side is another owner.
+// byKubectl matches a conflict with what kubectl's commands wrote by plain updates:
+// `conflict with "kubectl-edit" using v1`, `conflict with "kubectl" with subresource
+// "scale" using apps/v1` (Kubernetes 1.36). Only updates have an apiVersion in that
+// text; kubectl apply --server-side is a different owner.
 var byKubectl = regexp.MustCompile(`^conflict with "kubectl(-[a-z-]+)?"( with subresource "[^"]+")? using `)
 
-// IsKubectlUpdate says of an entry of managedFields that it is such an update.
+// IsKubectlUpdate reports whether an entry of managedFields comes from a plain update by one of
+// kubectl's commands.
 func IsKubectlUpdate(entry metav1.ManagedFieldsEntry) bool {
 	kubectls := entry.Manager == "kubectl" || strings.HasPrefix(entry.Manager, "kubectl-")
 	return kubectls && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
 }
 
-// OnlyKubectlConflicts says of a refused server-side apply that nothing but conflicts with
-// kubectl's plain updates speaks against it: somebody has edited, patched or scaled
-// the object. That is drift, which the next apply reverts. Fields of controllers
-// and of other tools stay conflicts.
+// OnlyKubectlConflicts reports whether a server-side apply was refused for nothing but
+// conflicts with kubectl's plain updates: somebody has edited, patched or scaled the
+// object. That is drift, which the next apply reverts. Conflicts with controllers and
+// other tools remain conflicts.
 func OnlyKubectlConflicts(err error) bool {
 	var refused apierrors.APIStatus
 	if !apierrors.IsConflict(err) || !errors.As(err, &refused) || refused.Status().Details == nil {

@@ -8,8 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StringDataAsData says that what managers own of a Secret's stringData by
-// server-side apply, as Helm 4 does, is data. Errors: an entry that is no JSON.
+// StringDataAsData returns the entries as if what managers own of a Secret's stringData
+// by server-side apply, as Helm 4 does, were data. An entry whose fields can't be read
+// is an error.
 func StringDataAsData(entries []metav1.ManagedFieldsEntry, managers ...string) ([]metav1.ManagedFieldsEntry, error) {
 	out := slices.Clone(entries)
 	for i, entry := range entries {
@@ -40,7 +41,7 @@ func StringDataAsData(entries []metav1.ManagedFieldsEntry, managers ...string) (
 	return out, nil
 }
 
-// ownsStringData says whether an entry is of an apply with stringData.
+// ownsStringData reports whether an entry comes from an apply with stringData.
 func ownsStringData(entry metav1.ManagedFieldsEntry) bool {
 	if entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {
 		return false

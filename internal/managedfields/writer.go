@@ -14,11 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LastWriter is the entry of the field manager, other than our own, that last set
-// the field at path ("spec.containers[web].image"); an empty entry when nobody
-// claims it. The API server counts the defaults that an update brought about among
-// the manager's fields. Of several claims the most specific one wins, and of those
-// the latest.
+// LastWriter returns the entry of the field manager, other than our own, that last set
+// the field at path ("spec.containers[web].image"), or an empty entry when nobody
+// claims it. The API server counts the defaults that an update caused among the
+// manager's fields. Of several claims the most specific one wins, and of those the
+// latest.
 func LastWriter(entries []metav1.ManagedFieldsEntry, path string, own ...string) metav1.ManagedFieldsEntry {
 	var found metav1.ManagedFieldsEntry
 	segments, depth := segmentsOf(path), 1
@@ -48,7 +48,7 @@ func Owns(entry metav1.ManagedFieldsEntry, path string) bool {
 	return claimed(fields, segmentsOf(path)) > 0
 }
 
-// claimed is how many segments of the path the set of fields names: all of them,
+// claimed returns how many segments of the path the set of fields names: all of them,
 // or those of a list or map around the field that is owned as a whole; else 0.
 func claimed(fields map[string]any, segments []string) int {
 	for i, s := range segments {
@@ -65,8 +65,7 @@ func claimed(fields map[string]any, segments []string) int {
 	return len(segments)
 }
 
-// step goes down by one segment: to a field, or to the list item whose key has the
-// value.
+// step goes down one segment: to a field, or to the list item whose key has that value.
 func step(fields map[string]any, segment string) map[string]any {
 	if item, ok := strings.CutPrefix(segment, "["); ok {
 		for k, v := range fields {

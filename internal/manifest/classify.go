@@ -23,11 +23,11 @@ type Classified struct {
 	Duplicates []Duplicate
 }
 
-// Classify splits rendered files into hooks and objects and puts both in
-// install order: files by path, documents as they stand, then a stable sort by
-// kind (https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/util/manifest_sorter.go,
-// SortManifests). Partials ("_name") and empty files are passed over.
-// Errors name the file whose YAML can't be read.
+// Classify splits rendered files into hooks and objects and puts both in install order:
+// files by path, documents as they appear, then a stable sort by kind
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/util/manifest_sorter.go,
+// SortManifests). Partials ("_name") and empty files are skipped. Errors name the file
+// whose YAML can't be read or has too many entries.
 func Classify(files []File) (Classified, error) {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })

@@ -38,8 +38,8 @@ type Metadata struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// newHead reads the head of a document and finds keys that are given twice.
-// Errors are those of the YAML library: the whole document has to be sound.
+// newHead reads the head of a document and finds keys that are given twice. Errors are
+// those of the YAML library: the whole document has to be valid.
 func newHead(text string) (Head, []Duplicate, error) {
 	if h, ok := plainHead(text); ok {
 		return h, nil, nil
@@ -59,9 +59,8 @@ func (h Head) annotation(key string) (string, bool) {
 
 // Split cuts a YAML stream into its documents the way Helm 4.3.1 does
 // (https://github.com/helm/helm/blob/v4.3.1/pkg/release/v1/util/manifest.go, SplitManifests): at "---"
-// at the start of a line, with the blanks behind it. Whatever else follows on
-// the line belongs to the next document ("---apiVersion: v1" is split, too).
-// Empty documents are dropped.
+// at the start of a line, including the blanks after it. Whatever else follows on the line belongs to
+// the next document ("---apiVersion: v1" is split, too). Empty documents are dropped.
 func Split(stream string) []string {
 	var docs []string
 	add := func(doc string) {
@@ -86,8 +85,8 @@ func Split(stream string) []string {
 
 const separator = "---"
 
-// Text joins documents to the manifest as it is stored and printed: each behind
-// a separator and the comment that names its template.
+// Text joins documents into the manifest as it is stored and printed: each after a
+// separator and the comment that names its template.
 func Text(docs []Document) string {
 	size := 0
 	for _, d := range docs {
@@ -105,12 +104,12 @@ func Text(docs []Document) string {
 
 const sourceComment = "# Source: "
 
-// Parse reads a manifest as it is stored. Lists (kind List, RoleList …) are
-// flattened, documents with nothing but comments dropped. Namespaces are left
-// as they are written: see Qualify. Errors name the document's template.
+// Parse reads a manifest as it is stored. Lists (kind List, RoleList …) are flattened,
+// documents with nothing but comments dropped. Namespaces are left as written: see
+// Qualify. Errors name the document's template.
 //
-// A document that a known object was parsed from is not parsed again: two revisions of a
-// release have most of theirs in common.
+// A document from which a known object was parsed is not parsed again: two revisions of
+// a release have most of theirs in common.
 func Parse(text string, known ...Object) ([]Object, error) {
 	byText := make(map[string]int, len(known))
 	for i, o := range known {
@@ -135,7 +134,7 @@ func Parse(text string, known ...Object) ([]Object, error) {
 	return objects, nil
 }
 
-// SourceOf is the template that a document says it was rendered from, in the
+// SourceOf returns the template that a document says it was rendered from, in the
 // comment that Text writes; "" when it does not say.
 func SourceOf(doc string) string {
 	rest, ok := strings.CutPrefix(doc, sourceComment)
@@ -146,8 +145,8 @@ func SourceOf(doc string) string {
 	return strings.TrimSpace(source)
 }
 
-// ParseDocument reads one YAML document. source is the template it came from.
-// A document of comments gives no object, a List gives all its items.
+// ParseDocument reads one YAML document. source is the template it came from. A
+// document of comments yields no object, a List yields all its items.
 func ParseDocument(doc, source string) ([]Object, error) {
 	if source == "" {
 		source = "manifest"
@@ -172,7 +171,7 @@ func ParseDocument(doc, source string) ([]Object, error) {
 	return flatten(u, source)
 }
 
-// onlyComments says whether every line is blank or a comment.
+// onlyComments reports whether every line is blank or a comment.
 func onlyComments(doc string) bool {
 	for line := range strings.Lines(doc) {
 		if line = strings.TrimLeft(line, " "); line != "" && line[0] != '#' && line != "\n" {
@@ -182,6 +181,7 @@ func onlyComments(doc string) bool {
 	return true
 }
 
+// flatten returns the object, or all items if it is a List.
 func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
 	items, isList := u.Object["items"].([]any)
 	if !isList || !strings.HasSuffix(u.GetKind(), "List") {
@@ -206,8 +206,8 @@ func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
 	return objects, nil
 }
 
-// unmarshalObject decodes JSON with whole numbers as int64, as the API
-// machinery does, without insisting on a kind: FromDoc says what is missing.
+// unmarshalObject decodes JSON with whole numbers as int64, as the API machinery does,
+// but does not insist on a kind: FromDoc reports what is missing.
 func unmarshalObject(raw []byte, into *unstructured.Unstructured) error {
 	var m map[string]any
 	if err := utiljson.Unmarshal(raw, &m); err != nil {

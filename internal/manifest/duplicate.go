@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Duplicate is a key that a rendered document gives twice in one table. The API
+// Duplicate is a key that a rendered document gives twice in one mapping. The API
 // server is sent the last one (Helm 4.3.1 says nothing).
 type Duplicate struct {
 	// Path is the template's; Line counts from 1 in what the template rendered.
@@ -21,9 +21,9 @@ type Duplicate struct {
 	Key  string
 }
 
-// readHead reads a document's head and lists the lines and keys of duplicates.
-// Reading strictly costs no more than reading twice would: only documents with
-// duplicates, or with heads of odd types, are read again.
+// readHead reads a document's head and lists the lines and keys of duplicates. It reads
+// strictly; only documents with duplicates, or with heads of unexpected types, are read
+// a second time.
 func readHead(text string, head *Head) ([]Duplicate, error) {
 	raw, strictErr := yaml.YAMLToJSONStrict([]byte(text))
 	if strictErr == nil && json.Unmarshal(raw, head) == nil {
@@ -34,7 +34,7 @@ func readHead(text string, head *Head) ([]Duplicate, error) {
 		return nil, err
 	}
 	var found *yamlv2.TypeError
-	// A key that overrides one merged in by << counts as a duplicate, and is none.
+	// A key that overrides one merged in by << is reported as a duplicate but is not one.
 	if !errors.As(strictErr, &found) || strings.Contains(text, "<<") {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func place(found []Duplicate, f File, doc string) []Duplicate {
 	return found
 }
 
-// linesBefore is how many lines of a file come before a document of it. Equal
+// linesBefore returns how many lines of a file come before one of its documents. Equal
 // documents are all found at the first of them.
 func linesBefore(f File, doc string) int {
 	return strings.Count(f.Content[:max(strings.Index(f.Content, doc), 0)], "\n")

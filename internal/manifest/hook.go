@@ -19,7 +19,7 @@ const (
 	// ResourcePolicyKeep leaves an object in the cluster when the release lets go of it.
 	ResourcePolicyKeep = "keep"
 
-	// ManagedByLabel and the two annotations mark an object as a release's own.
+	// ManagedByLabel and the two annotations mark an object as belonging to a release.
 	ManagedByLabel             = "app.kubernetes.io/managed-by"
 	ManagedByHelm              = "Helm"
 	ReleaseNameAnnotation      = "meta.helm.sh/release-name"
@@ -41,7 +41,7 @@ const (
 	Test         Event = "test"
 )
 
-// parseEvent knows Helm 2's name of the test event, too.
+// parseEvent also knows Helm 2's name for the test event.
 func parseEvent(s string) (Event, bool) {
 	switch e := Event(s); e {
 	case PreInstall, PostInstall, PreDelete, PostDelete, PreUpgrade, PostUpgrade, PreRollback, PostRollback, Test:
@@ -62,8 +62,8 @@ const (
 	BeforeHookCreation Policy = "before-hook-creation"
 )
 
-// Hook is an object that runs at events instead of belonging to the manifest.
-// Its JSON form is the one of Helm's release records.
+// Hook is an object that runs at events instead of belonging to the manifest. Its JSON
+// form is that of Helm's release records.
 type Hook struct {
 	Name              string   `json:"name,omitempty"`
 	Kind              string   `json:"kind,omitempty"`
@@ -75,11 +75,11 @@ type Hook struct {
 	OutputLogPolicies []Policy `json:"output_log_policies,omitempty"`
 }
 
-// On says whether the hook runs at the event.
+// On reports whether the hook runs at the event.
 func (h Hook) On(e Event) bool { return slices.Contains(h.Events, e) }
 
-// Deletes says whether the policy is among the hook's delete policies. Without
-// any, Helm's default is before-hook-creation (Helm 4.3.1, pkg/action/hooks.go,
+// Deletes reports whether the policy is among the hook's delete policies. Without any,
+// Helm's default is before-hook-creation (Helm 4.3.1, pkg/action/hooks.go,
 // hookSetDeletePolicy).
 func (h Hook) Deletes(p Policy) bool {
 	if len(h.DeletePolicies) == 0 {
@@ -88,8 +88,8 @@ func (h Hook) Deletes(p Policy) bool {
 	return slices.Contains(h.DeletePolicies, p)
 }
 
-// CompareHooks orders hooks of one event as they run: weight, then name, then
-// kind in install order is kept by a stable sort of the classified hooks.
+// CompareHooks orders hooks of one event as they run: by weight, then by name. A stable
+// sort of the classified hooks keeps the install order of kinds after that.
 func CompareHooks(a, b Hook) int {
 	return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name))
 }

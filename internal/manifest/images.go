@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Images are the container images that objects name, each once, in order: the text of
-// every field called image, in pods wherever these are, and in custom resources that call
-// it so; and images that are volumes. What a controller makes up from other fields is not
-// seen.
+// Images returns the container images that objects name, sorted and without repeats: the
+// text of every field called image, in pods wherever they are and in custom resources
+// that use that name, and images that are mounted as volumes. Images that a controller
+// derives from other fields are not seen.
 func Images(objects []Object) []string {
 	found := map[string]bool{}
 	for _, o := range objects {

@@ -2,22 +2,22 @@ package manifest
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// Label is one of an object's labels, "" when it does not have it: as GetLabels has it,
-// which copies all of them.
+// Label returns one of an object's labels, "" when it does not have it: the value that
+// GetLabels has, which copies all of them.
 func Label(o *unstructured.Unstructured, key string) string { return metadataText(o, "labels", key) }
 
-// Annotation is the same for annotations.
+// Annotation does the same for annotations.
 func Annotation(o *unstructured.Unstructured, key string) string {
 	return metadataText(o, "annotations", key)
 }
 
-// AddLabels gives an object labels on top of its own, which are dropped where one of them is no
-// text, as SetLabels and GetLabels do it. The object's metadata is its own, its labels may be shared.
+// AddLabels adds labels to an object's own, which are dropped if one of them is not a string, as with
+// SetLabels and GetLabels. The object must own its metadata; its labels may be shared.
 func AddLabels(o *unstructured.Unstructured, more map[string]string) {
 	addMetadata(o, "labels", more)
 }
 
-// AddAnnotations is the same for annotations.
+// AddAnnotations does the same for annotations.
 func AddAnnotations(o *unstructured.Unstructured, more map[string]string) {
 	addMetadata(o, "annotations", more)
 }
@@ -28,7 +28,7 @@ func metadataText(o *unstructured.Unstructured, field, key string) string {
 	return text
 }
 
-// metadataTexts are a field's values when all of them are texts or null, which means "".
+// metadataTexts returns a field's values when all of them are strings or null, which means "".
 func metadataTexts(o *unstructured.Unstructured, field string) map[string]any {
 	metadata, _ := o.Object["metadata"].(map[string]any)
 	texts, _ := metadata[field].(map[string]any)

@@ -25,26 +25,26 @@ type ID struct {
 	Name      string `json:"name"`
 }
 
-// String is how people name the object: "Deployment/web". Group and namespace
-// are left out; they matter where two objects would otherwise look the same.
+// String returns how people name the object: "Deployment/web". Group and namespace are
+// left out; they matter where two objects would otherwise look the same.
 func (id ID) String() string { return id.Kind + "/" + id.Name }
 
-// GroupKind is the kind of the object.
+// GroupKind returns the group and kind of the object.
 func (id ID) GroupKind() schema.GroupKind { return schema.GroupKind{Group: id.Group, Kind: id.Kind} }
 
-// RunsToItsEnd says whether the object runs once and is done. As for Helm, the name of
+// RunsToItsEnd reports whether the object runs to completion. As in Helm, the name of
 // its kind decides (kinds.Named).
 func (id ID) RunsToItsEnd() bool { return kinds.Named(id.Kind).RunsToItsEnd }
 
-// IsCRD says whether the object defines kinds: a CustomResourceDefinition of
+// IsCRD reports whether the object defines a kind: a CustomResourceDefinition of
 // Kubernetes' own. Another group's kind of that name is a custom resource.
 func (id ID) IsCRD() bool { return id.GroupKind() == kinds.CustomResourceDefinition }
 
-// IsSecret says whether the object is a Secret of Kubernetes' own.
+// IsSecret reports whether the object is a Secret of Kubernetes' own.
 func (id ID) IsSecret() bool { return id.GroupKind() == kinds.Secret }
 
-// Key is the unambiguous form "apps/Deployment/shop/web" ("core" has no group,
-// cluster-scoped kinds have an empty namespace).
+// Key returns the unambiguous form "apps/Deployment/shop/web" (the group of core kinds
+// and the namespace of cluster-scoped ones are empty).
 func (id ID) Key() string {
 	return id.Group + "/" + id.Kind + "/" + id.Namespace + "/" + id.Name
 }
@@ -66,22 +66,22 @@ type Object struct {
 	Version string
 	// Source is the template it was rendered from, "" when unknown.
 	Source string
-	// Text is the YAML document that Parse made this object, and no other, of; else "".
+	// Text is the YAML document from which Parse made this object and no other; else "".
 	Text string
-	// Doc is the parsed document. It is shared; who changes it copies it first.
+	// Doc is the parsed document. It is shared; whoever changes it copies it first.
 	Doc *unstructured.Unstructured
 }
 
-// Defines is what a CRD defines; ok is false for other objects.
+// Defines returns what a CRD defines; ok is false for other objects.
 func (o Object) Defines() (d kinds.Definition, ok bool) { return kinds.Define(o.Doc) }
 
-// GVK is the group, version and kind the object is written in.
+// GVK returns the group, version and kind in which the object is written.
 func (o Object) GVK() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
 }
 
-// FromDoc makes an Object of a parsed document. Errors: a missing kind,
-// apiVersion or name, an apiVersion that can't be parsed.
+// FromDoc makes an Object from a parsed document. Errors: a missing kind, apiVersion or
+// name, an apiVersion that can't be parsed.
 func FromDoc(doc *unstructured.Unstructured, source string) (Object, error) {
 	kind, apiVersion := doc.GetKind(), doc.GetAPIVersion()
 	if kind == "" {
@@ -105,7 +105,7 @@ func FromDoc(doc *unstructured.Unstructured, source string) (Object, error) {
 	}, nil
 }
 
-// Scope says where objects of a kind live. It is what discovery knows.
+// Scope says where objects of a kind live, according to discovery.
 type Scope int
 
 const (
@@ -115,10 +115,10 @@ const (
 	ScopeCluster
 )
 
-// Qualify gives every namespaced object without a namespace the release's, and
-// takes a namespace away from cluster-scoped ones. Kinds of unknown scope count
-// as namespaced, as Helm's users expect of custom resources. Documents that
-// change are copied; objects that share one share its copy.
+// Qualify gives every namespaced object without a namespace the release's, and removes
+// the namespace of cluster-scoped ones. Kinds of unknown scope count as namespaced, as
+// Helm's users expect of custom resources. Documents that change are copied; objects
+// that share one share its copy.
 func Qualify(objects []Object, namespace string, scope func(schema.GroupVersionKind) Scope) []Object {
 	out := make([]Object, len(objects))
 	copies := map[*unstructured.Unstructured]*unstructured.Unstructured{}
@@ -146,8 +146,8 @@ func Qualify(objects []Object, namespace string, scope func(schema.GroupVersionK
 	return out
 }
 
-// Sharing is a copy of an object whose metadata may be set: everything else is
-// shared with the original, so neither may be changed.
+// Sharing returns a copy of an object whose metadata may be set: everything else is
+// shared with the original, so it must not be changed in either.
 func Sharing(doc *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: maps.Clone(doc.Object)}
 	if metadata, ok := doc.Object["metadata"].(map[string]any); ok {

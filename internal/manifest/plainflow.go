@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// cutFlow cuts the flow collection that a text begins with: one of simple scalars and
-// other such collections, on one line.
+// cutFlow cuts off the flow collection that a text begins with: one of simple scalars
+// and other such collections, on one line.
 func (p *plainReader) cutFlow(text string, depth int) (v any, rest string, ok bool) {
 	if text[0] == '{' {
 		return p.cutFlowMapping(text[1:], depth)
@@ -66,8 +66,8 @@ func (p *plainReader) cutFlowMapping(text string, depth int) (v any, rest string
 	return nil, "", false
 }
 
-// cutFlowValue cuts a value and the comma behind it, or what closes its collection: then
-// there are no more.
+// cutFlowValue cuts off a value and the comma after it, or the bracket that closes its
+// collection: then there are no more.
 func (p *plainReader) cutFlowValue(text string, closing byte, depth int) (v any, rest string, more, ok bool) {
 	if v, rest, ok = p.cutFlowItem(text, depth); !ok || rest == "" || rest[0] != ',' && rest[0] != closing {
 		return nil, "", false, false
@@ -97,7 +97,7 @@ func (p *plainReader) cutFlowItem(text string, depth int) (v any, rest string, o
 	return v, strings.TrimLeft(text[len(word):], " "), ok
 }
 
-// flowWord is the word that a text begins with, "" when it begins otherwise.
+// flowWord returns the word that a text begins with, "" when it begins with anything else.
 func flowWord(text string) string {
 	end := 0
 	for end < len(text) && keyByte(text[end]) {

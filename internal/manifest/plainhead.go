@@ -2,15 +2,14 @@ package manifest
 
 import "strings"
 
-// plainHead reads the head of a document that is written in plain block YAML,
-// as nearly all are, and says false of every other one: those are for the YAML
-// library. What it takes the library takes too, with the same head, which
-// FuzzPlainHead holds; it is there because it is forty times as fast, and reading heads was
-// half of the time of rendering a chart with large CRDs.
+// plainHead reads the head of a document that is written in plain block YAML, as nearly all
+// are, and returns false for every other one: those are left to the YAML library. Whatever
+// it accepts the library accepts too, with the same head, as FuzzPlainHead checks. It
+// exists because it is forty times as fast, and reading heads was half of the time of
+// rendering a chart with large CRDs.
 //
-// Plain are mappings and sequences by indentation, scalars in every block
-// style and simple flow collections, without tabs, anchors, tags, odd keys or keys
-// that come twice.
+// Plain means mappings and sequences by indentation, scalars in every block style and
+// simple flow collections, without tabs, anchors, tags, odd keys or duplicate keys.
 func plainHead(text string) (Head, bool) {
 	if !plainText(text) {
 		return Head{}, false
@@ -20,9 +19,10 @@ func plainHead(text string) (Head, bool) {
 	return p.head, ok
 }
 
-// plainTree is the whole document, as the YAML library and JSON decode it, with whole
-// numbers as int64; its texts are parts of text. It takes values whose type is certain, on
-// one line or in a literal block: parsing by the library was a third of what a plan allocates.
+// plainTree returns the whole document as the YAML library and JSON decode it, with whole
+// numbers as int64; its strings are parts of text. It accepts values whose type is certain, on
+// one line or in a literal block: parsing with the library was a third of what a plan
+// allocates.
 func plainTree(text string) (map[string]any, bool) {
 	if !plainText(text) {
 		return nil, false
@@ -43,7 +43,7 @@ const (
 	inAnnotations
 )
 
-// entry reads the value of a key; what the head needs of it is kept, and is none for a tree.
+// entry reads the value of a key. What the head needs is kept there and not returned.
 func (p *plainReader) entry(indent int, in section, key, rest string) (v any, ok bool) {
 	switch in {
 	case inTop:

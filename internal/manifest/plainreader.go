@@ -14,7 +14,7 @@ type plainReader struct {
 	rest   string // what follows the current line
 	indent int    // of the current line
 	text   string // the current line without blanks around it
-	// commented says that comments stood before the current line.
+	// commented says that there were comments before the current line.
 	commented bool
 	// closed says that the current line ends with a line feed.
 	closed bool
@@ -28,7 +28,7 @@ type plainReader struct {
 // maxPlainDepth is how deep collections may be nested to be plain.
 const maxPlainDepth = 64
 
-// line takes the next line as it stands.
+// line returns the next line, unchanged.
 func (p *plainReader) line() (line string, ok bool) {
 	if p.rest == "" {
 		p.ended = true
@@ -63,7 +63,7 @@ func (p *plainReader) set(line string) {
 	p.indent, p.text = len(line)-len(trimmed), strings.TrimRight(trimmed, " ")
 }
 
-// document reads the mapping that the document is.
+// document reads the mapping that makes up the document.
 func (p *plainReader) document(in section) (v any, ok bool) {
 	p.advance()
 	if p.ended || p.indent != 0 || isItem(p.text) {
@@ -73,8 +73,8 @@ func (p *plainReader) document(in section) (v any, ok bool) {
 	return v, ok && p.ended
 }
 
-// done says that the value of a key or item at indent has ended: a deeper line that nobody
-// took is out of place.
+// done reports whether the value of a key or item at indent has ended: a deeper line that
+// is left over is out of place.
 func (p *plainReader) done(indent int) bool { return p.ended || p.indent <= indent }
 
 func (p *plainReader) mapping(indent int, in section) (v any, ok bool) {
@@ -104,8 +104,8 @@ func (p *plainReader) mapping(indent int, in section) (v any, ok bool) {
 	return table, p.done(indent)
 }
 
-// fresh refuses a key that its mapping has already, for the YAML library to tell,
-// and mappings that are too large to be looked through.
+// fresh rejects a key that its mapping already has, which the YAML library will report,
+// and mappings that are too large to search.
 func (p *plainReader) fresh(outer int, key string) bool {
 	const maxKeys = 512
 	if len(p.keys)-outer >= maxKeys || slices.Contains(p.keys[outer:], key) {
@@ -175,8 +175,8 @@ func (p *plainReader) item(indent int) (v any, ok bool) {
 	return p.scalar(indent, rest)
 }
 
-// plainText says whether a text holds nothing but spaces, line feeds and
-// printable characters that end no line in YAML.
+// plainText reports whether a text has only spaces, line feeds and printable characters
+// that are not line breaks in YAML.
 func plainText(text string) bool {
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf {

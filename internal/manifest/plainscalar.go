@@ -4,10 +4,10 @@ import "strings"
 
 func isItem(text string) bool { return text == "-" || strings.HasPrefix(text, "- ") }
 
-// isNothing says that no value stands on the line, a comment at most.
+// isNothing reports whether the line has no value, only a comment at most.
 func isNothing(rest string) bool { return rest == "" || rest[0] == '#' }
 
-// cutKey cuts "key: value" and "key:". A key is a plain word or quoted without
+// cutKey splits "key: value" and "key:". A key is a plain word, or quoted without
 // escapes.
 func cutKey(text string) (key, rest string, ok bool) {
 	const maxKey = 128
@@ -32,8 +32,8 @@ func cutKey(text string) (key, rest string, ok bool) {
 	return key, strings.TrimLeft(text[end+1:], " "), true
 }
 
-// isPlainKey says that a key without quotes is a string, and so the same as
-// another one only when both are written alike: 0 and 00 are one number.
+// isPlainKey reports whether a key without quotes is a string, and so equals another
+// one only when both are written alike: 0 and 00 are one number.
 func isPlainKey(key string) bool {
 	switch {
 	case key == "" || key[0] == '-' || key[0] == '.':
@@ -53,8 +53,8 @@ func keyByte(b byte) bool {
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
 
-// scalar reads a value that begins on this line. Lines that go on with it are
-// indented deeper than its parent.
+// scalar reads a value that begins on this line. Its further lines are indented deeper
+// than its parent.
 func (p *plainReader) scalar(parent int, text string) (v any, ok bool) {
 	switch text[0] {
 	case '|', '>':
@@ -90,14 +90,14 @@ func (p *plainReader) plain(parent int, text string) (v any, ok bool) {
 	if p.done(parent) {
 		return v, true
 	}
-	if comment || p.build { // a comment ends the scalar, so this line is none of it
+	if comment || p.build { // a comment ends the scalar, so this line is not part of it
 		return nil, false
 	}
 	return nil, p.plainRest(parent)
 }
 
-// beginsPlain says whether a scalar without quotes may begin so. What JSON has
-// no number for is left out (.inf, .nan), and every indicator that could mean
+// beginsPlain reports whether a scalar without quotes may begin like this. It excludes
+// what JSON has no number for (.inf, .nan), and every indicator that could mean
 // something else.
 func beginsPlain(text string) bool {
 	first, next := text[0], byte(' ')
@@ -117,7 +117,7 @@ func beginsPlain(text string) bool {
 	return strings.IndexByte("_/(<$~^;", first) >= 0
 }
 
-// plainRest reads the lines behind the first one of a plain scalar.
+// plainRest reads the lines of a plain scalar after the first one.
 func (p *plainReader) plainRest(parent int) bool {
 	for !p.ended && p.indent > parent {
 		if p.commented || strings.Contains(p.text, " #") || strings.Contains(p.text, ": ") || p.text[len(p.text)-1] == ':' {
@@ -167,8 +167,8 @@ func (p *plainReader) quoted(parent int, text string) (v any, ok bool) {
 	}
 }
 
-// closing finds the quote that ends a scalar, -1 where it goes on behind the
-// line. Escapes of characters by number are not plain.
+// closing finds the quote that ends a scalar, -1 where it continues on the next line.
+// Escapes of characters by number are not plain.
 func closing(text string, quote byte) (end int, ok bool) {
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -223,8 +223,8 @@ func (p *plainReader) literal(parent int, header string) (v any, ok bool) {
 	}
 }
 
-// certainString is a value on one line that no version of YAML takes for
-// anything but a string.
+// certainString returns a value on one line that every version of YAML takes for a
+// string.
 func certainString(rest string) (value string, ok bool) {
 	if isNothing(rest) {
 		return "", false
@@ -243,8 +243,8 @@ func certainString(rest string) (value string, ok bool) {
 	return rest, true
 }
 
-// isWord says that a plain scalar begins with a letter and is none of YAML
-// 1.1's words for truth and nothing.
+// isWord reports whether a plain scalar begins with a letter and is not one of YAML
+// 1.1's words for booleans and null.
 func isWord(text string) bool {
 	if text == "" || !isLetter(text[0]) {
 		return false

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// plainValue is what a scalar without quotes means, where every YAML library agrees about
-// it. When no values are wanted, any is right.
+// plainValue returns what a scalar without quotes means, where every YAML library agrees.
+// When no values are wanted, it accepts anything.
 func (p *plainReader) plainValue(text string) (v any, ok bool) {
 	if !p.build {
 		return nil, true
@@ -30,8 +30,8 @@ func (p *plainReader) plainValue(text string) (v any, ok bool) {
 	return text, strings.IndexByte("_/($", text[0]) >= 0
 }
 
-// plainNumber is what begins with a digit: a whole number, or text that can't be a number
-// or a time, such as 100m, 16Mi or 1.2.3.
+// plainNumber returns the value of a scalar that begins with a digit: a whole number, or
+// a string that can't be a number or a time, such as 100m, 16Mi or 1.2.3.
 func plainNumber(text string) (v any, ok bool) {
 	if v, ok = wholeNumber(text); ok {
 		return v, true
@@ -46,10 +46,10 @@ func plainNumber(text string) (v any, ok bool) {
 // noNumber are the letters that no number or time has.
 const noNumber = "ghijklmnpqrsuvwy"
 
-// wholeNumber reads digits that are a number in each base that YAML knows, or in none.
+// wholeNumber reads digits that no version of YAML takes for anything but a decimal number.
 func wholeNumber(text string) (v any, ok bool) {
 	digits := strings.TrimPrefix(text, "-")
-	const most = 18 // fit into 64 bits
+	const most = 18 // digits that fit into 64 bits
 	if len(digits) > most || digits == "" || digits[0] == '0' && text != "0" || strings.Trim(digits, "0123456789") != "" {
 		return nil, false
 	}
@@ -57,7 +57,7 @@ func wholeNumber(text string) (v any, ok bool) {
 	return n, err == nil
 }
 
-// quotedText is what stands between quotes on one line.
+// quotedText returns the text between quotes on one line.
 func quotedText(text string, quote byte) string {
 	if quote == '\'' {
 		return strings.ReplaceAll(text, "''", "'")
@@ -68,10 +68,10 @@ func quotedText(text string, quote byte) string {
 	return escapes.Replace(text)
 }
 
-// escapes are those that closing lets through.
+// escapes are those that closing accepts.
 var escapes = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
 
-// literalText joins the lines of a block, of which content is the indentation.
+// literalText joins the lines of a block whose indentation is content.
 func (p *plainReader) literalText(lines []string, content int, chomping string) any {
 	if !p.build || content < 0 {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Selects says whether an object is meant by one of the filters: "KIND" or
-// "KIND/NAME", without regard to case; NAME may have wildcards. No filter
-// selects everything.
+// Selects reports whether one of the filters matches an object. A filter is "KIND", in
+// any case, or "KIND/NAME", where NAME may have wildcards. Without filters everything
+// is selected.
 func Selects(filters []string, id ID) bool {
 	if len(filters) == 0 {
 		return true
@@ -25,7 +25,7 @@ func Selects(filters []string, id ID) bool {
 	return false
 }
 
-// isKind knows "deployment", "Deployment", "deployments" and "deployments.apps".
+// isKind accepts "deployment", "Deployment", "deployments" and "deployments.apps".
 func isKind(word string, id ID) bool {
 	word, group, grouped := strings.Cut(strings.ToLower(word), ".")
 	if grouped && group != strings.ToLower(id.Group) {

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// action matches what a template computes.
+// action matches a template action.
 var action = regexp.MustCompile(`\{\{.*?\}\}`)
 
-// TemplateLines knows at which lines of a template the documents of objects begin.
+// TemplateLines knows the lines of a template at which the documents of objects begin.
 type TemplateLines struct {
 	// first is the first document's line, by kind.
 	first map[string]int
-	// named are the documents, by their kinds and by what their names end with.
+	// named are the documents, by kind and by what their names end with.
 	named map[namedAs][]writtenName
 }
 
 type namedAs struct{ kind, end string }
 
-// writtenName is the name of a document as a template has it, between its actions.
+// writtenName is the name of a document as a template writes it: the parts between its actions.
 type writtenName struct {
 	line  int
 	parts []string
@@ -52,9 +52,9 @@ func ReadTemplateLines(template string) TemplateLines {
 	return t
 }
 
-// Line is the line, from 1, at which the document of an object begins: that of its kind.
-// Of several documents of the kind it is that whose name fits, else the first. Where a
-// template computes the kind it is 1.
+// Line returns the line, from 1, at which the document of an object begins: that of its
+// kind. Of several documents of the kind it is the one whose name fits, else the first.
+// Where a template computes the kind, it is 1.
 func (t TemplateLines) Line(id ID) int {
 	best := 0
 	for i := range len(id.Name) + 1 {
@@ -75,8 +75,8 @@ func (t TemplateLines) Line(id ID) int {
 
 func unquoted(value string) string { return strings.Trim(strings.TrimSpace(value), `"'`) }
 
-// couldBe says whether a name with actions in it may come out as that name. One that is
-// nothing but an action could be anything.
+// couldBe reports whether a name with actions in it may render to that name. One that
+// is nothing but an action could be anything.
 func (w writtenName) couldBe(name string) bool {
 	last := len(w.parts) - 1
 	if last == 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // Cases runs a subtest for each txtar archive that matches pattern, under the file's
-// name. There have to be at least so many, and the comment of each says why it exists.
+// name. There must be at least least of them, each with a comment that says why it exists.
 func Cases(t *testing.T, pattern string, least int, run func(t *testing.T, file string, archive *txtar.Archive)) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -31,7 +31,7 @@ func Cases(t *testing.T, pattern string, least int, run func(t *testing.T, file 
 	}
 }
 
-// Sections are the files of an archive, by their names.
+// Sections returns the files of an archive, by name.
 func Sections(archive *txtar.Archive) map[string]string {
 	sections := make(map[string]string, len(archive.Files))
 	for _, f := range archive.Files {

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Parse reads an object from YAML, with whole numbers as int64, as a client has
-// them. It need not be a valid one; an empty text is no object.
+// Parse reads an object from YAML, with whole numbers as int64, as in a client. The
+// object need not be valid; for an empty text it returns nil.
 func Parse(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	if text == "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// regular follows links and refuses devices, pipes and folders: a rename would
-// put a file in their place.
+// regular follows links and refuses devices, pipes and folders: a rename would replace
+// them with a file.
 func regular(file string) (string, error) {
 	target, err := follow(file, users{os.Geteuid(), owner})
 	if err != nil {
@@ -20,7 +20,7 @@ func regular(file string) (string, error) {
 			return target, nil
 		}
 	}
-	if err != nil { // a link to nothing, too
+	if err != nil { // a dangling link, too
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
@@ -29,17 +29,17 @@ func regular(file string) (string, error) {
 	return target, nil
 }
 
-// users are the caller's ID and how to learn whose a file is; known is false where
-// the system has no owners.
+// users has the caller's ID and finds out who owns a file; known is false where the
+// system has no owners.
 type users struct {
 	me    int
 	owner func(os.FileInfo) (id int, known bool)
 }
 
-// follow is where a path leads, which need not be there. A link on the way is
-// followed only when it belongs to the caller or to the folder's owner, as Linux
-// does in folders such as /tmp (fs.protected_symlinks in
-// https://docs.kernel.org/admin-guide/sysctl/fs.html): others could choose by it
+// follow returns where a path leads, which need not exist. A link on the way is
+// followed only when it belongs to the caller or to the folder's owner, as Linux does
+// in folders such as /tmp (fs.protected_symlinks in
+// https://docs.kernel.org/admin-guide/sysctl/fs.html): with one, others could choose
 // which file is replaced.
 func follow(file string, by users) (string, error) {
 	const most = 40 // links, as Linux
@@ -79,8 +79,8 @@ func follow(file string, by users) (string, error) {
 	return done, nil
 }
 
-// trust is an error for a link that belongs neither to the caller nor to the
-// owner of the folder that it is in.
+// trust returns an error for a link that belongs neither to the caller nor to the owner
+// of its folder.
 func (u users) trust(link string, info os.FileInfo, folder string) error {
 	around, err := os.Lstat(folder)
 	if err != nil {

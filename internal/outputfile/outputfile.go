@@ -1,5 +1,5 @@
-// Package outputfile writes files as a whole or not at all: whatever ends the
-// program, a file says what it said before, or all that is new.
+// Package outputfile writes files as a whole or not at all: whatever ends the program,
+// a file has either its old content or all of the new.
 //
 // It does not know what is in a file, and prints nothing.
 package outputfile
@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 )
 
-// Prefix is what the names of files begin with that are still being written.
+// Prefix is what the names of files that are still being written begin with.
 const Prefix = ".kubectl-release-"
 
-// Write replaces a file by one with this mode, as a whole: the content is written
-// to a new file beside it, which then takes its name. It is never open to more than
+// Write replaces a file with one of this mode, as a whole: the content is written to a
+// new file beside it, which then takes its name. It is never open to more users than
 // the mode says, whatever mode the file had before, and whoever has the old one open
-// sees nothing of it. Links are followed, apart from those that somebody else may
-// have planted: see follow. Errors: what is there is no regular file, or the file
-// system refuses.
+// sees nothing of it. Links are followed, except those that somebody else may have
+// planted: see follow. Errors: what exists is not a regular file, or the file system
+// refuses.
 func Write(file string, data []byte, mode fs.FileMode) error {
 	f, err := Create(file, mode)
 	if err != nil {
@@ -32,15 +32,14 @@ func Write(file string, data []byte, mode fs.FileMode) error {
 	return f.Commit()
 }
 
-// File is one that is being written. It can be read, too.
+// File is a file that is being written. It can be read, too.
 type File struct {
 	*os.File
 	target string
 	done   bool
 }
 
-// Create begins a file that takes the place of another one at Commit. Errors are
-// those of Write.
+// Create begins a file that replaces another one at Commit. Errors are those of Write.
 func Create(file string, mode fs.FileMode) (*File, error) {
 	target, err := regular(file)
 	if err != nil {
@@ -80,7 +79,7 @@ func (f *File) Commit() error {
 	return err
 }
 
-// Discard gives the file up. Behind Commit it does nothing.
+// Discard gives the file up. After Commit it does nothing.
 func (f *File) Discard() {
 	if f.done {
 		return

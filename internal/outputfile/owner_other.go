@@ -4,6 +4,6 @@ package outputfile
 
 import "os"
 
-// owner is not known where files have no user IDs; Windows lets only
-// administrators make links.
+// owner is unknown where files have no user IDs; Windows lets only administrators
+// create links.
 func owner(os.FileInfo) (id int, known bool) { return 0, false }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// owner is the ID of the user to whom a file belongs.
+// owner returns the ID of the user who owns a file.
 func owner(info os.FileInfo) (id int, known bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

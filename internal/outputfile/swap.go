@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// Swap puts a folder in the place of another one, which need not be there, in one
-// step: whoever looks sees the one or the other. What was at target is at staged then.
-// Both have to be on one file system. Where the system can't exchange names, target is
+// Swap replaces the folder target, which need not exist, with another one in one step:
+// whoever looks sees the one or the other. What was at target is then at staged. Both
+// have to be on the same file system. Where the system can't exchange names, target is
 // missing for a moment.
 func Swap(staged, target string) error {
 	if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps two names, see renamex_np(2). Some file systems do not know it.
+// exchange swaps two names, see renamex_np(2). Some file systems do not support it.
 func exchange(a, b string) error {
 	err := unix.RenamexNp(a, b, unix.RENAME_SWAP)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {

@@ -4,5 +4,5 @@ package outputfile
 
 import "errors"
 
-// exchange is not known here.
+// exchange is not supported here.
 func exchange(string, string) error { return errors.ErrUnsupported }

@@ -1,7 +1,7 @@
-// Package pack makes the archive of a chart: of the same files it is the same, byte
-// for byte, whoever packs them, where and when.
+// Package pack makes the archive of a chart: from the same files it is the same, byte
+// for byte, whoever packs them, wherever and whenever.
 //
-// It is pure: it reads no files and knows no clock.
+// It is pure: it reads no files and no clock.
 package pack
 
 import (
@@ -20,20 +20,20 @@ import (
 
 // Options change what is packed.
 type Options struct {
-	// Version and AppVersion take the place of those in Chart.yaml, "" leaves them.
+	// Version and AppVersion replace those in Chart.yaml; "" leaves them.
 	Version, AppVersion string
-	// Time is when every file was changed, as the archive says.
+	// Time is the modification time of every file in the archive.
 	Time time.Time
 }
 
 // metadata is the file that describes a chart.
 const metadata = "Chart.yaml"
 
-// Archive packs a chart as it was read, subcharts included, below a folder of its
-// name. Chart.yaml is the first file, as it is written, comments and all, unless its
-// version is to be another; the others come in the order of their names. Names in
-// charts/ that begin with a dot or _ are left out, as in Helm 4.3.1. Errors: a
-// dependency is not there; the new version can't be put into Chart.yaml.
+// Archive packs a chart as it was read, subcharts included, below a folder of its name.
+// Chart.yaml is the first file, as written, comments and all, unless its version is
+// replaced; the others follow in the order of their names. Names in charts/ that begin
+// with a dot or _ are left out, as in Helm 4.3.1. Errors: a dependency is missing; the
+// new version can't be put into Chart.yaml.
 func Archive(c *chart.Chart, o Options) ([]byte, error) {
 	if missing := Missing(c); len(missing) > 0 {
 		return nil, fmt.Errorf("chart %s: in Chart.yaml, but not in charts/: %s", c.Name(), strings.Join(missing, ", "))
@@ -63,7 +63,7 @@ func Archive(c *chart.Chart, o Options) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Missing are the dependencies of Chart.yaml that are not in charts/, by name.
+// Missing returns the dependencies in Chart.yaml that are not in charts/, by name.
 func Missing(c *chart.Chart) []string {
 	var out []string
 	for _, d := range c.Metadata.Dependencies {
@@ -74,7 +74,7 @@ func Missing(c *chart.Chart) []string {
 	return out
 }
 
-// files are those that are packed, in their order.
+// files returns the files that are packed, in order.
 func files(c *chart.Chart) []*chart.File {
 	var out []*chart.File
 	for _, f := range c.Raw {
@@ -94,7 +94,7 @@ func files(c *chart.Chart) []*chart.File {
 	return out
 }
 
-// content is that of a file, with another version where one is wanted.
+// content returns the content of a file, with another version where one is wanted.
 func (o Options) content(f *chart.File) ([]byte, error) {
 	if f.Name != metadata || o.Version == "" && o.AppVersion == "" {
 		return f.Data, nil

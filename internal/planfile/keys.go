@@ -19,7 +19,7 @@ import (
 type Keys struct {
 	// Identities are files with private keys of age or SSH.
 	Identities []string
-	// Ask is called when a passphrase is needed; what says of what.
+	// Ask is called when a passphrase is needed; what says for what.
 	Ask func(what string) (string, error)
 }
 
@@ -28,12 +28,12 @@ const (
 	byPassphrase = header + "-> scrypt "
 )
 
-// Encrypted says whether data is a file of age's, binary or armored.
+// Encrypted reports whether data is an age file, binary or armored.
 func Encrypted(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(header)) || bytes.HasPrefix(bytes.TrimSpace(data), []byte(armor.Header))
 }
 
-// plain is data, decrypted where it has to be.
+// plain returns data, decrypted if it is encrypted.
 func (k Keys) plain(file string, data []byte) ([]byte, error) {
 	if !Encrypted(data) {
 		return data, nil
@@ -115,8 +115,8 @@ func (k Keys) identity(name string) ([]age.Identity, error) {
 	return age.ParseIdentities(bytes.NewReader(data))
 }
 
-// sshIdentity reads a private key of SSH. The passphrase of one that has it is
-// asked for when the key turns out to be the right one.
+// sshIdentity reads a private SSH key. If it has a passphrase, that is asked for once
+// the key turns out to be the right one.
 func (k Keys) sshIdentity(name string, pem []byte) (age.Identity, error) {
 	identity, err := agessh.ParseIdentity(pem)
 	var locked *ssh.PassphraseMissingError
@@ -133,7 +133,7 @@ func (k Keys) sshIdentity(name string, pem []byte) (age.Identity, error) {
 	return lockedKey{Identity: inner, name: name}, err
 }
 
-// lockedKey is a private key with a passphrase. It tells a key that can't be
+// lockedKey is a private key with a passphrase. It distinguishes a key that can't be
 // unlocked from a file that was damaged.
 type lockedKey struct {
 	age.Identity

@@ -1,5 +1,5 @@
-// Package planfile keeps saved plans in files: for their owner's eyes only, as
-// a whole or not at all, and encrypted with age when that is asked for.
+// Package planfile keeps saved plans in files: readable by their owner alone, written
+// as a whole or not at all, and encrypted with age on request.
 //
 // It does not know what a plan says (package plan does), prints nothing and
 // asks nobody: passphrases come through functions that it is given.
@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// maxPlanBytes is the size of a saved plan: that of a record unpacked, which is
-	// most of it.
+	// maxPlanBytes is the maximum size of a saved plan: that of an unpacked record,
+	// which is most of it.
 	maxPlanBytes = 64 << 20
-	// maxKeysBytes is the size of a file of keys.
+	// maxKeysBytes is the maximum size of a key file.
 	maxKeysBytes = 1 << 20
 )
 
-// Encode stamps a plan with s and a new nonce of 128 bits, and gives it with its digest, and
-// encoded as Write saves it.
+// Encode stamps a plan with s and a new nonce of 128 bits, and returns it with its digest,
+// and encoded as Write saves it.
 func Encode(p *plan.Plan, s plan.Stamp) (stamped *plan.Plan, data []byte, err error) {
 	s.Nonce = make([]byte, 16)
 	_, _ = rand.Read(s.Nonce) // never fails: it ends the program instead
 	return p.Stamped(s)
 }
 
-// Sealed is what Encode gave as it lies in a file: encrypted where the seal says so. Errors:
-// what the seal says; it is too large to be read back.
+// Sealed returns what Encode returned, as a file holds it: encrypted where the seal says so.
+// Errors: those of the seal; it is too large to be read back.
 func Sealed(data []byte, s Seal) ([]byte, error) {
 	if s.sealed() {
 		var err error
@@ -45,8 +45,8 @@ func Sealed(data []byte, s Seal) ([]byte, error) {
 	return data, nil
 }
 
-// Write saves what Encode gave in a file of mode 0600. Errors: what the seal and
-// the file system say; the file is then as it was before.
+// Write saves what Encode returned in a file of mode 0600. Errors: those of the seal
+// and the file system; the file is then as it was before.
 func Write(file string, data []byte, s Seal) error {
 	data, err := Sealed(data, s)
 	if err != nil {
@@ -58,8 +58,8 @@ func Write(file string, data []byte, s Seal) error {
 	return nil
 }
 
-// Read reads a saved plan, encrypted or not. Errors name the file: it can't be
-// read, it is too large for a plan, no key opens it, it was cut short or changed, it is none.
+// Read reads a saved plan, encrypted or not. Errors name the file: it can't be read, it is
+// too large for a plan, no key opens it, it was cut short or changed, or it is not a plan.
 func Read(file string, k Keys) (*plan.Plan, error) {
 	data, err := Open(file, k)
 	if err != nil {
@@ -68,9 +68,9 @@ func Read(file string, k Keys) (*plan.Plan, error) {
 	return Parse(file, data, k)
 }
 
-// Open gives what is in the file of a saved plan, decrypted, whatever that is.
+// Open returns the content of a saved plan's file, decrypted, whatever it is.
 // plan.Digest of it is the plan's. Errors name the file: it can't be read, it is too
-// large for a plan, no key opens it.
+// large for a plan, or no key opens it.
 func Open(file string, k Keys) ([]byte, error) {
 	data, err := inputfile.Read(file, maxPlanBytes)
 	if err != nil {
@@ -79,7 +79,7 @@ func Open(file string, k Keys) ([]byte, error) {
 	return k.plain(file, data)
 }
 
-// Parse is Read for a file that was read already.
+// Parse is Read for a file that has already been read.
 func Parse(file string, data []byte, k Keys) (*plan.Plan, error) {
 	data, err := k.plain(file, data)
 	if err != nil {

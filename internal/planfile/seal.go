@@ -12,11 +12,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 )
 
-// Seal says for whom a plan is encrypted: for recipients or for all who know a
-// passphrase. The zero value is for nobody: the file is plain.
+// Seal says for whom a plan is encrypted: for recipients, or for everybody who knows a
+// passphrase. With the zero value the file is plain.
 type Seal struct {
-	// Recipients are public keys of age ("age1…") or SSH ("ssh-ed25519 …",
-	// "ssh-rsa …"), or names of files with one such key a line.
+	// Recipients are public keys of age ("age1…") or SSH ("ssh-ed25519 …", "ssh-rsa
+	// …"),
+	// or names of files with one such key per line.
 	Recipients []string
 	// Passphrase is a secret that both sides know.
 	Passphrase string
@@ -24,7 +25,7 @@ type Seal struct {
 
 func (s Seal) sealed() bool { return len(s.Recipients) > 0 || s.Passphrase != "" }
 
-// Check says whether the recipients can be read and go together, before
+// Check returns an error when the recipients can't be read or don't go together, before
 // anything is done.
 func (s Seal) Check() error {
 	if len(s.Recipients) == 0 {
@@ -73,8 +74,8 @@ func (s Seal) recipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// parseRecipient reads a key, or a file of keys. What is wrong with a key is
-// told without it: it may be a private one, given by mistake.
+// parseRecipient reads a key, or a file of keys. Errors don't quote the lines of a
+// file: one may be a private key, given by mistake.
 func parseRecipient(given string) ([]age.Recipient, error) {
 	if strings.HasPrefix(given, "AGE-SECRET-KEY-") {
 		return nil, errors.New("a private key was given as a recipient: give the public one, age1…")
@@ -112,7 +113,7 @@ func parseRecipient(given string) ([]age.Recipient, error) {
 	return all, nil
 }
 
-// parseKey reads a public key; isKey says whether the text looks like one.
+// parseKey reads a public key; isKey reports whether the text looks like one.
 func parseKey(text string) (r age.Recipient, isKey bool, err error) {
 	switch {
 	case strings.HasPrefix(text, "age1"):

@@ -30,7 +30,7 @@ func (ctx Context) earlier(obj *unstructured.Unstructured, c condition) bool {
 // earlierRollout reports whether the exceeded progress deadline began before the last write. The
 // controller counts from the last progress that it has noticed, and going back to an existing
 // ReplicaSet is no progress: a rollback after the deadline of a failed rollout has passed is
-// reported as late at once, until it makes progress.
+// immediately reported as late, until it makes progress.
 func (ctx Context) earlierRollout(obj *unstructured.Unstructured, exceeded condition) bool {
 	if ctx.earlier(obj, exceeded) {
 		return true
@@ -44,9 +44,9 @@ func (ctx Context) earlierRollout(obj *unstructured.Unstructured, exceeded condi
 	return at.Add(-deadline).Before(written.Add(-min(clockSkew, deadline/2)))
 }
 
-// LastWritten is when the object was created or last changed, except for its status and scale, by
-// the API server's clock and in whole seconds: the newest time in its managedFields. It is zero
-// when the object, which may be nil, does not say.
+// LastWritten returns when the object was created or last changed, except for its status and
+// scale, by the API server's clock and in whole seconds: the newest time in its managedFields. It
+// is zero when the object, which may be nil, does not say.
 func LastWritten(obj *unstructured.Unstructured) time.Time {
 	if obj == nil {
 		return time.Time{}

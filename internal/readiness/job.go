@@ -52,7 +52,7 @@ func jobEnd(obj *unstructured.Unstructured) Result {
 
 func completions(obj map[string]any, done int64) Result {
 	if field(obj, "spec", "completions") == nil {
-		// A work queue: any success may be the last one, only the condition tells.
+		// A work queue: any success may be the last one, and only the condition says so.
 		return progressing("%d pods have succeeded, %d are active", done, number(obj, 0, "status", "active"))
 	}
 	want := number(obj, 1, "spec", "completions")

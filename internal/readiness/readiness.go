@@ -43,8 +43,8 @@ type Context struct {
 	Related []*unstructured.Unstructured
 	// Before is the object, with its status, as it was right after it was last written; nil when
 	// nothing was written. Signs of failure that it already had say nothing about what was written:
-	// as long as they have not changed, the object is progressing. Failed Jobs and Pods are failed
-	// nevertheless: no write changes that.
+	// until they change, the object is progressing. Failed Jobs and Pods are failed nevertheless:
+	// no write changes that.
 	Before *unstructured.Unstructured
 }
 

@@ -48,9 +48,9 @@ func deploymentAllowance(obj map[string]any, want int64) int64 {
 	return allowed
 }
 
-// newestReady is the number of ready pods of the newest ReplicaSet. Without the ReplicaSets it is a
-// lower bound from the Deployment's status: old pods (all minus the updated ones) are assumed to be
-// ready first.
+// newestReady returns the number of ready pods of the newest ReplicaSet. Without the ReplicaSets it
+// is a lower bound from the Deployment's status: old pods (all minus the updated ones) are assumed
+// to be ready first.
 func newestReady(obj *unstructured.Unstructured, ctx Context) int64 {
 	if rs, ok := newestReplicaSet(obj, ctx); ok {
 		if _, waiting := unobserved(rs); waiting {
@@ -107,7 +107,7 @@ func statefulSet(obj *unstructured.Unstructured, _ Context) Result {
 	if have != want {
 		return progressing("%d of %s ready", have, replicas(want))
 	}
-	// The counts reflect a change of the template late, the revisions reflect it at once.
+	// The counts reflect a change of the template late, the revisions reflect it immediately.
 	current, update := text(obj.Object, "status", "currentRevision"), text(obj.Object, "status", "updateRevision")
 	if partition == 0 && current != update {
 		return progressing("its update to revision %s is not complete", update)

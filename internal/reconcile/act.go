@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// sort is what an action is, of which a pass has one of each.
+// sort is the kind of an action; a pass has at most one action of each.
 type sort int
 
 const (
@@ -24,15 +24,16 @@ const (
 	correcting
 )
 
-// action is how an action of a decision is carried out.
+// action says how an action of a decision is carried out.
 type action struct {
-	// name is helm-controller's.
+	// name is the action's name in helm-controller.
 	name    string
 	sort    sort
 	timeout time.Duration
 	run     func(context.Context, decision.Decision) error
 }
 
+// action returns how a is carried out; the zero action where there is nothing to do.
 func (p *pass) action(a decision.Action) action {
 	hr := p.hr
 	switch a {
@@ -57,8 +58,8 @@ func (p *pass) action(a decision.Action) action {
 	return action{}
 }
 
-// release is helm-controller's loop: decide, act, and decide again, with one action of a
-// sort a pass and none after a remediation.
+// release is helm-controller's loop: decide, act, and decide again, with at most one
+// action of each sort in a pass, and none after a remediation.
 func (p *pass) release(ctx context.Context) error {
 	var done [correcting + 1]bool
 	for {
@@ -117,7 +118,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	if a.sort == correcting {
 		p.planned(p.drift.plan)
 	}
-	if !plans || p.early() { // else once there is a plan
+	if !plans || p.early() { // otherwise once there is a plan
 		if err := p.write(ctx); err != nil {
 			return err
 		}
@@ -137,7 +138,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	return nil
 }
 
-// failed is the end of a pass whose action has written no record.
+// failed ends a pass whose action has written no record.
 func (p *pass) failed(err error) error {
 	if left(err) {
 		return err
@@ -163,13 +164,13 @@ func (p *pass) failed(err error) error {
 	return err
 }
 
-// retryAfter is the pause of RetryOnFailure.
+// retryAfter ends a pass with the pause of RetryOnFailure.
 func (p *pass) retryAfter(s flux.Strategy) {
 	p.progress(progressingWithRetry, "retrying after "+s.Interval().String())
 	p.after, p.observed = s.Interval(), true
 }
 
-// later ends a pass that has done an action of the sort already.
+// later ends a pass that has already done an action of the sort.
 func (p *pass) later() {
 	if retry := p.hr.ActiveRetry(); retry != nil {
 		p.retryAfter(*retry)
@@ -183,7 +184,7 @@ func (p *pass) later() {
 	p.after, p.observed = p.hr.Spec.Interval.Duration, true
 }
 
-// nextTry has the next pass made at once.
+// nextTry asks for another pass soon.
 func (p *pass) nextTry() {
 	why := ""
 	if c := flux.Condition(p.hr.Status.Conditions, ready); c != nil {
@@ -193,7 +194,7 @@ func (p *pass) nextTry() {
 	p.again = true
 }
 
-// remedied is the end of a pass behind a remediation.
+// remedied ends a pass after a remediation.
 func (p *pass) remedied() {
 	if retry := p.hr.ActiveRetry(); retry != nil {
 		p.retryAfter(*retry)
@@ -209,13 +210,13 @@ func (p *pass) remedied() {
 	p.observed = true
 }
 
-// attempts is helm-controller's message of a release whose tries are used up.
+// attempts returns helm-controller's message about a release whose retries are used up.
 func (p *pass) attempts() string {
 	remedy, _ := p.hr.ActiveRemedy()
 	return fmt.Sprintf("Failed to %s after %d attempt(s)", p.hr.Status.LastAttemptedReleaseAction, remedy.Failures)
 }
 
-// exhausted is the end of the tries.
+// exhausted ends a pass when no retries are left.
 func (p *pass) exhausted(d decision.Decision) {
 	p.observed = true
 	p.nothingHeld()
@@ -230,14 +231,14 @@ func (p *pass) exhausted(d decision.Decision) {
 	p.stall("RetriesExceeded", p.attempts())
 }
 
-// stateError says that nobody can tell how the release is.
+// stateError reports that the state of the release can't be determined.
 func (p *pass) stateError(d decision.Decision) error {
 	message := p.masked(d.Because[0])
 	p.mark(ready, metav1.ConditionFalse, "StateError", "Could not determine release state: "+message)
 	return errors.New("cannot determine release state: " + message)
 }
 
-// prepare does to the history what helm-controller does once it knows the state.
+// prepare does to the status what helm-controller does once it knows the state.
 func (p *pass) prepare(d decision.Decision) {
 	s := &p.hr.Status
 	p.handled(flux.AnnotationForceAt, &s.LastHandledForceAt)
@@ -254,7 +255,7 @@ func (p *pass) prepare(d decision.Decision) {
 	}
 }
 
-// inSync is the end of a pass with nothing left to do.
+// inSync ends a pass with nothing left to do.
 func (p *pass) inSync() {
 	p.observed, p.after = true, p.hr.Spec.Interval.Duration
 	p.nothingHeld()

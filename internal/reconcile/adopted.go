@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// noteAdopted remembers which objects an install or upgrade takes over from nobody or somebody else.
-// helm-controller deletes them when it remedies that attempt (helm-controller#1242); a pass of ours
-// spares them.
+// noteAdopted remembers which objects an install or upgrade adopts, from nobody or from somebody
+// else. helm-controller deletes them when it remediates that attempt (helm-controller#1242); a pass
+// of ours spares them.
 func (p *pass) noteAdopted(made *plan.Plan) {
 	if made.Operation != plan.Install && made.Operation != plan.Upgrade {
 		return
@@ -27,10 +27,10 @@ func (p *pass) noteAdopted(made *plan.Plan) {
 	})
 }
 
-// spare is what a remediation that goes back to the revision good, nil for none, keeps: what this
-// process has adopted, and of the objects that good does not have what is older than the record of
-// the first attempt behind it, which comes before all that the attempt creates: a process that has
-// died since has adopted that. Both times are the API server's.
+// spare returns what a remediation that goes back to the revision good (nil for none) keeps: what
+// this process has adopted and, of the objects that good does not have, those older than the
+// record of the first attempt after it. That record is written before anything that the attempt
+// creates, so a process that has died since has adopted them. Both times are the API server's.
 func (p *pass) spare(ctx context.Context, good *release.Revision) (plan.Spare, error) {
 	spare := plan.Spare{Objects: p.adopted, Among: map[manifest.ID]bool{}}
 	undone := release.NewHistory(p.input.Records)
@@ -57,8 +57,8 @@ func (p *pass) spare(ctx context.Context, good *release.Revision) (plan.Spare, e
 	return spare, err
 }
 
-// noteObjects notes of each object of a revision whether it is among them. Whether a kind has namespaces is
-// not known here: an object without one is noted in the release's, too.
+// noteObjects sets is in among for each object of a revision. Whether a kind is namespaced is not known
+// here: an object without a namespace is also noted in the release's.
 func noteObjects(among map[manifest.ID]bool, r *release.Revision, is bool) error {
 	objects, err := r.Objects()
 	for _, o := range objects {
@@ -71,9 +71,9 @@ func noteObjects(among map[manifest.ID]bool, r *release.Revision, is bool) error
 	return err
 }
 
-// leftBehind is what the uninstall of a HelmRelease that moves to another namespace keeps, where
-// it is to be as helm-controller's: that looks for objects without a namespace of their own in the
-// new one. Unlike there, what has their names there is left alone, too.
+// leftBehind returns what the uninstall of a HelmRelease that moves to another namespace keeps
+// where it has to match helm-controller, which looks for objects without a namespace of their own
+// in the new one. Unlike helm-controller, it also leaves alone objects of the same names there.
 func (p *pass) leftBehind(ctx context.Context, key release.Key) (plan.Spare, error) {
 	spare := plan.Spare{Objects: map[manifest.ID]bool{}}
 	if key.Namespace == p.hr.ReleaseNamespace() {
@@ -98,14 +98,14 @@ func (p *pass) leftBehind(ctx context.Context, key release.Key) (plan.Spare, err
 	return spare, nil
 }
 
-// tellKept tells of objects that a remediation has kept, if there are any.
+// tellKept sends an event about the objects that a remediation has kept, if there are any.
 func (p *pass) tellKept(names []string) {
 	if len(names) > 0 {
 		p.tellOf(p.hr.Status.Snapshots()[0], false, "AdoptedKept", "objects that were there before the release took them over are left alone: "+strings.Join(names, ", "))
 	}
 }
 
-// spared are the names of what a plan keeps that was there before the install.
+// spared returns the names of what a plan keeps because it existed before the install.
 func spared(made *plan.Plan, by plan.Spare) (names []string) {
 	made.Steps(func(_ plan.StageName, s *plan.Step) {
 		if s.Op == plan.OpKeep && by.Has(s.Object, s.Before) {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 )
 
-// Types of conditions, and reasons that more than one place knows.
+// Types of conditions, and reasons that are used in more than one place.
 const (
 	ready       = "Ready"
 	reconciling = "Reconciling"
@@ -24,7 +24,8 @@ const (
 	progressingWithRetry = "ProgressingWithRetry"
 )
 
-// mark sets a condition, of which the message is cut where it is too long. Its time is that of its last other status, reason or message.
+// mark sets a condition, with its message truncated if it is too long. Its time is that of the last change
+// of its status, reason or message.
 func (p *pass) mark(name string, status metav1.ConditionStatus, reason, message string) {
 	next := metav1.Condition{
 		Type: name, Status: status, Reason: reason, Message: bounded(message),
@@ -39,7 +40,7 @@ func (p *pass) mark(name string, status metav1.ConditionStatus, reason, message 
 	p.hr.Status.Conditions = append(conditions, next)
 }
 
-// since is the time of the next state of a condition.
+// since returns the transition time of a condition's next state.
 func since(was, next metav1.Condition) metav1.Time {
 	if was.Status == next.Status && was.Reason == next.Reason && was.Message == next.Message {
 		return was.LastTransitionTime
@@ -56,7 +57,7 @@ func (p *pass) drop(names ...string) {
 	p.hr.Status.Conditions = slices.DeleteFunc(p.hr.Status.Conditions, func(c metav1.Condition) bool { return slices.Contains(names, c.Type) })
 }
 
-// progress says that the pass goes on; stall, that nothing is tried any more.
+// progress says that the pass goes on; stall, that nothing more is tried.
 func (p *pass) progress(reason, message string) {
 	p.drop(stalled)
 	p.mark(reconciling, metav1.ConditionTrue, reason, message)
@@ -72,8 +73,8 @@ func (p *pass) is(name string, status metav1.ConditionStatus) bool {
 	return c != nil && c.Status == status
 }
 
-// summarize makes Ready of Remediated, TestSuccess and Released: of the newest
-// generation, and there of the first of them. A remediation is never ready.
+// summarize derives Ready from Remediated, TestSuccess and Released: from the one of
+// the newest generation, and of several the first. A remediation is never ready.
 func (p *pass) summarize() {
 	order := []string{remediated, released}
 	tests := p.hr.Tests()
@@ -106,8 +107,8 @@ func (p *pass) summarize() {
 	s.ObservedCommonMetadataDigest = digest.CommonMetadata(p.hr.Spec.CommonMetadata)
 }
 
-// settled are the conditions in helm-controller's order, those that were there before
-// with their times.
+// settled returns the conditions in helm-controller's order; those that have not
+// changed keep their times.
 func settled(before, now []metav1.Condition) []metav1.Condition {
 	rank := []string{reconciling, stalled, ready}
 	for i, c := range now {

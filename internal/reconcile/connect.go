@@ -13,12 +13,12 @@ import (
 // Access says which cluster a release goes to, and as whom.
 type Access struct {
 	// Kubeconfig is the content of spec.kubeConfig's Secret, Server what its ConfigMap names;
-	// with neither it is the cluster that HelmReleases are in.
+	// with neither, it is the cluster that the HelmReleases are in.
 	Kubeconfig []byte
 	Server     *Server
-	// Holder is the object that says so, "Secret/shop/remote"; "" for neither.
+	// Holder is the object that provides these, "Secret/shop/remote"; "" with neither.
 	Holder string
-	// User is impersonated: "system:serviceaccount:apps:deployer"; "" is nobody.
+	// User is impersonated: "system:serviceaccount:apps:deployer"; "" means nobody.
 	User string
 }
 
@@ -26,15 +26,15 @@ type Access struct {
 type Connection struct {
 	Cluster engine.Cluster
 	Records releasestore.Client
-	// Locker is the same for all passes: it has to see that holders are gone.
+	// Locker is shared by all passes: it has to notice that holders are gone.
 	Locker *releasestore.Locker
 }
 
-// Connector gives connections. It keeps those that are used again. Errors: a kubeconfig
-// that is of no use, or runs programs.
+// Connector returns connections, and keeps them to be used again. Errors: a kubeconfig
+// that is unusable, or runs programs.
 type Connector func(ctx context.Context, a Access) (*Connection, error)
 
-// accessTo is whose rights the pass has, and where.
+// accessTo returns whose rights the pass has, and on which cluster.
 func (p *pass) accessTo(ctx context.Context) (Access, error) {
 	var out Access
 	account := p.hr.Spec.ServiceAccountName

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// idle is how long a connection is kept that nobody uses: passes in sync, which need none, are
+// idle is how long a connection that nobody uses is kept: passes in sync, which need none, are
 // at most that far apart in most places, and a token or an account that is gone is not kept for
 // ever.
 const idle = time.Hour
 
-// NewConnector connects to the cluster of local, to those of kubeconfigs, which may
-// neither run programs nor name files nor leave out the check of certificates, and to
-// servers that take tokens of local's. Each Access has one connection, which goes when its
-// holder has other credentials, or when nobody has used it for an hour.
+// NewConnector connects to the cluster of local, to those of kubeconfigs, which may not
+// run programs, name files or skip certificate checks, and to servers that accept tokens
+// issued by local. Each Access has one connection, which is dropped when its holder has
+// other credentials, or when nobody has used it for an hour.
 func NewConnector(local *rest.Config, o cluster.Options, now func() time.Time) Connector {
 	var mu sync.Mutex
 	kept := map[string]*keptConnection{}
@@ -45,7 +45,7 @@ func NewConnector(local *rest.Config, o cluster.Options, now func() time.Time) C
 	}
 }
 
-// connected is a client with the access.
+// connected returns a client with the access.
 func connected(local *rest.Config, a Access, o cluster.Options) (_ *cluster.Client, err error) {
 	config := rest.CopyConfig(local)
 	switch {
@@ -64,7 +64,7 @@ func connected(local *rest.Config, a Access, o cluster.Options) (_ *cluster.Clie
 	return cluster.Connect(config, o)
 }
 
-// keptConnection is one that is used again as long as it leads to the same.
+// keptConnection is a connection that is used again as long as its Access is the same.
 type keptConnection struct {
 	*Connection
 	to   Access

@@ -9,7 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 )
 
-// dependencies reads the HelmReleases of spec.dependsOn, up to one that is not ready.
+// dependencies reads the HelmReleases of spec.dependsOn, up to the first that is not ready, and reports
+// whether all are.
 func (p *pass) dependencies(ctx context.Context) bool {
 	for _, of := range p.hr.Spec.DependsOn {
 		dep := p.dependency(ctx, of)
@@ -38,11 +39,12 @@ func (p *pass) dependency(ctx context.Context, of flux.Dependency) decision.Depe
 	return dep
 }
 
-// maxCycle is how many HelmReleases are looked at for a circle.
+// maxCycle is how many HelmReleases are searched for a cycle.
 const maxCycle = 100
 
-// cycle is the circle of dependencies that the HelmRelease is in and that nothing ends by
-// itself, nil for none: nobody in it is ready, and nobody goes by an expression of his own.
+// cycle returns the cycle of dependencies that the HelmRelease is in and that nothing ends
+// on its own, nil for none: nobody in it is ready, and no dependency in it has a
+// readyExpr.
 func (p *pass) cycle(ctx context.Context) []string {
 	stuck := []*flux.HelmRelease{p.hr}
 	seen := map[string]bool{p.hr.String(): true}

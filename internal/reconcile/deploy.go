@@ -37,7 +37,7 @@ func (p *pass) upgrade(ctx context.Context, _ decision.Decision) error {
 	return p.deploy(ctx, flux.AttemptUpgrade, d)
 }
 
-// newest is the newest record, nil without any.
+// newest returns the newest record, nil without any.
 func (p *pass) newest() *release.Revision {
 	return release.NewHistory(p.input.Records).Last()
 }
@@ -53,8 +53,8 @@ func (p *pass) deployment(mode engine.Mode, d flux.Deployment, o plan.Options, s
 	}
 }
 
-// deploy runs an install or upgrade and notes what has come of it. An error is one that has
-// left no record.
+// deploy runs an install or upgrade and records its outcome. An error means that it has
+// left no record, or is worth a retry.
 func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deployment) error {
 	s := &p.hr.Status
 	p.drop(tested, remediated)
@@ -71,8 +71,8 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 	return p.attempted(ctx, attempt, outcome, err)
 }
 
-// attempted notes what has come of an install or upgrade: err is why it has failed. An
-// error is one that has left no record, or that passes.
+// attempted records the outcome of an install or upgrade: err is why it has failed. An
+// error means that it has left no record, or is worth a retry.
 func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome apply.Outcome, err error) error {
 	s := &p.hr.Status
 	if outcome.Recorded {
@@ -80,8 +80,8 @@ func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome appl
 			return err
 		}
 		p.inventory(outcome.Revision)
-		// With preserveValues the merged values are those of the rest of the pass: the next
-		// one compares with its own again.
+		// With preserveValues, the rest of the pass uses the merged values; the next one
+		// compares with its own again.
 		p.input.ValuesDigest = s.History[0].ConfigDigest
 	}
 	if err == nil {
@@ -105,7 +105,7 @@ func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome appl
 	return nil
 }
 
-// deployed is the good end of an install or upgrade.
+// deployed records that an install or upgrade succeeded.
 func (p *pass) deployed(attempt flux.Attempt) {
 	cur := p.hr.Status.Snapshots()[0]
 	message, reason := succeeded(string(attempt), cur), title(attempt)+"Succeeded"
@@ -121,7 +121,7 @@ func (p *pass) deployed(attempt flux.Attempt) {
 
 func title(a flux.Attempt) string { return strings.ToUpper(string(a[:1])) + string(a[1:]) }
 
-// apply plans and applies under the release's lock. Errors are without secrets.
+// apply plans and applies under the release's lock. Errors contain no secrets.
 func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome, error) {
 	withSecrets := func(ctx context.Context) (*plan.Plan, error) {
 		made, err := prepare(ctx)
@@ -141,8 +141,8 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 	return outcome, p.safe(p.ended(err))
 }
 
-// ended is the error of an action of a pass whose process ends: then nothing has failed,
-// wherever that was noticed.
+// ended adds apply.ErrLeave to an action's error when the process is ending: then
+// nothing has failed, wherever that was noticed.
 func (p *pass) ended(err error) error {
 	if err != nil && p.over() {
 		return errors.Join(err, apply.ErrLeave)
@@ -150,7 +150,7 @@ func (p *pass) ended(err error) error {
 	return err
 }
 
-// seen remembers of a plan what it hides, and what it adopts, and tells its size.
+// seen remembers what a plan hides and what it adopts, and reports the size of its manifest.
 func (p *pass) seen(made *plan.Plan) {
 	if p.r.Rendered != nil && made.Record != nil {
 		p.r.Rendered(p.hr, len(made.Record.Manifest))
@@ -162,7 +162,7 @@ func (p *pass) seen(made *plan.Plan) {
 // lockWait is how long a pass waits for another run on the release.
 const lockWait = 10 * time.Second
 
-// safe is an error without secrets. It stays the one it is where that tells something.
+// safe returns an error whose text has no secrets and which wraps the original.
 func (p *pass) safe(err error) error {
 	if err == nil {
 		return nil
@@ -185,7 +185,7 @@ func (e *maskedError) Error() string { return e.text }
 
 func (e *maskedError) Unwrap() error { return e.err }
 
-// blocked is why a plan can't be applied.
+// blocked returns why a plan can't be applied, nil if it can.
 func blocked(made *plan.Plan) error {
 	if !made.Blocked() {
 		return nil
@@ -200,7 +200,7 @@ func blocked(made *plan.Plan) error {
 	return errors.Join(errs...)
 }
 
-// recorded brings the history up to what an action has written.
+// recorded updates the history with what an action has written.
 func (p *pass) recorded(ctx context.Context, made *release.Revision, action, changed, ociDigest string) error {
 	stored, err := p.engine.Records(context.WithoutCancel(ctx), p.key())
 	if err != nil {

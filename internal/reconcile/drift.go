@@ -17,19 +17,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// deviation is what live objects differ in from what the newest revision has sent.
+// deviation is how live objects differ from what the newest revision has sent.
 type deviation struct {
 	// plan brings the objects back.
 	plan *plan.Plan
-	// lines say which objects differ and how, as helm-controller does, with the fields.
+	// lines say which objects differ and how, as helm-controller does, and name the fields.
 	lines []string
 	// unknown are objects that can't be changed back without deleting them, or whose dry run was
-	// refused, and which of the two.
+	// refused, each with the reason.
 	unknown []string
 }
 
-// lookForDrift compares live objects with the stored manifest, with one LIST a kind and
-// namespace, and a dry run for each that is there.
+// lookForDrift compares live objects with the stored manifest, with one LIST per kind
+// and namespace, and a dry run for each object that exists.
 func (p *pass) lookForDrift(ctx context.Context) error {
 	if p.standing {
 		p.in.RecordsUnchanged = false
@@ -61,7 +61,7 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 	return nil
 }
 
-// add tells of a step that brings an object back.
+// add records a step that brings an object back.
 func (d *deviation) add(s *plan.Step) {
 	switch s.Op {
 	case plan.OpNone, plan.OpKeep:
@@ -72,7 +72,7 @@ func (d *deviation) add(s *plan.Step) {
 	}
 }
 
-// nameOf is helm-controller's "Kind/namespace/name".
+// nameOf returns helm-controller's "Kind/namespace/name".
 func nameOf(id manifest.ID) string {
 	if id.Namespace == "" {
 		return id.Kind + "/" + id.Name
@@ -80,7 +80,7 @@ func nameOf(id manifest.ID) string {
 	return id.Kind + "/" + id.Namespace + "/" + id.Name
 }
 
-// summary counts changes as helm-controller does, and names their fields and who has written them.
+// summary counts changes as helm-controller does, and names their fields and who wrote them.
 func summary(changes []plan.Change) string {
 	var added, changed, removed int
 	var fields []string
@@ -102,7 +102,7 @@ func summary(changes []plan.Change) string {
 	return fmt.Sprintf("changed (%d additions, %d changes, %d removals): %s", added, changed, removed, strings.Join(fields, ", "))
 }
 
-// noteDrift says what was found.
+// noteDrift reports the drift that was found.
 func (p *pass) noteDrift() {
 	cur := p.hr.Status.Snapshots()[0]
 	message := fmt.Sprintf("Cluster state of release %s has drifted from the desired state:\n%s", full(cur), strings.Join(p.drift.lines, "\n"))
@@ -110,8 +110,8 @@ func (p *pass) noteDrift() {
 	p.tell(Event{Warning: true, Reason: "DriftDetected", Message: message})
 }
 
-// noDrift says that no object differs, and of which that is not known: that is no reason
-// not to be ready.
+// noDrift reports that no object differs, and for which objects that is not known: that
+// is no reason not to be ready.
 func (p *pass) noDrift() {
 	if len(p.drift.unknown) > 0 {
 		p.mark(drifted, metav1.ConditionUnknown, "DriftUnknown", "No dry run could be made of:\n"+p.masked(strings.Join(p.drift.unknown, "\n")))
@@ -120,7 +120,7 @@ func (p *pass) noDrift() {
 	p.mark(drifted, metav1.ConditionFalse, "NoDriftDetected", "No drift detected against the cluster state")
 }
 
-// correctDrift brings back what differs. What can't be is told, and tried by the next pass.
+// correctDrift brings back what differs. What can't be is reported, and tried again by the next pass.
 func (p *pass) correctDrift(ctx context.Context, _ decision.Decision) error {
 	cur := p.hr.Status.Snapshots()[0]
 	p.mark(ready, metav1.ConditionUnknown, progressing, "correcting cluster drift")
@@ -142,7 +142,7 @@ func (p *pass) correctDrift(ctx context.Context, _ decision.Decision) error {
 	return nil
 }
 
-// corrections hears which objects were brought back.
+// corrections records which objects were brought back.
 type corrections struct{ lines []string }
 
 // Observe implements apply.Observer.

@@ -16,10 +16,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// ErrArtifactGone says that a source's artifact is not there, or not yet.
+// ErrArtifactGone says that a source's artifact does not exist, or not yet.
 var ErrArtifactGone = errors.New("artifact not found")
 
-// gather fills the input, up to the first thing that stands in the way.
+// gather fills the input, up to the first obstacle.
 func (p *pass) gather(ctx context.Context) {
 	for _, step := range []func(context.Context) bool{p.healthChecks, p.dependencies, p.source, p.compose, p.version, p.connect, p.records} {
 		if !step(ctx) {
@@ -28,7 +28,7 @@ func (p *pass) gather(ctx context.Context) {
 	}
 }
 
-// healthChecks are those of custom resources.
+// healthChecks reads the health checks of custom resources.
 func (p *pass) healthChecks(context.Context) bool {
 	if checks := p.hr.Spec.HealthCheckExprs; len(checks) > 0 {
 		p.judge, p.input.Obstacles.Expression = expression.Health(checks)
@@ -36,7 +36,7 @@ func (p *pass) healthChecks(context.Context) bool {
 	return p.input.Obstacles.Expression == nil
 }
 
-// source is whether there is an artifact.
+// source reports whether there is an artifact.
 func (p *pass) source(context.Context) bool {
 	o, ref := &p.input.Obstacles, p.hr.ChartSource()
 	switch {
@@ -54,7 +54,7 @@ func (p *pass) source(context.Context) bool {
 	return o.Denied == nil && o.NoSource == nil && o.SourceNotReady == ""
 }
 
-// version is the chart's: that of a HelmChart stands in its status, and others are loaded.
+// version finds the chart's version: that of a HelmChart is in its status, other charts are loaded.
 func (p *pass) version(ctx context.Context) bool {
 	s := p.in.Source
 	if s.Kind == flux.KindHelmChart && s.Status.ObservedChartName != "" {
@@ -120,7 +120,7 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	return nil
 }
 
-// records reads those of the release, or has the history stand for them.
+// records reads the release's records, or has the history stand in for them.
 func (p *pass) records(ctx context.Context) bool {
 	p.standing = p.in.RecordsUnchanged && len(p.hr.Status.History) > 0
 	if !p.standing {
@@ -137,14 +137,14 @@ func (p *pass) records(ctx context.Context) bool {
 	return true
 }
 
-// next decides by what is gathered.
+// next decides from what has been gathered.
 func (p *pass) next() decision.Decision {
 	in := p.input
 	hr := *p.hr
 	if last := p.newest(); last != nil && !p.standing {
 		in.Resumable = plan.Resumable(last) && p.made(last)
 	}
-	if p.standing { // no digest is checked of what stands for a record
+	if p.standing { // stand-ins for records have no digest to check
 		hr.Status.History = slices.Clone(hr.Status.History)
 		for i := range hr.Status.History {
 			hr.Status.History[i].APIVersion = ""
@@ -154,8 +154,8 @@ func (p *pass) next() decision.Decision {
 	return decision.Next(in)
 }
 
-// decide is next by what is stored and live. Live objects are looked at last, when all else is
-// in sync.
+// decide decides from what is stored and live. Live objects are looked at last, when
+// everything else is in sync.
 func (p *pass) decide(ctx context.Context) (decision.Decision, error) {
 	p.input.Drift = decision.DriftNotLooked
 	d := p.next()

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// kept is how many snapshots stay where none of them is good.
+// kept is how many snapshots remain when none of them is good.
 const kept = 5
 
-// snapshot is a record as the status shows it.
+// snapshot returns a record as the status shows it.
 func snapshot(r *release.Revision, action, ociDigest string) (flux.Snapshot, error) {
 	sum, err := digest.Record(r, ociDigest)
 	if err != nil {
@@ -38,13 +38,13 @@ func snapshot(r *release.Revision, action, ociDigest string) (flux.Snapshot, err
 	return out, nil
 }
 
-// of says whether the snapshot is one of the record.
+// of reports whether the snapshot is one of the record.
 func of(s flux.Snapshot, r *release.Revision) bool {
 	return s.Name == r.Name && s.Namespace == r.Namespace && s.Version == r.Version
 }
 
-// observe brings the history up to the records that an action has written: the newest
-// comes in front when it is new, and those that were changed are taken again. action is
+// observe updates the history with the records that an action has written: the newest
+// is put in front if it is new, and those that have changed are replaced. action is
 // that of the newest, changed that of the others.
 func (p *pass) observe(written []*release.Revision, action, changed, ociDigest string) error {
 	history := slices.Clone(p.hr.Status.History)
@@ -79,8 +79,8 @@ func (p *pass) observe(written []*release.Revision, action, changed, ociDigest s
 	return nil
 }
 
-// replaced is the revision that Helm takes an upgrade to replace, and writes again whether
-// that goes well or not: the one that was up, else the newest.
+// replaced returns the revision that Helm takes an upgrade to replace, and writes again
+// whether or not that succeeds: the deployed one, else the newest.
 func (p *pass) replaced() int {
 	before := release.NewHistory(p.input.Records)
 	for _, r := range slices.Backward(before) {
@@ -91,7 +91,7 @@ func (p *pass) replaced() int {
 	return before.Last().Version
 }
 
-// truncate keeps the newest snapshot and those down to the newest good one behind it,
+// truncate keeps the newest snapshot and those down to the newest good one before it,
 // for a rollback; all is set where there are no rollbacks.
 func truncate(history []flux.Snapshot, ignoreTests, all bool) []flux.Snapshot {
 	if len(history) < 2 {
@@ -107,7 +107,7 @@ func truncate(history []flux.Snapshot, ignoreTests, all bool) []flux.Snapshot {
 	return history[:min(len(history), kept)]
 }
 
-// testHooks are the outcomes of a revision's tests.
+// testHooks returns the outcomes of a revision's tests, by name.
 func testHooks(r *release.Revision) map[string]*flux.TestHook {
 	out := map[string]*flux.TestHook{}
 	for _, h := range r.Hooks {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// inventory lists the objects of a revision, and those of the chart's crds/, hooks not.
+// inventory lists the objects of a revision and those of the chart's crds/, but not hooks.
 func (p *pass) inventory(r *release.Revision) {
 	objects, err := r.Objects()
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 )
 
 // maxMessage is how long the message of a condition may be, in bytes: the CRD allows as many
-// characters, and one message too long would keep the whole status out.
+// characters, and a single message that is too long would get the whole status rejected.
 const maxMessage = 32768
 
-// bounded is a text that is cut behind a whole character where it is too long.
+// bounded truncates a text that is too long, after a whole character.
 func bounded(text string) string {
 	if len(text) <= maxMessage {
 		return text
@@ -24,13 +24,13 @@ func bounded(text string) string {
 	return text[:n] + more
 }
 
-// full is "namespace/name.v7".
+// full returns "namespace/name.v7".
 func full(s flux.Snapshot) string { return fmt.Sprintf("%s/%s.v%d", s.Namespace, s.Name, s.Version) }
 
-// versionedChart is "app@1.0.0".
+// versionedChart returns "app@1.0.0".
 func versionedChart(s flux.Snapshot) string { return s.ChartName + "@" + s.ChartVersion }
 
-// succeeded is the message of an install or upgrade that went well.
+// succeeded returns the message about an action that succeeded.
 func succeeded(action string, s flux.Snapshot) string {
 	return fmt.Sprintf("Helm %s succeeded for release %s with chart %s", action, full(s), versionedChart(s))
 }
@@ -40,7 +40,7 @@ func (p *pass) tellOf(s flux.Snapshot, warning bool, reason, message string) {
 	p.tell(Event{Warning: warning, Reason: reason, Message: message, Metadata: metadata(s.ChartVersion, s.ConfigDigest, s.AppVersion, s.OCIDigest)})
 }
 
-// metadata are an event's annotations.
+// metadata returns an event's annotations.
 func metadata(revision, token, appVersion, ociDigest string) map[string]string {
 	out := map[string]string{}
 	for name, text := range map[string]string{"revision": revision, "token": token, "app-version": appVersion, "oci-digest": ociDigest} {

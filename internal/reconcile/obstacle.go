@@ -20,10 +20,10 @@ func (r *Reconciler) dependencyInterval() time.Duration {
 	return dependencyInterval
 }
 
-// terminal begins the message of what no further try can mend.
+// terminal begins the message about what no retry can fix.
 const terminal = "Reconciliation failed terminally due to configuration error: "
 
-// obstacle ends a pass that has not come as far as the release.
+// obstacle ends a pass that did not get as far as the release.
 func (p *pass) obstacle(d decision.Decision) error {
 	text := p.masked(p.why(d))
 	message, tell := text, true
@@ -44,7 +44,7 @@ func (p *pass) obstacle(d decision.Decision) error {
 	case d.Action == decision.Stall:
 		p.stall(d.Reason, message)
 		p.observed = true
-		if len(p.input.Cycle) > 0 { // somebody else may end it, of another shard
+		if len(p.input.Cycle) > 0 { // another shard may end it
 			p.after = p.hr.Spec.Interval.Duration
 		}
 		return nil
@@ -55,8 +55,8 @@ func (p *pass) obstacle(d decision.Decision) error {
 	return errors.New(text)
 }
 
-// artifact is the message about a source that can't be read, or a chart that can't be
-// loaded, and whether an event tells of it.
+// artifact returns the message about a source that can't be read, or a chart that can't
+// be loaded, and whether an event reports it.
 func (p *pass) artifact(text string) (message string, tell bool) {
 	switch err := p.input.Obstacles.Chart; {
 	case err == nil:
@@ -67,7 +67,7 @@ func (p *pass) artifact(text string) (message string, tell bool) {
 	return "Could not load chart: " + text, true
 }
 
-// why is the reason in helm-controller's words.
+// why returns the reason in helm-controller's words.
 func (p *pass) why(d decision.Decision) string {
 	o := p.input.Obstacles
 	if len(p.input.Cycle) > 0 {
@@ -96,7 +96,7 @@ func (p *pass) why(d decision.Decision) string {
 	return d.Because[0]
 }
 
-// masked is a text without secrets.
+// masked returns a text without secrets.
 func (p *pass) masked(text string) string {
 	if p.mask != nil {
 		text = p.mask.Text(text)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// fieldManager is helm-controller's, so that releases change hands without conflicts.
+// fieldManager is helm-controller's, so releases can change hands without conflicts.
 const fieldManager = "helm-controller"
 
 func install(hr *flux.HelmRelease) flux.Install     { return value(hr.Spec.Install) }
@@ -26,7 +26,7 @@ func value[T any](p *T) (out T) {
 	return out
 }
 
-// engineOptions are options as the engine takes them.
+// engineOptions converts options to the engine's.
 func (p *pass) engineOptions(o releaseset.Options) (plan.Options, engine.ServerSide) {
 	return o.Of(plan.Options{FieldManager: fieldManager, AsHelm: p.r.Compatible}), engine.ServerSide(o.ServerSide)
 }
@@ -39,9 +39,9 @@ func (p *pass) upgrading(last *release.Revision) (plan.Options, engine.ServerSid
 	return p.deploying(options.Upgrade(p.hr, last), last)
 }
 
-// deploying are the options of an install or upgrade. helm-controller 1.6 brings CRDs that are
-// there already to what the chart says where it sends server-side applies, with the policy Create,
-// too, by which they are left alone here.
+// deploying returns the options of an install or upgrade. With server-side apply, helm-controller
+// 1.6 updates existing CRDs to what the chart says even with the policy Create, with which they
+// are left alone here.
 func (p *pass) deploying(o releaseset.Options, last *release.Revision) (plan.Options, engine.ServerSide) {
 	out, side := p.engineOptions(o)
 	if p.r.Compatible && !out.SkipCRDs && !options.ClientSide(o.ServerSide, last) {
@@ -72,9 +72,9 @@ func testingOptions(hr *flux.HelmRelease) plan.Options {
 	return o
 }
 
-// withRetries is the HelmRelease with the strategy RetryOnFailure of its installs for the
-// upgrades that repeat one: helm-controller takes the upgrades' own, and stalls at the second
-// failure, unless both have it.
+// withRetries returns the HelmRelease with the strategy RetryOnFailure of its installs
+// applied to the upgrades that repeat one: helm-controller uses the upgrades' own strategy,
+// and stalls at the second failure unless both have it.
 func withRetries(hr flux.HelmRelease) flux.HelmRelease {
 	retried := func(s *flux.Strategy) bool { return s != nil && s.Name == flux.RetryOnFailure }
 	up := slices.ContainsFunc(hr.Status.History, func(s flux.Snapshot) bool {

@@ -5,18 +5,19 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a mistake of this program's that has ended a pass. That the others go on is
-// the caller's to see to; of this one the status stays as it was written last.
+// PanicError is a bug in this program that has ended a pass. The caller sees to it that
+// other passes go on; the status of this one stays as it was last written.
 type PanicError struct {
-	// What is said without secrets. Stack is where it happened, which holds no values.
+	// What is the text of the panic, without secrets. Stack is where it happened, which has no values
+	// in it.
 	What  string
 	Stack string
 }
 
 func (e *PanicError) Error() string { return "panic: " + e.What }
 
-// Panicked is the error of a panic over which nothing is known that could mask it: of a
-// value that is none of the runtime's own errors only the type is said.
+// Panicked returns the error of a panic when nothing is known that could mask its text:
+// of a value that is not one of the runtime's own errors, it gives only the type.
 func Panicked(v any) *PanicError {
 	what := fmt.Sprintf("%T", v)
 	if own, ok := v.(interface {
@@ -28,7 +29,7 @@ func Panicked(v any) *PanicError {
 	return &PanicError{What: what, Stack: string(debug.Stack())}
 }
 
-// panicked is the error of a panic of the pass.
+// panicked returns the error of a panic in the pass.
 func (p *pass) panicked(v any) error {
 	return &PanicError{What: p.masked(fmt.Sprint(v)), Stack: string(debug.Stack())}
 }

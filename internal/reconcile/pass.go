@@ -22,14 +22,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// Reconcile makes one pass over the HelmRelease: with finalizer and, where it has a chart
-// template, with the source that was made of it. It changes neither hr nor what in holds.
-// The lock of the release is taken by each action for itself.
+// Reconcile makes one pass over the HelmRelease, which has its finalizer and, where it
+// has a chart template, the source that was made from it. It changes neither hr nor what
+// in holds. Each action takes the lock of the release itself.
 //
-// An error says that the next pass is to be made after a pause that grows with each error
-// in a row; the outcome counts all the same, and says in its conditions why. It holds no
-// secrets. When ctx ends, what is under way stays pending, and the next pass goes on with
-// it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
+// An error means that the next pass is to be made after a pause that grows with each
+// error in a row; the outcome counts all the same, and its conditions say why. It
+// contains no secrets. When ctx ends, what is under way stays pending, and the next pass
+// continues it, here or elsewhere; with the cause ErrSuperseded it is recorded as failed.
 func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sources, report Report) (out Outcome, err error) {
 	next := *hr
 	if !r.Compatible {
@@ -52,7 +52,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, hr *flux.HelmRelease, in Sou
 	return p.outcome(hr.Status), err
 }
 
-// leaving is a context that ends with ctx, by the cause apply.ErrLeave where ctx has none.
+// leaving returns a context that ends with ctx, with the cause apply.ErrLeave unless ctx's is
+// ErrSuperseded.
 func leaving(ctx context.Context) (context.Context, func()) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	leave := func() {
@@ -72,9 +73,9 @@ func leaving(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// left says whether an action ended without an outcome: with the process, because the lock is
-// somebody else's by now, who goes on with it, or because the status could not tell of it before it
-// began. Nothing is to be written of it.
+// left reports whether an action ended without an outcome: because the process ends, because
+// somebody else now holds the lock and continues it, or because the status could not announce it
+// before it began. Nothing is then to be written about it.
 func left(err error) bool {
 	lost, unwritten := (*releasestore.LostError)(nil), (*unwrittenError)(nil)
 	return errors.Is(err, apply.ErrLeave) || errors.As(err, &lost) || errors.As(err, &unwritten)
@@ -83,11 +84,11 @@ func left(err error) bool {
 // pass is the state of one pass.
 type pass struct {
 	r *Reconciler
-	// hr has the status as it is by now.
+	// hr has the current status.
 	hr     *flux.HelmRelease
 	in     Sources
 	report Report
-	// over says whether the process ends.
+	// over reports whether the process is ending.
 	over func() bool
 
 	// acting is the action that the status says is being carried out.
@@ -95,7 +96,7 @@ type pass struct {
 	// performed says that the pass has begun an action.
 	performed bool
 	input     decision.Input
-	// standing says that the history stands for the records.
+	// standing says that the history stands in for the records.
 	standing bool
 	values   map[string]any
 	secrets  [][]byte
@@ -104,16 +105,16 @@ type pass struct {
 	// mask hides the secrets of the plan that was made last.
 	mask   *redact.Mask
 	engine *engine.Engine
-	// stored are records as objects.
+	// stored are the records as objects.
 	stored releasestore.Client
 	// judge is spec.healthCheckExprs, nil without any.
 	judge func(*unstructured.Unstructured) (readiness.Result, bool)
 
-	// moving says that the release is uninstalled because the HelmRelease means another one.
+	// moving says that the release is uninstalled because the HelmRelease now refers to another one.
 	moving bool
 
 	drift deviation
-	// adopted are the objects that were there before this pass has installed the release.
+	// adopted are the objects that existed before this pass installed the release.
 	adopted map[manifest.ID]bool
 	events  []Event
 	// observed says that the generation has been dealt with, deferred that what the pass was to
@@ -159,7 +160,7 @@ func (p *pass) run(ctx context.Context) error {
 
 const fulfilling = "Fulfilling prerequisites"
 
-// recovered takes back what an earlier pass has said of a prerequisite.
+// recovered takes back what an earlier pass has said about a prerequisite.
 func (p *pass) recovered() {
 	c := flux.Condition(p.hr.Status.Conditions, ready)
 	passed := []string{"DependencyNotReady", "DependencyCycle", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
@@ -168,7 +169,7 @@ func (p *pass) recovered() {
 	}
 }
 
-// attempt notes what this pass goes by.
+// attempt records what this pass is based on.
 func (p *pass) attempt(d decision.Decision) {
 	s := &p.hr.Status
 	s.StorageNamespace = p.hr.StorageNamespace()
@@ -182,8 +183,8 @@ func (p *pass) attempt(d decision.Decision) {
 	s.LastAttemptedValuesChecksum, s.LastReleaseRevision = "", 0
 }
 
-// handled notes that a request by annotation was seen, be there something to do for it or
-// not.
+// handled records that a request by annotation was seen, whether or not there was
+// anything to do for it.
 func (p *pass) handled(annotation string, into *string) {
 	_, asks := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
 	if at, ok := p.hr.Metadata.Annotations[annotation]; ok && asks {
@@ -196,7 +197,7 @@ func (p *pass) clearFailures() {
 	s.Failures, s.InstallFailures, s.UpgradeFailures = 0, 0, 0
 }
 
-// outcome compares with the status before.
+// outcome returns the result of the pass, compared with the status before.
 func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 	s := &p.hr.Status
 	if at, ok := p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]; ok && !p.putOff() {
@@ -216,22 +217,22 @@ func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 	}
 }
 
-// keepRollback has a pass that did nothing about a rollback whose process has died go on telling of
-// it: by that the next one knows that it may resume it.
+// keepRollback makes a pass that did nothing about a rollback whose process has died keep reporting
+// it: that tells the next pass that it may resume it.
 func (p *pass) keepRollback(before []metav1.Condition) {
 	if was := flux.Condition(before, reconciling); p.acting == actionRollback && !p.performed && p.is(reconciling, metav1.ConditionTrue) {
 		p.mark(reconciling, was.Status, was.Reason, was.Message)
 	}
 }
 
-// putOff says whether a release that is forced waits for its approval or for the lock: its
+// putOff reports whether a forced release is waiting for its approval or for the lock: its
 // request is handled only once it is made.
 func (p *pass) putOff() bool {
 	force, forced := p.hr.Metadata.Annotations[flux.AnnotationForceAt]
 	return p.deferred && forced && force == p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
 }
 
-// write has the status written and the events told while the pass goes on.
+// write has the status written and the events sent while the pass goes on.
 func (p *pass) write(ctx context.Context) error {
 	if p.report == nil {
 		return nil

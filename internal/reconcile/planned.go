@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Summary is a plan as the status of a HelmRelease has it, without secrets.
+// Summary is a plan as the status of a HelmRelease shows it, without secrets.
 type Summary struct {
 	// Text is the operation, the revision and chart, and the objects that are written.
 	Text string
-	// Digest is redact.EffectDigest of the plan, by which it is approved.
+	// Digest is the plan's redact.EffectDigest, by which it is approved.
 	Digest string
 }
 
-// planned has the condition Planned tell of the plan that was made last, be it carried out, held or
-// blocked. helm-controller has no such condition.
+// planned makes the condition Planned report the plan that was made last, whether it is carried
+// out, held or blocked. helm-controller has no such condition.
 func (p *pass) planned(made *plan.Plan) Summary {
 	is := Summary{Text: p.describe(made), Digest: redact.EffectDigest(made, nil)}
 	if p.r.Compatible {
@@ -40,7 +40,7 @@ var planReasons = map[plan.Operation]string{
 // maxNamed is how many steps a summary names.
 const maxNamed = 12
 
-// describe is the text of a plan's Summary.
+// describe returns the text of a plan's Summary.
 func (p *pass) describe(made *plan.Plan) string {
 	objects := written(made)
 	switch {
@@ -58,7 +58,7 @@ func (p *pass) describe(made *plan.Plan) string {
 	return fmt.Sprintf("%s to revision %d with chart %s@%s (%s)", made.Operation, made.ToRevision, made.ChartTo.Name, made.ChartTo.Version, objects)
 }
 
-// written are the objects that a plan writes, the first of them by name, and how.
+// written names the objects that a plan writes, up to maxNamed of them, and how.
 func written(made *plan.Plan) string {
 	var named []string
 	n := 0

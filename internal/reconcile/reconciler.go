@@ -1,7 +1,7 @@
 // Package reconcile makes passes over HelmReleases, as helm-controller does: gather
 // (chart, values, records, live objects), decide (internal/flux/decision), act
-// (internal/engine), and say what is to be written into the status and which events are
-// to be told. A pass that finds all in sync writes nothing.
+// (internal/engine), and say what to write into the status and which events to send. A
+// pass that finds everything in sync writes nothing.
 //
 // It decides nothing itself, watches nothing, and neither writes HelmReleases nor
 // fetches charts: a controller does, and calls it.
@@ -20,10 +20,10 @@ import (
 
 // Reconciler makes passes. It is safe for concurrent use, on one HelmRelease at a time.
 type Reconciler struct {
-	// Local are the objects of the cluster that HelmReleases are in: ConfigMaps and
-	// Secrets of values and kubeconfigs, dependencies, ServiceAccounts.
+	// Local reads objects of the cluster that the HelmReleases are in: ConfigMaps and
+	// Secrets with values and kubeconfigs, dependencies, ServiceAccounts.
 	Local Reader
-	// Connect gives the cluster that a release goes to; see NewConnector.
+	// Connect returns the cluster that a release goes to; see NewConnector.
 	Connect Connector
 	Now     func() time.Time
 	// Identity tells holders of locks apart.
@@ -32,80 +32,79 @@ type Reconciler struct {
 
 	// NoCrossNamespaceRefs forbids charts whose source is in another namespace.
 	NoCrossNamespaceRefs bool
-	// DefaultServiceAccount is impersonated where a HelmRelease names none; "" is nobody.
+	// DefaultServiceAccount is impersonated where a HelmRelease names none; "" means nobody.
 	DefaultServiceAccount string
-	// Compatible takes away the differences from helm-controller that docs/controller.md lists as
+	// Compatible removes the differences from helm-controller that docs/controller.md lists as
 	// such: in conditions, history, records and objects.
 	Compatible bool
 	// Review judges plans of installs and upgrades before they are applied; nil lets all
-	// pass.
+	// of them pass.
 	Review Reviewer
-	// Reviews reports whether Review may hold plans of the HelmRelease; nil is that it may.
+	// Reviews reports whether Review may hold plans of the HelmRelease; nil means that it may.
 	Reviews func(hr *flux.HelmRelease) bool
-	// Rendered hears, where it is set, how many bytes the manifest of a plan has, once the plan
-	// is made.
+	// Rendered, if set, is called with the size of a plan's manifest in bytes once the plan is
+	// made.
 	Rendered func(hr *flux.HelmRelease, bytes int)
-	// DependencyInterval is how long to wait for dependencies and sources; 0 is 30 s.
+	// DependencyInterval is how long to wait for dependencies and sources; 0 means 30 s.
 	DependencyInterval time.Duration
 }
 
-// Reader reads objects. A *cluster.Client is one, and so is what answers from a cache.
-// Errors are those of apimachinery's api/errors; an object that is not there is one for
-// which IsNotFound holds.
+// Reader reads objects. A *cluster.Client is one, and so is anything that answers from
+// a cache. Errors are those of apimachinery's api/errors; for an object that does not
+// exist, IsNotFound holds.
 type Reader interface {
 	Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error)
 }
 
-// Sources is what the controller has at hand of the chart, and of what has not changed.
+// Sources is what the controller has at hand: the chart, and what has not changed.
 type Sources struct {
 	// Source is the object that hr.ChartSource() names, with its status; nil when it
-	// can't be read, for the reason Err. What a chart template asks for is made by the
-	// controller.
+	// can't be read, for the reason Err. The controller creates the source that a chart
+	// template asks for.
 	Source *flux.Source
 	Err    error
 	// Chart loads the artifact of Source, checked against its digest. It is called when
-	// the chart is to be rendered, and for an OCIRepository or ExternalArtifact at each
-	// pass: keep charts by their digests. ErrArtifactGone says that it is not there (yet).
-	// The chart is not changed.
+	// the chart is to be rendered and, for an OCIRepository or ExternalArtifact, in each
+	// pass: cache charts by their digests. ErrArtifactGone says that the artifact does not
+	// exist (yet). The chart is not changed.
 	Chart func(ctx context.Context) (*chart.Chart, error)
-	// Hook is called, where it is set, when the pass begins with a hook, and Waiting once it
-	// has sent what it has to send and waits until that is ready. Hook may be called more
-	// than once.
+	// Hook, if set, is called when the pass begins with a hook, and Waiting once it has sent
+	// everything and only waits for that to become ready. Hook may be called more than once.
 	Hook, Waiting func()
 	// RecordsUnchanged says that no record of the release has been written since a pass
-	// that ended in sync, with the status that the HelmRelease has: they are not read then
-	// unless there is something to do. Without drift detection such a pass sends no request
-	// but those of Local.
+	// that ended in sync with the status that the HelmRelease has: they are then not read
+	// unless there is something to do. Without drift detection such a pass sends no
+	// requests but those of Local.
 	RecordsUnchanged bool
 }
 
-// Outcome is what a pass has come to.
+// Outcome is the result of a pass.
 type Outcome struct {
-	// Status is the new one, whole. Changed says whether it differs from the HelmRelease's:
-	// only then is it to be written.
+	// Status is the new status, complete. Changed says whether it differs from the
+	// HelmRelease's: only then is it to be written.
 	Status  flux.HelmReleaseStatus
 	Changed bool
-	// Events are to be told in this order. Those that Report was given are not among them.
+	// Events are to be sent in this order. Those that Report was given are not among them.
 	Events []Event
 	// After is when to make the next pass. With Again it is soon, after a pause that grows as
-	// behind errors; with neither nor an error, when something changes. Jitter is the
-	// controller's.
+	// after errors; with neither of them nor an error, when something changes. The controller
+	// adds the jitter.
 	After time.Duration
 	Again bool
-	// Released says of a HelmRelease that is being deleted that its finalizer may go.
+	// Released says that the finalizer of a HelmRelease that is being deleted may be removed.
 	Released bool
 }
 
-// Report hears of a pass while it acts: the status is to be written before it goes on,
-// the events are to be told. An error ends the pass. It is not called by a pass that has
-// nothing to do.
+// Report is called by a pass while it acts: the status is to be written before the pass
+// goes on, and the events are to be sent. An error ends the pass. A pass that has
+// nothing to do does not call it.
 type Report func(ctx context.Context, status flux.HelmReleaseStatus, events []Event) error
 
-// Event is what is told of a HelmRelease. It holds no secrets.
+// Event is an event about a HelmRelease. It contains no secrets.
 type Event struct {
-	// Warning says that it is one; else it is normal.
+	// Warning says that its type is Warning; otherwise it is Normal.
 	Warning bool
-	// Reason is helm-controller's word, such as "UpgradeSucceeded".
+	// Reason is helm-controller's, such as "UpgradeSucceeded".
 	Reason  string
 	Message string
 	// Metadata are the annotations of helm-controller's events:

@@ -39,8 +39,8 @@ func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
 	return p.rolledBack(ctx, d.Target, outcome, err)
 }
 
-// rolledBack notes what has come of a rollback to a revision: err is why it has failed. An
-// error is one that has left no record, or that passes.
+// rolledBack records the outcome of a rollback to a revision: err is why it has failed. An
+// error means that it has left no record, or is worth a retry.
 func (p *pass) rolledBack(ctx context.Context, to int, outcome apply.Outcome, err error) error {
 	history := p.hr.Status.Snapshots()
 	prev := history[slices.IndexFunc(history, func(s flux.Snapshot) bool { return s.Version == to })]

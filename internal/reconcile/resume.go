@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// made says whether the newest record is what the last attempt that the status tells of
-// was to make, and has not told the outcome of: the process that made it has died.
+// made reports whether the newest record is what the last attempt in the status was to
+// make, without the status telling its outcome: the process that made it has died.
 func (p *pass) made(last *release.Revision) bool {
 	s, history := p.hr.Status, p.hr.Status.Snapshots()
 	if len(history) > 0 && history[0].Version+1 != last.Version || last.Chart == nil || last.Chart.Metadata == nil {
@@ -33,8 +33,8 @@ func (p *pass) made(last *release.Revision) bool {
 		(config == s.LastAttemptedConfigDigest || upgrade(p.hr).PreserveValues) && p.ofThis(last)
 }
 
-// ofThis says whether objects of the revision, if it has any, carry this HelmRelease's
-// labels, and none those of another one.
+// ofThis reports whether all objects of the revision, if it has any, carry this
+// HelmRelease's labels.
 func (p *pass) ofThis(r *release.Revision) bool {
 	objects, err := r.Objects()
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *pass) ofThis(r *release.Revision) bool {
 	})
 }
 
-// underway is the action that the status says is being carried out, "" for none.
+// underway returns the action that the status says is being carried out, "" for none.
 func underway(hr *flux.HelmRelease) string {
 	c := flux.Condition(hr.Status.Conditions, reconciling)
 	if c == nil || c.Reason != progressing {
@@ -62,8 +62,9 @@ func underway(hr *flux.HelmRelease) string {
 	return name
 }
 
-// catchUp notes the outcome of an action whose process has died behind its last record and
-// before its status: else it would count as somebody else's, and be done once more.
+// catchUp records the outcome of an action whose process has died after its last record
+// and before its status: otherwise the record would count as somebody else's, and the
+// action would be done once more.
 func (p *pass) catchUp(ctx context.Context) error {
 	last, history := p.newest(), p.hr.Status.Snapshots()
 	if p.standing || last == nil || len(history) > 0 && history[0].Version >= last.Version || !p.made(last) || !p.load(ctx) {
@@ -94,7 +95,7 @@ func (p *pass) catchUp(ctx context.Context) error {
 	return err
 }
 
-// resuming is the action that goes on with what is pending.
+// resuming returns the action that continues what is pending.
 func (p *pass) resuming() action {
 	hr := p.hr
 	switch p.newest().Info.Status {
@@ -108,8 +109,8 @@ func (p *pass) resuming() action {
 	return action{"upgrade", releasing, hr.TimeoutOf(upgrade(hr).Timeout), p.resume}
 }
 
-// resume goes on with a revision that a run which is gone has left pending: with the same
-// revision, and without the hooks that have ended.
+// resume continues a revision that a run which has died left pending: with the same
+// revision, and without the hooks that have finished.
 func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 	last := p.newest()
 	var o plan.Options

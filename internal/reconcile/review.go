@@ -10,16 +10,15 @@ import (
 )
 
 // Reviewer judges the plan of an install or upgrade, and of the uninstall by which a
-// HelmRelease moves to another release, before anything of it is written. approved says that
-// somebody has approved it, false that it needs no approval.
-// Errors: a *Held for a plan that is not carried out; others fail the attempt, without a
-// record.
+// HelmRelease moves to another release, before any of it is written. approved is true if
+// somebody has approved it, false if it needs no approval. Errors: a *Held for a plan that
+// is not carried out; others fail the attempt, without a record.
 type Reviewer func(hr *flux.HelmRelease, made *plan.Plan, is Summary) (approved bool, err error)
 
-// Held says that a plan waits for its approval, or is denied. It counts as no failure, and
-// the release stays as it is.
+// Held says that a plan waits for its approval, or is denied. It does not count as a
+// failure, and the release stays as it is.
 type Held struct {
-	// Denied says that a policy forbids the plan, so that no approval helps.
+	// Denied says that a policy forbids the plan, so no approval helps.
 	Denied bool
 	// Message says what the plan does and how it is approved, without secrets.
 	Message string
@@ -27,8 +26,8 @@ type Held struct {
 
 func (e *Held) Error() string { return e.Message }
 
-// What a plan that waits is told by, in the condition Approved and as the reason of
-// Ready: helm-controller has neither. The plan that was approved last stays in the condition.
+// How a plan that waits is reported, in the condition Approved and as the reason of Ready:
+// helm-controller has neither. The plan that was approved last stays in the condition.
 const (
 	approved         = flux.ConditionApproved
 	planApproved     = "PlanApproved"
@@ -36,7 +35,7 @@ const (
 	planDenied       = "PlanDenied"
 )
 
-// review asks the reviewer about a plan; the status says that the action runs only once it may.
+// review asks the reviewer about a plan; the status reports the action as running only once it may run.
 func (p *pass) review(ctx context.Context, made *plan.Plan, is Summary) error {
 	if p.r.Review != nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade || made.Operation == plan.Uninstall && p.moving) {
 		yes, err := p.r.Review(p.hr, made, is)
@@ -56,22 +55,22 @@ func (p *pass) review(ctx context.Context, made *plan.Plan, is Summary) error {
 	return nil
 }
 
-// unwrittenError says that the status could not be written before an action began, so that nothing
-// of it was done.
+// unwrittenError says that the status could not be written before an action began, so nothing of
+// it was done.
 type unwrittenError struct{ err error }
 
 func (e *unwrittenError) Error() string { return e.err.Error() }
 
 func (e *unwrittenError) Unwrap() error { return e.err }
 
-// early says that the status tells of an action before its plan is made, and does not tell of the
-// uninstall of a HelmRelease that is deleted until it is done, as helm-controller's does.
+// early reports whether, as in helm-controller, the status reports an action before its plan is
+// made, and the uninstall of a deleted HelmRelease only once it is done.
 func (p *pass) early() bool {
 	return p.r.Compatible && (p.r.Review == nil || p.r.Reviews != nil && !p.r.Reviews(p.hr))
 }
 
-// hold is the end of a pass whose plan is held. It is planned again after the interval,
-// since what it does depends on the cluster, too.
+// hold ends a pass whose plan is held. It is planned again after the interval, since
+// what it does also depends on the cluster.
 func (p *pass) hold(held *Held) {
 	reason := approvalRequired
 	if held.Denied {
@@ -87,7 +86,7 @@ func (p *pass) hold(held *Held) {
 	p.after = p.hr.Spec.Interval.Duration
 }
 
-// nothingHeld takes back that a plan is held: there is none any more.
+// nothingHeld takes back that a plan is held: there is no longer one.
 func (p *pass) nothingHeld() {
 	if p.is(approved, metav1.ConditionFalse) {
 		p.drop(approved)

@@ -18,23 +18,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// Server is the API server of another cluster that trusts this one's issuer of tokens: what
-// a ConfigMap of spec.kubeConfig with the provider "generic" names (fluxcd/pkg auth/generic).
+// Server is the API server of another cluster that trusts this one's token issuer: what a
+// ConfigMap of spec.kubeConfig with the provider "generic" names (fluxcd/pkg auth/generic).
 type Server struct {
 	// Address is "https://host:port".
 	Address string
-	// Authority is what its certificate is checked by, in PEM; "" is the system's roots.
+	// Authority is the CA that its certificate is checked with, in PEM; "" means the system's roots.
 	Authority string
 	// Audiences are those of the tokens.
 	Audiences []string
-	// Namespace and Account are the ServiceAccount whose tokens these are; Account "" is the
-	// controller's own.
+	// Namespace and Account are the ServiceAccount whose tokens these are; "" as Account
+	// means the controller's own.
 	Namespace, Account string
 }
 
-// serverOf reads the ConfigMap. account is the ServiceAccount where it names none, "" the
-// controller's own, whose tokens are made out to the address alone: whoever may write a
-// ConfigMap could else be sent one that this cluster takes.
+// serverOf reads the ConfigMap. account is the ServiceAccount where it names none; ""
+// means the controller's own, whose tokens are issued for the address alone: otherwise
+// whoever may write a ConfigMap could be sent one that this cluster accepts.
 func serverOf(o *unstructured.Unstructured, account string) (*Server, error) {
 	refuse := func(format string, args ...any) (*Server, error) {
 		return nil, fmt.Errorf("KubeConfig configmap '%s/%s': "+format, append([]any{o.GetNamespace(), o.GetName()}, args...)...)
@@ -68,7 +68,7 @@ func serverOf(o *unstructured.Unstructured, account string) (*Server, error) {
 	return out, nil
 }
 
-// canonical is the address of an API server as "https://host:port".
+// canonical returns the address of an API server as "https://host:port".
 func canonical(address string) (string, error) {
 	if address == "" {
 		return "", fmt.Errorf("it is needed")
@@ -88,7 +88,7 @@ func canonical(address string) (string, error) {
 	return "https://" + strings.ToLower(u.Host), nil
 }
 
-// config is that of connections to the server, with tokens that local issues.
+// config returns the configuration of connections to the server, with tokens that local issues.
 func (s *Server) config(local *rest.Config) (*rest.Config, error) {
 	client, err := kubernetes.NewForConfig(local)
 	if err != nil {
@@ -99,11 +99,11 @@ func (s *Server) config(local *rest.Config) (*rest.Config, error) {
 	return out, nil
 }
 
-// beforehand is how long before its end a token is replaced. None lives shorter than ten
-// minutes (TokenRequest).
+// beforehand is how long before its expiry a token is replaced. None lives shorter than
+// ten minutes (TokenRequest).
 const beforehand = time.Minute
 
-// tokens are those of the server's ServiceAccount.
+// tokens issues tokens of the server's ServiceAccount.
 type tokens struct {
 	server *Server
 	client kubernetes.Interface
@@ -125,7 +125,7 @@ func (t tokens) Token() (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: got.Status.Token, Expiry: got.Status.ExpirationTimestamp.Add(-beforehand)}, nil
 }
 
-// account is the ServiceAccount, the controller's own where none is named.
+// account returns the ServiceAccount, the controller's own where none is named.
 func (t tokens) account(ctx context.Context) (namespace, name string, err error) {
 	if t.server.Account != "" {
 		return t.server.Namespace, t.server.Account, nil

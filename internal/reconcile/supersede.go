@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// ErrSuperseded is the cause of a context by which a pass ends its wait, and records its
-// revision as failed without counting that: another plan is to take its place.
+// ErrSuperseded is the cause of a context whose end makes a pass stop waiting and record
+// its revision as failed, without counting that: another plan is to replace it.
 var ErrSuperseded = errors.New("it was given up for a newer plan")
 
-// Supersedes says whether the HelmRelease as it is now would have another revision made than
-// the one that is being waited for, or none at all: then the wait is of no use. What stands
-// in the way of a pass does not supersede. It writes nothing.
+// Supersedes reports whether the HelmRelease, as it is now, would have another revision made
+// than the one that is being waited for, or none at all: then the wait is pointless. An
+// obstacle to a pass does not supersede. Supersedes writes nothing.
 func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in Sources) (differs bool, err error) {
 	switch {
 	case hr.Metadata.DeletionTimestamp != nil:
@@ -49,8 +49,8 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	return differs, p.safe(err)
 }
 
-// superseded notes an install or upgrade that was given up for a newer plan. It counts as no
-// failure.
+// superseded records an install or upgrade that was given up for a newer plan. That does not
+// count as a failure.
 func (p *pass) superseded(attempt flux.Attempt) {
 	m := p.chart.Metadata
 	message := fmt.Sprintf("Helm %s of release %s/%s with chart %s@%s was given up while it was waited for: its successor's plan differs",
@@ -60,7 +60,7 @@ func (p *pass) superseded(attempt flux.Attempt) {
 	p.tell(Event{Reason: canceled, Message: message, Metadata: metadata(m.Version, p.hr.Status.LastAttemptedConfigDigest, m.AppVersion, p.hr.Status.LastAttemptedRevisionDigest)})
 }
 
-// watcher tells when a run has come to a hook, and once that it only waits.
+// watcher reports when a run begins a hook, and once when it only waits.
 type watcher struct{ hook, waits func() }
 
 // Observe implements apply.Observer.

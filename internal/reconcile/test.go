@@ -62,7 +62,7 @@ func (p *pass) count() {
 	}
 }
 
-// ran says whether a test has begun.
+// ran reports whether a test has begun.
 func ran(hooks map[string]*flux.TestHook) bool {
 	for _, h := range hooks {
 		if !h.LastStarted.IsZero() {
@@ -72,7 +72,7 @@ func ran(hooks map[string]*flux.TestHook) bool {
 	return false
 }
 
-// completed says how many tests there are, those that were left out included, in
+// completed says how many tests there are, including those that were left out, in
 // helm-controller's words.
 func completed(n int) string {
 	switch n {

@@ -29,8 +29,8 @@ const (
 // deleting is Helm's description of a revision that is being uninstalled.
 const deleting = "Deletion in progress (or silently failed)"
 
-// takeDown uninstalls the release of the newest snapshot and notes it in the history.
-// none says that there was none, changed that a record was written.
+// takeDown uninstalls the release of the newest snapshot and records it in the history.
+// none says that there was no release, changed that a record was written.
 func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool, err error) {
 	cur, o := p.hr.Status.Snapshots()[0], p.uninstalling()
 	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
@@ -72,7 +72,7 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 	return false, true, err
 }
 
-// before is the good revision before the attempt that an uninstall remedies: nil for an install.
+// before returns the good revision before the attempt that an uninstall remediates: nil for an install.
 func (p *pass) before() *release.Revision {
 	history := release.NewHistory(p.input.Records)
 	if p.hr.Status.LastAttemptedReleaseAction == flux.AttemptInstall || len(history) == 0 {
@@ -81,8 +81,8 @@ func (p *pass) before() *release.Revision {
 	return history[:len(history)-1].LastSuccessful()
 }
 
-// uninstall is the end of a release: of a HelmRelease that is deleted, or means another
-// one by now. The release is where the status says.
+// uninstall ends a release: that of a HelmRelease that is deleted, or that refers to
+// another one by now. The release is where the status says.
 func (p *pass) uninstall(ctx context.Context) error {
 	cur := p.hr.Status.Snapshots()[0]
 	if err := p.open(ctx, cur.Namespace, p.hr.Status.StorageNamespace); err != nil {
@@ -111,9 +111,9 @@ func (p *pass) uninstall(ctx context.Context) error {
 	return nil
 }
 
-// move uninstalls the release that the status tells of, for the HelmRelease means another
-// one. The next pass installs that. Unlike helm-controller, unless it is to be compatible, it looks for
-// the old release's objects in the old namespace.
+// move uninstalls the release in the status because the HelmRelease now refers to another one, which
+// the next pass installs. Unlike helm-controller, unless Compatible is set, it looks for the old
+// release's objects in the old namespace.
 func (p *pass) move(ctx context.Context) error {
 	p.moving = true
 	err := p.uninstall(ctx)
@@ -130,12 +130,12 @@ func (p *pass) move(ctx context.Context) error {
 	return nil
 }
 
-// forget has the status tell of no release.
+// forget removes the release from the status.
 func (p *pass) forget() { p.hr.Status.History, p.hr.Status.StorageNamespace = nil, "" }
 
 // remove is the pass over a HelmRelease that is being deleted. Where the release can't be
-// uninstalled for want of a kubeconfig or a ServiceAccount it is left behind, and an event
-// says so.
+// uninstalled because a kubeconfig or a ServiceAccount is missing, it is left behind, and
+// an event says so.
 func (p *pass) remove(ctx context.Context) error {
 	p.released = true
 	if p.hr.Spec.Suspend || p.hr.Status.StorageNamespace == "" {

@@ -18,7 +18,7 @@ func revision(version int) func(*release.Revision) bool {
 }
 
 // unlock records a revision that a run has left pending as failed, unless that run still
-// holds the release's lock.
+// holds the lock.
 func (p *pass) unlock(ctx context.Context, _ decision.Decision) error {
 	defer p.summarize()
 	was := p.newest()

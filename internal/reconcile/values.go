@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// compose puts the values together.
+// compose merges the values.
 func (p *pass) compose(ctx context.Context) bool {
 	read := map[string]*unstructured.Unstructured{}
 	var failed error
@@ -52,7 +52,7 @@ func (p *pass) compose(ctx context.Context) bool {
 	return err == nil
 }
 
-// data is the content of a key of a ConfigMap or Secret, which may be nil. What is a
+// data returns the content of a key of a ConfigMap or Secret, which may be nil. A
 // Secret's is remembered for masking.
 func (p *pass) data(object *unstructured.Unstructured, key string) ([]byte, bool) {
 	if object == nil {
@@ -73,7 +73,7 @@ func (p *pass) data(object *unstructured.Unstructured, key string) ([]byte, bool
 	return data, true
 }
 
-// conceal remembers the content of a Secret, and the texts and numbers in it where it is YAML.
+// conceal remembers the content of a Secret, and the strings and numbers in it where it is YAML.
 func (p *pass) conceal(data []byte) {
 	p.secrets = append(p.secrets, data)
 	text, err := yaml.YAMLToJSON(data)
@@ -88,9 +88,10 @@ func (p *pass) conceal(data []byte) {
 	}
 }
 
-// minDigits is how many digits a number has that is looked for, as redact asks of texts.
+// minDigits is the minimum number of digits of a number that is masked, as in redact for strings.
 const minDigits = 4
 
+// texts returns the strings, and the numbers that are masked, in a value.
 func texts(v any) (out [][]byte) {
 	switch v := v.(type) {
 	case string:

@@ -8,11 +8,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// EffectDigest is "sha256:" and the SHA-256, in hex, of the plan's EffectList, by which an effect
-// is approved: a plan with the same intent that is made later has the same digest. Without a key it
-// covers that secrets change, but not their values, since somebody who knows everything else could
-// test guesses; with a key, of any length, it covers the values as an HMAC. It is "" for a plan
-// that can't be listed.
+// EffectDigest returns "sha256:" and the SHA-256, in hex, of the plan's EffectList, by which an
+// effect is approved: a plan with the same intent that is made later has the same digest. Without a
+// key it covers that secrets change, but not their values, since somebody who knows everything else
+// could test guesses; with a key, of any length, it covers the values as an HMAC. It is "" for a
+// plan that can't be listed.
 func EffectDigest(p *plan.Plan, key []byte) string { return NewMask(p).EffectDigest(p, key) }
 
 // EffectDigest is the function EffectDigest with a mask that was made from p.

@@ -29,13 +29,13 @@ func IsToken(s string) bool {
 		strings.HasPrefix(s, tokenOpen) && strings.HasSuffix(s, tokenClose)
 }
 
-// TokenID is the hash in a token: "9f2c…". Its argument must be a token.
+// TokenID returns the hash in a token: "9f2c…". Its argument must be a token.
 func TokenID(token string) string {
 	return token[len(tokenOpen):len(tokenOpen)+tokenHash] + "…"
 }
 
-// Mask replaces secret values in everything that is printed of a plan, and beside it: errors,
-// progress, logs, records. It is safe for concurrent use. A nil *Mask masks nothing.
+// Mask replaces secret values in everything that is printed of a plan, and along with it:
+// errors, progress, logs, records. It is safe for concurrent use. A nil *Mask masks nothing.
 //
 // A token's hash is an HMAC whose key is derived from all secret values of the plan: nobody can
 // test a guess at one value without knowing the others. Only 16 bits of the hash are printed,

@@ -16,7 +16,7 @@ import (
 // Notes masks a chart's notes. Notes are prose with commands to copy, so only secret values of
 // eight characters or more that stand alone as words are masked. A value that is also a data key,
 // the value of a label or a default of the chart counts as public. A value of sixteen characters or
-// more with digits is no word of prose, and is masked anywhere.
+// more with digits is not a word of prose, and is masked anywhere.
 func (m *Mask) Notes(text string) string {
 	if m == nil {
 		return text

@@ -15,7 +15,7 @@ func NewHistory(revisions []*Revision) History {
 	return h
 }
 
-// Last is the newest revision whatever its status, nil without any.
+// Last returns the newest revision, whatever its status; nil without any.
 func (h History) Last() *Revision {
 	if len(h) == 0 {
 		return nil
@@ -23,11 +23,11 @@ func (h History) Last() *Revision {
 	return h[len(h)-1]
 }
 
-// Deployed is the newest deployed revision, nil when there is none.
+// Deployed returns the newest deployed revision, nil when there is none.
 func (h History) Deployed() *Revision { return h.newest(StatusDeployed) }
 
-// LastSuccessful is the newest revision that was deployed successfully: the deployed one, else the
-// newest superseded one. It is nil when there is none.
+// LastSuccessful returns the newest revision that was deployed successfully: the deployed one,
+// else the newest superseded one. It is nil when there is none.
 func (h History) LastSuccessful() *Revision {
 	if r := h.newest(StatusDeployed); r != nil {
 		return r

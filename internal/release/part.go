@@ -20,7 +20,7 @@ const (
 	HookRuns
 )
 
-// Part is how much of the record the revision holds.
+// Part returns how much of the record the revision holds.
 func (r *Revision) Part() Part { return r.part }
 
 // ReadPart reads Sent, Outline or HookRuns from a record in JSON without keeping the rest in

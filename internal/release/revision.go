@@ -22,11 +22,11 @@ type Key struct {
 	Name      string `json:"name"`
 }
 
-// String is "namespace/name".
+// String returns "namespace/name".
 func (k Key) String() string { return k.Namespace + "/" + k.Name }
 
-// ApplyMethod says how a revision's objects were sent. Empty means client-side,
-// as every record that Helm 3 wrote.
+// ApplyMethod says how a revision's objects were sent. Empty means client-side, as in
+// every record that Helm 3 wrote.
 type ApplyMethod string
 
 const (
@@ -97,15 +97,15 @@ const (
 	PhaseFailed    Phase = "Failed"
 )
 
-// Key is the release that the revision belongs to.
+// Key returns the release that the revision belongs to.
 func (r *Revision) Key() Key { return Key{Namespace: r.Namespace, Name: r.Name} }
 
-// String is "web revision 7 (deployed)".
+// String returns "web revision 7 (deployed)".
 func (r *Revision) String() string {
 	return fmt.Sprintf("%s revision %d (%s)", r.Name, r.Version, r.Info.Status)
 }
 
-// ChartLabel is "name-version" of the revision's chart, "" without one.
+// ChartLabel returns "name-version" of the revision's chart, "" without one.
 func (r *Revision) ChartLabel() string {
 	if r.Chart == nil || r.Chart.Metadata == nil {
 		return ""
@@ -113,7 +113,7 @@ func (r *Revision) ChartLabel() string {
 	return r.Chart.Metadata.Name + "-" + r.Chart.Metadata.Version
 }
 
-// AppVersion is the application's version from the chart, "" when there is none.
+// AppVersion returns the application's version from the chart, "" when there is none.
 func (r *Revision) AppVersion() string {
 	if r.Chart == nil || r.Chart.Metadata == nil {
 		return ""
@@ -121,7 +121,7 @@ func (r *Revision) AppVersion() string {
 	return r.Chart.Metadata.AppVersion
 }
 
-// Annotations are the chart's annotations, nil when there are none.
+// Annotations returns the chart's annotations, nil when there are none.
 func (r *Revision) Annotations() map[string]string {
 	if r.Chart == nil || r.Chart.Metadata == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// PartSize is the share of a part of the revision in its record.
+// PartSize is how much of a record one part of the revision takes.
 type PartSize struct {
 	// What is "the manifest", "the values", "templates/web.yaml" …
 	What string
@@ -55,7 +55,7 @@ func asJSON(values map[string]any) []byte {
 	return data
 }
 
-// packedSize is approximately the length of base64(gzip(data)).
+// packedSize returns approximately the length of base64(gzip(data)).
 func packedSize(data []byte) int {
 	var n counter
 	w := gzip.NewWriter(&n)

@@ -11,7 +11,7 @@ import (
 )
 
 // manifestMark stands for the manifest while the rest of a record is encoded: the manifest of
-// 10,000 objects has 3 MB, and json.Marshal would hold it several times.
+// 10,000 objects is 3 MB, and json.Marshal would hold it several times.
 const manifestMark = "\x00manifest\x00"
 
 // writeNew writes a record that was not read.

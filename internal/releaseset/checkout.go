@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Checkout is what is known of the Git repository whose files are read.
+// Checkout is what is known about the Git repository whose files are read.
 type Checkout struct {
 	// Remotes are its URLs on other machines; none outside of Git.
 	Remotes []string
-	// Branch is the one that a change is to be merged into, or, where nothing is compared, the
-	// one that is checked out; "" where nobody knows.
+	// Branch is the one that a change is to be merged into or, where nothing is compared, the
+	// one that is checked out; "" when it is unknown.
 	Branch string
 }
 
@@ -20,18 +20,18 @@ type Checkout struct {
 type Likeness int
 
 const (
-	// Incomparable is a URL, or a checkout, of which nobody can tell.
+	// Incomparable is a URL, or a checkout, that can't be compared.
 	Incomparable Likeness = iota
 	// Same is the URL of a remote, however it is written.
 	Same
-	// Namesake has a remote's last part alone: a fork, a mirror, or a repository that is
-	// called alike.
+	// Namesake has only the last part in common with a remote: a fork, a mirror, or a
+	// repository of the same name.
 	Namesake
 	// Other is another repository.
 	Other
 )
 
-// Compare says whether a URL is that of the repository.
+// Compare returns whether a URL is that of the repository.
 func (c Checkout) Compare(url string) Likeness {
 	wanted, places := Location(url), c.Places()
 	switch {
@@ -45,13 +45,13 @@ func (c Checkout) Compare(url string) Likeness {
 	return Other
 }
 
-// Unlike says in what a URL of another repository differs: "is example.com/a/b, and no remote
-// of this checkout (example.com/a/c)".
+// Unlike says how a URL of another repository differs: "is example.com/a/b, and no remote of
+// this checkout (example.com/a/c)".
 func (c Checkout) Unlike(url string) string {
 	return fmt.Sprintf("is %s, and no remote of this checkout (%s)", Location(url), strings.Join(c.Places(), ", "))
 }
 
-// Places are the locations of the remotes, each once.
+// Places returns the locations of the remotes, each once.
 func (c Checkout) Places() []string {
 	var out []string
 	for _, url := range c.Remotes {
@@ -62,15 +62,16 @@ func (c Checkout) Places() []string {
 	return out
 }
 
-// Location is "example.com/owner/repository" of a repository's URL, without what several
-// URLs of one repository differ in, credentials among it; "" for a path of this machine.
-// Case does not count: no forge has two repositories that differ in nothing else.
+// Location returns "example.com/owner/repository" for a repository's URL, without
+// anything in which several URLs of one repository differ, such as credentials; "" for a
+// path on this machine. Case does not count: no forge has two repositories that differ
+// in nothing else.
 func Location(url string) string {
 	scheme, rest, hasScheme := strings.Cut(strings.ToLower(strings.TrimSpace(url)), "://")
 	switch {
 	case scheme == "file":
 		return ""
-	case !hasScheme: // as scp takes it
+	case !hasScheme: // as scp takes it: host:path
 		host, folder, ok := strings.Cut(scheme, ":")
 		if !ok || len(host) < 2 || strings.Contains(host, "/") {
 			return ""
@@ -81,7 +82,7 @@ func Location(url string) string {
 	host, folder, _ := strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "/")
 	host, _, _ = strings.Cut(host, ":")
 	folder = strings.Trim(strings.TrimSuffix(strings.Trim(folder, "/"), ".git"), "/")
-	for _, prefix := range []string{"ssh.", "altssh."} { // for networks without port 22, and of Azure DevOps
+	for _, prefix := range []string{"ssh.", "altssh."} { // for networks that block port 22, and Azure DevOps
 		host = strings.TrimPrefix(host, prefix)
 	}
 	for _, prefix := range []string{"v3/", "scm/"} { // SSH on Azure DevOps, HTTP on Bitbucket Data Center

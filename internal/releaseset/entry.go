@@ -1,12 +1,11 @@
-// Package releaseset reads files that declare many releases into one model: a Set
-// of Entries with needs between them, whatever the files' format. It selects
-// entries, puts them in the order of their needs, and says which of them differ from
-// those of another tree.
+// Package releaseset reads files that declare many releases into one model: a Set of
+// Entries with needs between them, whatever the files' format. It selects entries,
+// orders them by their needs, and says which of them differ from those of another tree.
 //
-// It is pure: it is handed a tree of files and the environment variables that may be
-// seen, and asks no cluster, fetches nothing and plans nothing (package setrun does).
-// Readers of other formats are packages of their own that give a Set: helmfile below
-// this one, internal/flux beside it.
+// It is pure: it is given a tree of files and the environment variables that may be
+// seen, and contacts no cluster, fetches nothing and plans nothing (package setrun
+// does). Readers of other formats are packages of their own that return a Set: helmfile
+// below this one, internal/flux beside it.
 package releaseset
 
 import (
@@ -20,16 +19,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Key identifies an entry: no two of a set have the same.
+// Key identifies an entry: no two entries of a set have the same one.
 type Key struct {
-	// Cluster is a name of Set.Clusters, or "" for the cluster that the connection
+	// Cluster is a name in Set.Clusters, or "" for the cluster that the connection
 	// flags name.
 	Cluster   string
 	Namespace string
 	Name      string
 }
 
-// String is "cluster/namespace/name", or "namespace/name" where no cluster is named.
+// String returns "cluster/namespace/name", or "namespace/name" where no cluster is named.
 func (k Key) String() string {
 	if k.Cluster == "" {
 		return k.Namespace + "/" + k.Name
@@ -53,17 +52,17 @@ func (k *Key) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Release is the key within its cluster.
+// Release returns the key within its cluster.
 func (k Key) Release() release.Key { return release.Key{Namespace: k.Namespace, Name: k.Name} }
 
-// Place is where something is declared. File is a slash-separated path from the
-// tree's root, Line counts from 1; 0 is the whole file.
+// Place is where something is declared. File is a slash-separated path from the tree's
+// root; Line counts from 1, and 0 means the whole file.
 type Place struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 }
 
-// String is "shop/releases.yaml:12".
+// String returns "shop/releases.yaml:12".
 func (p Place) String() string {
 	if p.Line == 0 {
 		return p.File
@@ -78,43 +77,43 @@ type Entry struct {
 	Chart Chart
 	// Values are in the order in which they are merged: the last one wins.
 	Values []Value
-	// Settings come after all Values.
+	// Settings are applied after all Values.
 	Settings Settings
 	Labels   map[string]string
-	// Needs are entries of the same set that have to be there before this one.
+	// Needs are entries of the same set that have to exist before this one.
 	Needs []Key
-	// Uninstalled says that the release shall not be there.
+	// Uninstalled says that the release is not to exist.
 	Uninstalled bool
 	Options     Options
 	// From is where the entry is declared.
 	From Place
-	// Manager is the object of a controller that deploys the entry; nil where there is
+	// Manager is the object of a controller that deploys the entry; nil when there is
 	// none.
 	Manager Manager
 }
 
-// Chart says which chart an entry deploys: Path, or Name with what finds it.
+// Chart says which chart an entry deploys: Path, or Name and the fields that help to find it.
 type Chart struct {
-	// Path is a folder or an archive of the tree.
+	// Path is a folder or an archive in the tree.
 	Path string `json:"path,omitempty"`
 	// Name is a reference as on the command line: repository/name, oci://…, a URL; or,
 	// with Repo, the chart's name there.
 	Name string `json:"name,omitempty"`
 	// Repo is the URL of a repository, as --repo takes it.
 	Repo string `json:"repo,omitempty"`
-	// Version is a version or a range of them; "" is the newest.
+	// Version is a version or a range of versions; "" is the newest.
 	Version string `json:"version,omitempty"`
-	// Tags is an expression that tags of a registry have to fit which Version chooses among,
-	// as Flux chooses them (see resolve.Request); "" for all, as Helm does.
+	// Tags is an expression that a registry's tags have to match for Version to choose among
+	// them, as in Flux (see resolve.Request); "" means all tags, as in Helm.
 	Tags string `json:"-"`
-	// Source is the one that Path is of, where not all files of the tree are in it.
+	// Source is the part of the tree that Path is in, where that does not have all of the tree's files.
 	Source Source `json:"-"`
 }
 
 // Source is a part of a tree.
 type Source interface {
-	// Omits says whether a file, by its path from the tree's root, is no part of it. Of
-	// folders it is false.
+	// Omits reports whether a file, given by its path from the tree's root, is not part
+	// of it. For folders it is false.
 	Omits(name string, mode fs.FileMode) bool
 }
 
@@ -127,28 +126,27 @@ func (c Chart) String() string {
 	return text
 }
 
-// Value is one layer of values: a file of the tree, or a table that stands in the
-// set's file.
+// Value is one layer of values: a file in the tree, or a table in the set's file.
 type Value struct {
 	File string
-	// Inline is the table where File is "": YAML, as a file of values would hold it.
+	// Inline is the table where File is "": YAML, as in a values file.
 	Inline []byte
-	// Optional says that a file which is not there counts as empty.
+	// Optional says that a missing file counts as empty.
 	Optional bool
-	// Encrypted says that the file's leaves are encrypted with SOPS. What is in it can
-	// be compared, not read.
+	// Encrypted says that the file's values are encrypted with SOPS. They can be
+	// compared, but not read.
 	Encrypted bool
 	// From is where an inline table begins, or where the file is named.
 	From Place
 }
 
-// Settings are texts as --set and its kin take them, in the order in which they are
+// Settings are the arguments of --set and its kin, in the order in which they are
 // applied. The FILE of File's KEY=FILE begins at the tree's root.
 type Settings struct {
 	JSON, Set, String, File, Literal []string
 }
 
-// Options are how an entry is deployed: the flags of install and upgrade by the same
+// Options are how an entry is deployed: the flags of install and upgrade with the same
 // names. Zero values are the flags' defaults.
 type Options struct {
 	Atomic          bool          `yaml:"atomic,omitempty" json:"atomic,omitempty"`
@@ -168,8 +166,8 @@ type Options struct {
 	// ServerSide is auto, true or false; "" is auto.
 	ServerSide  string `yaml:"serverSide,omitempty" json:"serverSide,omitempty"`
 	Description string `yaml:"description,omitempty" json:"description,omitempty"`
-	// ReuseValues puts the values on top of those of the newest revision. No file can say it:
-	// what is released then depends on what was.
+	// ReuseValues merges the values over those of the newest revision. No file can set it:
+	// what is released would then depend on what was.
 	ReuseValues bool `yaml:"-" json:"-"`
 	// Replace, KeepHistory and Cascade are those of plan.Options, for entries with a manager.
 	Replace     bool   `yaml:"-" json:"-"`
@@ -177,7 +175,7 @@ type Options struct {
 	Cascade     string `yaml:"-" json:"-"`
 }
 
-// Of is the options as a plan has them; defaults are what no entry says.
+// Of returns the options as a plan has them; defaults are those that no entry sets.
 func (o Options) Of(defaults plan.Options) plan.Options {
 	out := defaults
 	out.Atomic, out.CleanupOnFail = o.Atomic, o.CleanupOnFail
@@ -196,9 +194,9 @@ func (o Options) Of(defaults plan.Options) plan.Options {
 
 // Cluster is one of the clusters that a set's file names.
 type Cluster struct {
-	// Context is the kubeconfig's context; "" is the current one.
+	// Context is the kubeconfig context; "" is the current one.
 	Context string `yaml:"context,omitempty" json:"context,omitempty"`
-	// KubeVersion and APIVersions are what templates see where no cluster is asked.
+	// KubeVersion and APIVersions are what templates see when no cluster is asked.
 	KubeVersion string   `yaml:"kubeVersion,omitempty" json:"kubeVersion,omitempty"`
 	APIVersions []string `yaml:"apiVersions,omitempty" json:"apiVersions,omitempty"`
 }
@@ -209,11 +207,11 @@ type Set struct {
 	Entries []Entry
 	// Clusters are those that keys name.
 	Clusters map[string]Cluster
-	// Appliers are by their names, "Kustomization flux-system/apps".
+	// Appliers are keyed by their names, "Kustomization flux-system/apps".
 	Appliers map[string]Applier
-	// Warnings are about fields that were read and mean nothing here.
+	// Warnings are about fields that were read but mean nothing here.
 	Warnings []string
-	// Unread are what should declare entries and can't be read, with why not: nobody
-	// knows what they would be.
+	// Unread are the files and objects that should declare entries but can't be read,
+	// with the reason: nobody knows what the entries would be.
 	Unread []string
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/spelling"
 )
 
-// Decode reads a mapping into a struct, and refuses keys that the struct's yaml tags do
+// Decode reads a mapping into a struct, and rejects keys that the struct's yaml tags do
 // not name. Errors name the file and the line.
 func Decode(file string, node *yaml.Node, into any) error {
 	if node.Kind != yaml.MappingNode {
@@ -46,7 +46,7 @@ func Decode(file string, node *yaml.Node, into any) error {
 	return errors.Join(errs...)
 }
 
-// keysOf are the keys that a struct's tags name, those of embedded ones too.
+// keysOf returns the keys that a struct's tags name, including those of embedded structs.
 func keysOf(t reflect.Type) []string {
 	var out []string
 	for i := range t.NumField() {
@@ -76,7 +76,7 @@ func kindOf(node *yaml.Node) string {
 	return "no text"
 }
 
-// keyNode is the node of a key of a mapping; nil when it is not there.
+// keyNode returns the value of a key of a mapping; nil when there is none.
 func keyNode(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
@@ -86,7 +86,7 @@ func keyNode(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// replaced is a copy of a node in whose texts old is replaced.
+// replaced returns a copy of a node in whose texts old is replaced.
 func replaced(node *yaml.Node, old, with string) *yaml.Node {
 	out := *node
 	if node.Kind == yaml.ScalarNode {

@@ -8,7 +8,7 @@ import (
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// printed is a release as Format writes it: what declared reads.
+// printed is a release as Format writes it and declared reads it.
 type printed struct {
 	Name       string            `yaml:"name"`
 	Namespace  string            `yaml:"namespace"`
@@ -26,8 +26,9 @@ type printed struct {
 	Options    map[string]any    `yaml:",inline"`
 }
 
-// Format is the set as a releases.yaml, whatever its files' format: for reading, or to
-// go on with. Paths begin at the folder dir. Errors: inline values that are no YAML.
+// Format returns the set as a releases.yaml, whatever its files' format: to be read, or
+// to continue with. Paths are relative to the folder dir. Errors: inline values that
+// are not YAML.
 func (s *Set) Format(dir string) ([]byte, error) {
 	var releases []printed
 	for i := range s.Entries {
@@ -89,14 +90,14 @@ func (e *Entry) printed(dir string) (printed, error) {
 	return p, yaml.Unmarshal(options, &p.Options)
 }
 
-// chartFields are a chart's in a releases.yaml.
+// chartFields are the fields of a chart in a releases.yaml.
 type chartFields struct {
 	Repo    string `yaml:"repo,omitempty"`
 	Name    string `yaml:"name"`
 	Version string `yaml:"version,omitempty"`
 }
 
-// relative is a path of the tree from one of its folders.
+// relative returns a path of the tree relative to one of its folders.
 func relative(dir, name string) string {
 	out, err := filepath.Rel(filepath.FromSlash(dir), filepath.FromSlash(name))
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ResolveNeed is the entry that a need means: [[cluster/]namespace/]name. What is left
-// out is that of the entry itself; a name alone that is not in the entry's namespace
-// may be in another one of its cluster, if in one only. Errors are sentences about the
-// need.
+// ResolveNeed returns the entry that a need refers to: [[cluster/]namespace/]name. What
+// is omitted is that of the entry itself; a name alone that is not in the entry's
+// namespace may be in another namespace of its cluster, if only in one. Errors are
+// sentences about the need.
 func ResolveNeed(entries []Entry, of Key, need string) (Key, error) {
 	parts := strings.Split(need, "/")
 	wanted := of
@@ -42,7 +42,7 @@ func ResolveNeed(entries []Entry, of Key, need string) (Key, error) {
 	return Key{}, fmt.Errorf("%s needs %s, which is in several namespaces: write %s or %s", of, need, elsewhere[0], elsewhere[1])
 }
 
-// check finds what no set may have: two entries of one key, and needs in a circle.
+// check finds what no set may have: two entries with one key, and needs in a cycle.
 func (s *Set) check() error {
 	var errs []error
 	seen := map[Key]Place{}
@@ -60,7 +60,7 @@ func (s *Set) check() error {
 	return err
 }
 
-// Join is the sets as one. Errors: entries of the same key, needs in a circle,
+// Join adds other sets to s. Errors: entries with the same key, needs in a cycle,
 // clusters of one name that differ.
 func (s *Set) Join(others ...*Set) error {
 	for _, other := range others {
@@ -90,10 +90,10 @@ func (c Cluster) same(other Cluster) bool {
 	return c.Context == other.Context && c.KubeVersion == other.KubeVersion && slices.Equal(c.APIVersions, other.APIVersions)
 }
 
-// CycleError says that entries need each other in a circle.
+// CycleError says that entries need each other in a cycle.
 type CycleError struct{ Keys []Key }
 
-// Error is "a needs b needs a": names alone where these tell the entries apart.
+// Error returns "a needs b needs a": names alone when all are in one namespace.
 func (e *CycleError) Error() string {
 	names := make([]string, len(e.Keys))
 	alone := true
@@ -109,9 +109,9 @@ func (e *CycleError) Error() string {
 	return strings.Join(names, " needs ")
 }
 
-// Waves are the entries in the order of their needs: those of a wave need only what is
-// in earlier ones. Within a wave the order is that of the entries. Needs that are not
-// among the entries count as met. Errors: *CycleError.
+// Waves returns the entries in the order of their needs: those of a wave need only what
+// is in earlier ones. Within a wave the order is that of the entries. Needs that are
+// not among the entries count as met. Errors: *CycleError.
 func Waves(entries []Entry) ([][]Entry, error) {
 	w := waves{entries: map[Key]*Entry{}, depth: map[Key]int{}}
 	for i := range entries {
@@ -133,11 +133,11 @@ func Waves(entries []Entry) ([][]Entry, error) {
 
 type waves struct {
 	entries map[Key]*Entry
-	// depth is that of entries which are known: 0 needs nothing.
+	// depth is the depth of the entries that are known: 0 needs nothing.
 	depth map[Key]int
 }
 
-// of is the depth of an entry; path are the entries that have led to it.
+// of returns the depth of an entry; path are the entries that have led to it.
 func (w *waves) of(k Key, path []Key) (int, error) {
 	if depth, known := w.depth[k]; known {
 		return depth, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// FormatVersion is that of Document: minor versions only add.
+// FormatVersion is the version of Document: minor versions only add.
 const FormatVersion = "1.0"
 
 // Document is the plan of a set, for people and machines: every entry of the set, and
@@ -18,18 +18,18 @@ type Document struct {
 	ToolVersion   string `json:"toolVersion"`
 	// Files declare the set.
 	Files []string `json:"files"`
-	// Head and Base are the commits that are compared; "" where these are no commits.
+	// Head and Base are the commits that are compared; "" when these are not commits.
 	Head string `json:"head,omitempty"`
 	Base string `json:"base,omitempty"`
-	// Compared says that there was something to compare with, so that entries may be
+	// Compared says that there was something to compare with, so entries may be
 	// untouched.
 	Compared bool `json:"compared"`
 	// Digest is the SHA-256 of the set.json that was written, in hex; "" without one.
 	Digest string `json:"digest,omitempty"`
-	// Releases are in the order of risk: see Sort.
+	// Releases are in the order of risk: see Finish.
 	Releases []Planned `json:"releases"`
 	Warnings []string  `json:"warnings,omitempty"`
-	// Unread are the set's, of which releases may be missing here. They count as failed.
+	// Unread are the set's, so releases may be missing here. They count as failed.
 	Unread  []string `json:"unread,omitempty"`
 	Summary Summary  `json:"summary"`
 }
@@ -60,8 +60,8 @@ type Planned struct {
 	// File is the saved plan, in the folder of the set; Digest is the plan's in hex.
 	File   string `json:"file,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Deferred says why the entry can be planned well only after what it needs is
-	// there; "" for others. Its plan is an estimate until then.
+	// Deferred says why the entry can be planned properly only once what it needs
+	// exists; "" for others. Until then its plan is an estimate.
 	Deferred string `json:"deferred,omitempty"`
 }
 
@@ -70,22 +70,22 @@ type Summary struct {
 	Planned   int `json:"planned"`
 	Changed   int `json:"changed"`
 	Untouched int `json:"untouched"`
-	// Idle are those that are touched and that their controller does nothing about.
+	// Idle are those that are touched but that their controller does nothing about.
 	Idle     int `json:"idle,omitempty"`
 	Left     int `json:"left"`
 	Blocked  int `json:"blocked"`
 	Failed   int `json:"failed"`
 	Deferred int `json:"deferred"`
-	// Objects is what the plans' summaries come to.
+	// Objects is the sum of the plans' summaries.
 	Objects plan.Summary `json:"objects"`
 }
 
-// Blocked says whether the entry can't be applied as it is.
+// Blocked reports whether the entry can't be applied as it is.
 func (p *Planned) Blocked() bool {
 	return p.Error != "" || p.Plan != nil && p.Plan.Summary.Blocking > 0
 }
 
-// Effect is the gravest effect of a set's plans.
+// Effect returns the gravest effect of a set's plans.
 func (d *Document) Effect() plan.Effect {
 	effect := plan.EffectNone
 	for _, r := range d.Releases {
@@ -103,8 +103,8 @@ func (d *Document) Effect() plan.Effect {
 	return effect
 }
 
-// Finish sorts the releases by how much they may hurt, and counts them. They are in the
-// order of their needs before, and stay so where they are equally grave.
+// Finish sorts the releases by how much they may hurt, and counts them. It expects them
+// in the order of their needs, which equally grave ones keep.
 func (d *Document) Finish() {
 	slices.SortStableFunc(d.Releases, func(a, b Planned) int { return cmp.Compare(a.gravity(), b.gravity()) })
 	d.Summary = Summary{Failed: len(d.Unread)}
@@ -113,7 +113,7 @@ func (d *Document) Finish() {
 	}
 }
 
-// gravity is 0 for what has to be seen first.
+// gravity returns a release's place in that order: 0 for what has to be seen first.
 func (p *Planned) gravity() int {
 	if p.Blocked() {
 		return 0

@@ -19,7 +19,7 @@ type file struct {
 	Releases []yaml.Node        `yaml:"releases"`
 }
 
-// declared is an element of releases. Defaults are the fields of defaults.
+// declared is an element of releases. The defaultables that it omits come from defaults.
 type declared struct {
 	Name string `yaml:"name"`
 	// Each repeats the element, with ${each} replaced.
@@ -36,7 +36,7 @@ type declared struct {
 	defaultables `yaml:",inline"`
 }
 
-// defaultables are what defaults may say for every release.
+// defaultables are the fields that defaults may set for every release.
 type defaultables struct {
 	Namespace string            `yaml:"namespace"`
 	Cluster   string            `yaml:"cluster"`
@@ -52,13 +52,12 @@ const (
 
 var ownVersion = regexp.MustCompile(`(?m)^(version:\s*|["']version["']:\s*|\{\s*version:\s*)\d`)
 
-// Own says of a file's content whether Read is the one to read it: it begins with a
-// version, which the other formats do not have.
+// Own reports whether Read is the one to read a file with this content: it begins with
+// a version, which the other formats do not have.
 func Own(data []byte) bool { return ownVersion.Match(data) }
 
-// Read reads a releases.yaml of a tree. Errors name the file and the line: a field that
-// there is none of, a path that leads out of the tree, needs that are not there or go in
-// a circle.
+// Read reads a releases.yaml of a tree. Errors name the file and the line: an unknown
+// field, a path that leads out of the tree, needs that do not exist or form a cycle.
 func Read(tree Tree, name string) (*Set, error) {
 	data, err := ReadFile(tree, name)
 	if err != nil {
@@ -134,7 +133,7 @@ func (r *reader) set(releases []yaml.Node) (*Set, error) {
 	return out, nil
 }
 
-// repeated are the elements that an element with each stands for, else itself.
+// repeated returns the elements that an element with each stands for, else the element itself.
 func repeated(node *yaml.Node) []*yaml.Node {
 	var names []string
 	if list := keyNode(node, "each"); list == nil || list.Decode(&names) != nil {

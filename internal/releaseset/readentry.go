@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// entry reads an element of releases, and the names that it needs.
+// entry reads an element of releases, and returns it with the names that it needs.
 func (r *reader) entry(node *yaml.Node) (Entry, []string, error) {
 	var d declared
 	if r.defaults != nil {
@@ -52,7 +52,7 @@ func (r *reader) entry(node *yaml.Node) (Entry, []string, error) {
 	return e, d.Needs, errors.Join(errs...)
 }
 
-// complete says what an entry lacks.
+// complete returns what an entry lacks.
 func (e *Entry) complete(clusters map[string]Cluster) error {
 	switch e.Options.ServerSide {
 	case "", "auto", "true", "false":
@@ -98,8 +98,8 @@ func (r *reader) chart(d *declared) (Chart, error) {
 	return c, errors.New("chart is missing: a path, a reference, or {repo, name, version}")
 }
 
-// ChartAt is the chart that a text in a file of folder dir means: what is there in the
-// tree, or can be nothing but a path; else a reference. Errors: *OutsideError.
+// ChartAt returns the chart that a text in a file of folder dir refers to: a path, if
+// it exists in the tree or can be nothing else, or a reference. Errors: *OutsideError.
 func ChartAt(tree Tree, dir, text, version string) (Chart, error) {
 	if strings.Contains(text, "://") {
 		return Chart{Name: text, Version: version}, nil
@@ -109,12 +109,12 @@ func ChartAt(tree Tree, dir, text, version string) (Chart, error) {
 	case err != nil:
 		return Chart{}, err
 	case strings.HasPrefix(text, ".") || strings.Count(text, "/") != 1 || exists(tree, joined):
-		return Chart{Path: joined}, nil // one that is not there is that entry's error
+		return Chart{Path: joined}, nil // one that does not exist is an error of its entry
 	}
 	return Chart{Name: text, Version: version}, nil
 }
 
-// value reads a file's path or a table.
+// value reads the path of a file, or a table.
 func (r *reader) value(node *yaml.Node) (Value, error) {
 	from := Place{r.file, node.Line}
 	switch node.Kind {
@@ -129,7 +129,7 @@ func (r *reader) value(node *yaml.Node) (Value, error) {
 	return Value{}, fmt.Errorf("values hold %s: they are paths of files and tables", kindOf(node))
 }
 
-// fromRoot rewrites KEY=FILE so that the file's path begins at the tree's root.
+// fromRoot rewrites KEY=FILE so the file's path begins at the tree's root.
 func fromRoot(dir, text string) (string, error) {
 	key, name, ok := strings.Cut(text, "=")
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Selector says which entries are meant: those that fit one of its terms. An empty one
-// selects all.
+// Selector says which entries are selected: those that match one of its terms. An empty
+// one selects all.
 type Selector [][]condition
 
 // condition is "key=value" or "key!=value".
@@ -17,9 +17,9 @@ type condition struct {
 	not        bool
 }
 
-// ParseSelector reads texts of "key=value,key!=value": all conditions of a text have
+// ParseSelector reads texts like "key=value,key!=value": all conditions of a text have
 // to hold, and of several texts one. Besides an entry's own labels there are name,
-// namespace, cluster and chart, as helmfile has them (its chart is the last part of the
+// namespace, cluster and chart, as in helmfile (its chart is the last part of the
 // chart's name).
 func ParseSelector(texts []string) (Selector, error) {
 	var s Selector
@@ -38,7 +38,7 @@ func ParseSelector(texts []string) (Selector, error) {
 	return s, nil
 }
 
-// Selects says whether an entry is meant.
+// Selects reports whether an entry is selected.
 func (s Selector) Selects(e Entry) bool {
 	if len(s) == 0 {
 		return true
@@ -70,7 +70,7 @@ func fits(term []condition, labels map[string]string) bool {
 	return true
 }
 
-// InCluster leaves the entries of one cluster. Errors: the set names no such cluster.
+// InCluster keeps only the entries of one cluster. Errors: the set names no such cluster.
 func (s *Set) InCluster(name string) error {
 	if _, known := s.Clusters[name]; !known {
 		return fmt.Errorf("there is no cluster %q among those of the set: %s", name, strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "))

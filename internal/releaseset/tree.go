@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Tree is the files of a repository. It must not lead out of its root, by links
-// either: (*os.Root).FS is such a tree.
+// Tree is the files of a repository. It must not lead out of its root, not even through
+// links: (*os.Root).FS is such a tree.
 type Tree = fs.FS
 
 // OutsideError says that a path leads out of the tree.
@@ -17,8 +17,8 @@ type OutsideError struct{ Path string }
 
 func (e *OutsideError) Error() string { return e.Path + " is outside of the repository" }
 
-// Join is the path of name, which is relative to the folder dir, from the tree's root.
-// Errors: *OutsideError.
+// Join returns the path of name, which is relative to the folder dir, from the tree's
+// root. Errors: *OutsideError.
 func Join(dir, name string) (string, error) {
 	joined := path.Join(dir, name)
 	if path.IsAbs(name) || !fs.ValidPath(joined) {
@@ -27,20 +27,20 @@ func Join(dir, name string) (string, error) {
 	return joined, nil
 }
 
-// ReadFile reads a file of a tree; where it is a link that leads out of the tree, that
-// is an *OutsideError.
+// ReadFile reads a file of a tree; if it is a link that leads out of the tree, that is
+// an *OutsideError.
 func ReadFile(tree Tree, name string) ([]byte, error) {
 	data, err := fs.ReadFile(tree, name)
 	return data, outside(name, err)
 }
 
-// exists says whether a path is there.
+// exists reports whether a path exists.
 func exists(tree Tree, name string) bool {
 	_, err := fs.Stat(tree, name)
 	return err == nil
 }
 
-// outside tells an escape by its name: os.Root has no error value for it.
+// outside recognises an escape by its text: os.Root has no error value for it.
 func outside(name string, err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) && strings.Contains(failed.Err.Error(), "escapes from parent") {
@@ -57,7 +57,7 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.String() + ": " + e.What }
 
-// at is a mistake at a line.
+// at returns a FieldError at a line.
 func at(file string, line int, format string, args ...any) error {
 	return &FieldError{Place{file, line}, fmt.Sprintf(format, args...)}
 }

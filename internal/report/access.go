@@ -9,7 +9,7 @@ import (
 )
 
 // access returns lines such as "ClusterRole/web gains get/list secrets" and "RoleBinding/web gives
-// Role/web to ServiceAccount/web". The subjects of a new role are in the line of the role.
+// Role/web to ServiceAccount/web". The subjects of a new role are on the role's line.
 func (w impactWriter) access(changes []plan.AccessChange) []string {
 	made := map[string]bool{}
 	for _, c := range changes {
@@ -60,7 +60,7 @@ func (w impactWriter) binding(c plan.AccessChange) []string {
 	return out
 }
 
-// grantsText is "get/list configmaps, secrets; create pods (web)".
+// grantsText returns text such as "get/list configmaps, secrets; create pods (web)".
 func grantsText(grants []plan.Grant) string {
 	parts := make([]string, len(grants))
 	for i, g := range grants {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// comparedWith is "argo-cd 9.7.1 (base)" for a chart; files have the names that were given, without
+// comparedWith returns "argo-cd 9.7.1 (base)" for a chart; files have the names that were given, without
 // the folders of absolute paths.
 func comparedWith(p *plan.Document) string {
 	a := *p.Against

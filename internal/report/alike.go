@@ -16,8 +16,8 @@ type repeated struct {
 	like int
 }
 
-// foldAlike keeps one of the changes that an object has in minFold places or more, such as in every
-// panel of a dashboard. Drift is never folded, and with full nothing is.
+// foldAlike keeps only one of the equal changes that an object has in minFold places or more, such
+// as in every panel of a dashboard. Drift is never folded, and with full nothing is.
 func foldAlike(changes []plan.Change, full bool) []repeated {
 	shapes := map[string]int{}
 	for _, c := range changes {
@@ -64,7 +64,7 @@ func shape(path string) string {
 	return strings.Join(parts, " ") + last
 }
 
-// joinAlike joins objects of one kind that are changed in the same way, if they are minFold or
+// joinAlike joins objects of one kind that change in the same way, if there are minFold of them or
 // more: "27 ConfigMaps".
 func (w entryWriter) joinAlike(entries []entry) []entry {
 	if w.view.full || len(w.view.only) > 0 {
@@ -135,12 +135,12 @@ func (w entryWriter) joined(entries []entry, same []int) entry {
 	return out
 }
 
-// CountOfKind is the number of objects of a kind: "1 Secret", "2 ConfigMaps".
+// CountOfKind returns the number of objects of a kind: "1 Secret", "2 ConfigMaps".
 func CountOfKind(n int, kind string) string {
 	return count(n, escape.Line(kind), plural(escape.Line(kind)))
 }
 
-// plural is the plural of a kind: "NetworkPolicies", "Ingresses".
+// plural returns the plural of a kind: "NetworkPolicies", "Ingresses".
 func plural(kind string) string {
 	switch {
 	case strings.HasSuffix(kind, "s"):

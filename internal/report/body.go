@@ -25,6 +25,7 @@ func digest(u *unstructured.Unstructured) string {
 	return joinFacts(facts)
 }
 
+// detail returns one fact about an object, "" if the object does not have it.
 func detail(u *unstructured.Unstructured, d kinds.Detail) string {
 	path := strings.Split(d.Path, ".")
 	switch d.Show {
@@ -65,6 +66,7 @@ func field(u *unstructured.Unstructured, path ...string) any {
 	return v
 }
 
+// fact returns a field's value after a label, "" if the field is missing.
 func fact(u *unstructured.Unstructured, label string, path ...string) string {
 	v := field(u, path...)
 	if v == nil {
@@ -116,6 +118,7 @@ func ports(u *unstructured.Unstructured, path ...string) string {
 	return "port " + list(all, 4)
 }
 
+// each returns the values that a list's items have under key, after a label.
 func each(u *unstructured.Unstructured, label, key string, path ...string) string {
 	var names []string
 	for _, item := range items(u, path...) {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// minFold is the number of objects from which the same change of a label is shown in one line.
+// minFold is from how many objects on the same change of a label is shown on one line.
 const minFold = 3
 
 // label is a change of a label or annotation, wherever it is in an object.
@@ -32,7 +32,7 @@ type collapsed struct {
 	restarts map[string]bool
 }
 
-// newFolds finds the shared changes of labels; with full there are none.
+// newFolds returns the changes of labels that objects share; with full there are none.
 func newFolds(p *plan.Document, full bool) collapsed {
 	f := collapsed{objects: map[label][]string{}, alone: map[string]bool{}, restarts: map[string]bool{}}
 	if full {
@@ -128,7 +128,7 @@ func (f collapsed) lines() []string {
 	return out
 }
 
-// sentence is "label helm.sh/chart web-1.4.2 → 1.5.0".
+// sentence returns text such as "label helm.sh/chart web-1.4.2 → 1.5.0".
 func (l label) sentence() string {
 	what := l.what + " " + escape.Line(l.key)
 	switch {

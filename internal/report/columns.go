@@ -46,12 +46,12 @@ func (t *textWriter) measure(sections []section) {
 	t.values = min(values, t.room(t.paths))
 }
 
-// room is the width for the values of a change beside paths of the given width.
+// room returns the width for the values of a change beside paths of the given width.
 func (t *textWriter) room(paths int) int {
 	return max(t.columns-rowIndent-paths-2*gap-t.causes, 10)
 }
 
-// what is the middle column of a change: its values, or how much of a text changes. It is at most
+// what returns the middle column of a change: its values, or how much of a text changes. It is at most
 // as wide as a line.
 func (t *textWriter) what(r row) string {
 	if t.full {
@@ -97,7 +97,7 @@ func (t *textWriter) entry(e entry) {
 	}
 }
 
-// detail is what happens to an object: beside its name if it fits into one line there, in the
+// detail returns what happens to an object: beside its name if it fits into one line there, in the
 // common column if possible; else below the name.
 func (t *textWriter) detail(e entry) (beside string, below []string) {
 	if e.detail == "" {
@@ -130,7 +130,7 @@ func (t *textWriter) rows(e entry) {
 }
 
 // row prints path, values and cause. Values that are too wide for their column follow the path
-// directly, or are on a line of their own if that is too wide, too.
+// directly, or go on a line of their own if that is too wide, too.
 func (t *textWriter) row(r row) {
 	sign := " "
 	if r.change.Cause == plan.CauseDrift {

@@ -26,7 +26,7 @@ func isText(c plan.Change) bool {
 
 func severalLines(s string) bool { return strings.Contains(strings.TrimSuffix(s, "\n"), "\n") }
 
-// textDiff is the unified diff of a change, with context unchanged lines around every difference.
+// textDiff returns the unified diff of a change, with context unchanged lines around every difference.
 func textDiff(c plan.Change, context int) (lines []diffLine, err error) {
 	from, _ := c.From.(string)
 	to, _ := c.To.(string)
@@ -51,7 +51,7 @@ func textDiff(c plan.Change, context int) (lines []diffLine, err error) {
 	return lines, nil
 }
 
-// hunk is "line 12" for "@@ -12,7 +12,8 @@": the place in the new text.
+// hunk returns "line 12" for "@@ -12,7 +12,8 @@": the place in the new text.
 func hunk(header string) string {
 	_, place, _ := strings.Cut(header, "+")
 	place, _, _ = strings.Cut(place, " ")
@@ -59,7 +59,7 @@ func hunk(header string) string {
 	return "line " + place
 }
 
-// tally is "+2 −1 lines".
+// tally returns text such as "+2 −1 lines".
 func tally(lines []diffLine) string {
 	plus, minus := 0, 0
 	for _, line := range lines {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// digests are "effect sha256:…" and, for a saved plan, "plan sha256:…"; shown formats each digest.
+// digests returns "effect sha256:…" and, for a saved plan, "plan sha256:…"; shown formats each digest.
 func digests(p *plan.Document, shown func(string) string) []string {
 	var out []string
 	if p.EffectDigest != "" {
@@ -26,7 +26,7 @@ func digests(p *plan.Document, shown func(string) string) []string {
 // whole returns a digest unchanged.
 func whole(digest string) string { return digest }
 
-// short is "sha256:0123456789ab…", enough to distinguish digests.
+// short returns the beginning of a digest, "sha256:0123456789ab…", enough to tell digests apart.
 func short(digest string) string {
 	if length := len("sha256:") + 12; len(digest) > length {
 		return digest[:length] + "…"

@@ -185,7 +185,7 @@ func (w entryWriter) row(c repeated) (row, error) {
 	return r, nil
 }
 
-// cause is "values image.tag" or "drift, kubectl-edit 3h ago".
+// cause returns text such as "values image.tag" or "drift, kubectl-edit 3h ago".
 func cause(c plan.Change) string {
 	text, detail := escape.Line(string(c.Cause)), escape.Line(c.Detail)
 	switch {

@@ -108,7 +108,7 @@ func stageLines(s section) []string {
 	return append(lines, s.folded...)
 }
 
-// stageColor is the colour of the most serious step.
+// stageColor returns the colour of the most serious step.
 func stageColor(s section) string {
 	color := ""
 	for _, e := range s.entries {

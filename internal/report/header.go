@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// title is "Release shop/web: upgrade 7 → 8".
+// title returns text such as "Release shop/web: upgrade 7 → 8".
 func title(p *plan.Document) string {
 	what := escape.Line(string(p.Operation))
 	if p.Against != nil {
@@ -67,7 +67,7 @@ func facts(p *plan.Document) []string {
 	return out
 }
 
-// chartFact is "web 1.4.2 → 1.5.0".
+// chartFact returns text such as "web 1.4.2 → 1.5.0".
 func chartFact(from, to plan.ChartRef) string {
 	if from.Name == "" || to.Name == "" {
 		return escape.Line(strings.TrimSpace(cmp.Or(to.Name, from.Name) + " " + cmp.Or(to.Version, from.Version)))
@@ -84,8 +84,8 @@ func chartFact(from, to plan.ChartRef) string {
 	return text
 }
 
-// appChange is " (app 7.2.4 → 8.2.1)"; "" if the application's version is unknown, unchanged, or
-// equal to the chart's.
+// appChange returns text such as " (app 7.2.4 → 8.2.1)"; "" if the application's version is
+// unknown, unchanged, or equal to the chart's.
 func appChange(from, to plan.ChartRef) string {
 	was, is := from.AppVersion, to.AppVersion
 	if was == "" || is == "" || was == is || was == from.Version && is == to.Version {
@@ -132,7 +132,7 @@ func headerNotes(p *plan.Document, v view) []note {
 	return notes
 }
 
-// sourceText is "oci://host/charts/web:1.4.2 (sha256:0123456789ab…)".
+// sourceText returns text such as "oci://host/charts/web:1.4.2 (sha256:0123456789ab…)".
 func sourceText(s plan.ChartSource, full bool) string {
 	text, digest := s.URL, s.Digest
 	if s.Repository != "" {
@@ -159,7 +159,7 @@ func onlyText(p *plan.Document, v view) string {
 	return " shown here; the plan is for the whole release"
 }
 
-// optionNames are the options that a reviewer wants to see.
+// optionNames returns the options that a reviewer wants to see.
 func optionNames(o plan.Options) []string {
 	var out []string
 	for _, option := range []struct {
@@ -208,7 +208,7 @@ func applyMethod(p *plan.Document) []string {
 	return nil
 }
 
-// furtherOptions are the options that a reviewer rarely wants to see.
+// furtherOptions returns the options that a reviewer rarely wants to see.
 func furtherOptions(o plan.Options) []string {
 	var out []string
 	add := func(set bool, format string, args ...any) {
@@ -240,7 +240,7 @@ func furtherOptions(o plan.Options) []string {
 	return out
 }
 
-// ruleText is "data of StatefulSet.apps named db-* where step.drift (policy.yaml)".
+// ruleText returns text such as "data of StatefulSet.apps named db-* where step.drift (policy.yaml)".
 func ruleText(r plan.Rule) string {
 	text := string(r.Risk)
 	if text == "" {

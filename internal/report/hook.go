@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// hookPolicies is the content of a hook's annotations, for the full output.
+// hookPolicies returns a hook's delete and log policies, for the full output.
 func hookPolicies(s *plan.Step) string {
 	if s.Hook == nil {
 		return ""
@@ -63,8 +63,8 @@ func (w entryWriter) inPlaceOf(room *plan.Step) string {
 	return "the last run's"
 }
 
-// hookText is "run to completion (weight -5), then delete". It includes the deletions before and
-// after the run, which are steps of their own.
+// hookText returns text such as "run to completion (weight -5), then delete". It includes the
+// deletions before and after the run, which are steps of their own.
 func (w entryWriter) hookText(s *plan.Step) string {
 	text := "create"
 	if s.Object.RunsToItsEnd() {

@@ -12,7 +12,7 @@ import (
 
 // HTML prints the plan as one self-contained page that loads nothing: steps can be folded and
 // searched, and colours follow the reader's choice of light or dark. What is too much for a browser
-// is cut and marked, see the limits below. It prints secrets when the plan holds them: see
+// is cut and marked as such, see the limits below. It prints secrets when the plan holds them: see
 // redact.Plan. Errors are those of w.
 func HTML(w io.Writer, p *plan.Document) error {
 	page, err := newPage(p, htmlView())
@@ -40,7 +40,7 @@ const htmlRows, htmlLines, htmlValue = 1000, 2000, 10_000
 
 func htmlView() view { return view{bodies: true, context: 3, rows: htmlRows, lines: htmlLines} }
 
-// elsewhere says where the parts are that a page leaves out.
+// elsewhere says where to find the parts that a page omits.
 const elsewhere = " (-o json has all)"
 
 // body prints the stages and what follows them.

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// impact is the plan's impact, one line each for pods, images, network, access, volumes and CRDs.
+// impact returns the plan's impact, one line each for pods, images, network, access, volumes and CRDs.
 func impact(p *plan.Document, v view, names namer) []note {
 	w := impactWriter{view: v, names: names}
 	var notes []note
@@ -41,7 +41,7 @@ type impactWriter struct {
 	names namer
 }
 
-// limit is the number of things to name, without a limit in the full output.
+// limit returns the number of things to name, 0 (no limit) in the full output.
 func (w impactWriter) limit(n int) int {
 	if w.view.full {
 		return 0
@@ -49,7 +49,7 @@ func (w impactWriter) limit(n int) int {
 	return n
 }
 
-// restarts are "3 Deployments (6 pods)" and "what operators run for 1 Prometheus".
+// restarts returns items such as "3 Deployments (6 pods)" and "what operators run for 1 Prometheus".
 func (impactWriter) restarts(impact plan.Impact) []string {
 	var out []string
 	for _, r := range impact.Restarts {
@@ -66,7 +66,7 @@ func (impactWriter) restarts(impact plan.Impact) []string {
 }
 
 // operated counts, by kind, the custom resources whose images change. Only their operators know
-// their pods.
+// which pods they have.
 func operated(images []plan.ImageChange) []string {
 	objects := map[string]map[manifest.ID]bool{}
 	for _, i := range images {
@@ -87,7 +87,7 @@ func operated(images []plan.ImageChange) []string {
 	return out
 }
 
-// images are "controller v1.13.5 → v1.15.1".
+// images returns items such as "controller v1.13.5 → v1.15.1".
 func (impactWriter) images(images []plan.ImageChange) []string {
 	var out []string
 	for _, i := range images {
@@ -103,7 +103,7 @@ func (impactWriter) images(images []plan.ImageChange) []string {
 	return out
 }
 
-// limits are "redis: memory none → 192Mi", one item for each limit of a container.
+// limits returns items such as "redis: memory none → 192Mi", one item for each limit of a container.
 func (impactWriter) limits(changes []plan.LimitChange) []string {
 	var out []string
 	for _, c := range changes {
@@ -123,7 +123,7 @@ func imagePair(from, to string) string {
 	return escape.Line(repository[strings.LastIndexByte(repository, '/')+1:]+" ") + cutMiddle(escape.Line(was), 40) + " → " + cutMiddle(escape.Line(is), 40)
 }
 
-// shortImage is an image without its digest if it has a tag.
+// shortImage returns an image without its digest if it has a tag.
 func shortImage(image string) string {
 	repository, version := cutImage(image)
 	tag, _, _ := strings.Cut(version, "@")
@@ -148,7 +148,7 @@ func cutImage(image string) (repository, version string) {
 	return name, version
 }
 
-// withoutDigest removes the digest of a version if its tag differs from the other one's.
+// withoutDigest removes the digest of a version whose tag differs from the other one's.
 func withoutDigest(version, other string) string {
 	tag, _, _ := strings.Cut(version, "@")
 	otherTag, _, _ := strings.Cut(other, "@")
@@ -158,7 +158,7 @@ func withoutDigest(version, other string) string {
 	return version
 }
 
-// traffic is "6 NetworkPolicies are new: web, db".
+// traffic returns items such as "6 NetworkPolicies are new: web, db".
 func (w impactWriter) traffic(changes []plan.ObjectChange) []string {
 	var out []string
 	for _, of := range []struct {
@@ -182,7 +182,7 @@ func (w impactWriter) traffic(changes []plan.ObjectChange) []string {
 	return out
 }
 
-// unqualified is an object's name without its kind.
+// unqualified returns an object's name without its kind.
 func (w impactWriter) unqualified(id manifest.ID) string {
 	_, name, _ := strings.Cut(w.names.name(id), "/")
 	return name
@@ -219,7 +219,7 @@ func fateText(fate plan.VolumeFate) string {
 	return escape.Line(string(fate))
 }
 
-// volume returns the names of what a change is about, with sizes.
+// volume returns the names of the claims, or else of the object, that a change affects, with sizes.
 func (w impactWriter) volume(c plan.VolumeChange) []string {
 	found := slices.Clone(c.Claims)
 	if len(found) == 0 {
@@ -237,7 +237,7 @@ func (w impactWriter) volume(c plan.VolumeChange) []string {
 	return found
 }
 
-// crds lists the CRDs that are written; those that stay are in a warning.
+// crds lists the CRDs that are written or deleted; a warning names those that stay.
 func (w impactWriter) crds(changes []plan.CRDChange) []string {
 	var created, changed, deleted, stricter, dropping []string
 	fields := 0

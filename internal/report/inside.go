@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// maxJSON and maxYAML limit the texts whose content is compared, in bytes. YAML takes some fifty
-// times as long to parse.
+// maxJSON and maxYAML limit the size, in bytes, of texts whose content is compared. YAML takes some
+// fifty times as long to parse.
 const (
 	maxJSON = 4 << 20
 	maxYAML = 128 << 10

@@ -13,7 +13,7 @@ import (
 
 // MarkdownOptions say how a plan is printed for a pull request.
 type MarkdownOptions struct {
-	// Budget is how many bytes a comment may have; 0 is DefaultBudget.
+	// Budget is how many bytes a comment may have; 0 means DefaultBudget.
 	Budget int
 	// Marker distinguishes comments about the same release, such as in two clusters; "" if there is
 	// only one.
@@ -24,13 +24,13 @@ type MarkdownOptions struct {
 	RestName string
 }
 
-// DefaultBudget is a bit less than the 65,536 characters that GitHub allows.
+// DefaultBudget is a little less than the 65,536 characters that GitHub allows.
 const DefaultBudget = 65000
 
 // marker begins the first line of a comment, by which a bot finds the comment to update.
 const marker = "<!-- kubectl-release plan of "
 
-// Marker is the first line of Markdown's output for a release, the same from plan to plan. name
+// Marker returns the first line of Markdown's output for a release, the same from plan to plan. name
 // is MarkdownOptions.Marker.
 func Marker(p *plan.Document, name string) string {
 	text := p.Release.String()
@@ -157,7 +157,7 @@ func (m *markdown) notes(notes []note) {
 	}
 }
 
-// alert prints one of GitHub's alerts; elsewhere it is a quotation
+// alert prints one of GitHub's alerts, which other forges show as a block quote
 // (https://docs.github.com/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#alerts).
 func (m *markdown) alert(kind, title string, notices []notice) {
 	if len(notices) == 0 || !m.add("\n> [!"+kind+"]\n") {
@@ -189,7 +189,7 @@ func noticeLine(n notice) string {
 	return "> - " + text + "\n"
 }
 
-// details prints deletions, then the graph, then the other steps by stages. whole is the same page
+// details prints deletions, then the graph, then the other steps by stage. whole is the same page
 // with nothing left out.
 func (m *markdown) details(p, whole *page) {
 	first := true
@@ -286,7 +286,7 @@ func entryLine(e entry) string {
 	return strings.TrimSpace(line)
 }
 
-// unfolding is a step with its changes and body to unfold, "" when it has none.
+// unfolding returns a step whose changes and body can be unfolded, "" if it has neither.
 func unfolding(e entry) string {
 	if len(e.rows) == 0 && len(e.body) == 0 {
 		return ""

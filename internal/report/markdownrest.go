@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// omit notes something that does not fit: its name for the comment, its text for the rest.
+// omit records something that does not fit: its name for the comment, its text for the rest.
 func (m *markdown) omit(name, text string) {
 	m.omitted = append(m.omitted, name)
 	m.rest.WriteString(text)
@@ -34,7 +34,7 @@ func (m *markdown) there(before, after string) string {
 	return before + m.restName + after
 }
 
-// restPage is the page with everything that did not fit into the comment.
+// restPage returns the page with everything that did not fit into the comment.
 func (m *markdown) restPage(p *page) string {
 	rest := strings.TrimSpace(m.rest.String())
 	if rest == "" {

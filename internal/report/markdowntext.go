@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// inline escapes text for a line of Markdown, so that it can't become markup, a link to an issue or
-// a mention.
+// inline escapes text for a line of Markdown, so it can't become markup, a link to an issue or a
+// mention.
 func inline(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -40,7 +40,7 @@ func inHTML(s string) string {
 	return plainMentions(s)
 }
 
-// codes joins items as code.
+// codes joins items as code spans, and counts those beyond limit.
 func codes(items []string, limit int) string {
 	var out []string
 	for i, item := range items {
@@ -53,7 +53,7 @@ func codes(items []string, limit int) string {
 	return strings.Join(out, ", ")
 }
 
-// markdown is the note as an item of a list, with at most limit items of its own; items that are
+// markdown returns the note as an item of a list, with at most limit items of its own; items that are
 // sentences have a line each.
 func (n note) markdown(limit int) string {
 	text := "- " + inline(n.label) + ":"
@@ -72,7 +72,7 @@ func (n note) markdown(limit int) string {
 	return text + "\n"
 }
 
-// code is a code span that its text can't end.
+// code returns a code span that its text can't end.
 func code(s string) string {
 	ticks := "`"
 	for strings.Contains(s, ticks) {
@@ -84,7 +84,7 @@ func code(s string) string {
 	return ticks + s + ticks
 }
 
-// fenced is a code block that its text can't end.
+// fenced returns a code block that its text can't end.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -24,7 +24,7 @@ func (m matrix) table() (heads []string, lines [][]string) {
 	return heads, lines
 }
 
-// title is "web and 3 others: 2 changes differ, 5 are alike".
+// title returns text such as "web and 3 others: 2 changes differ, 5 are alike".
 func (m matrix) title() string {
 	text := m.name
 	if len(m.like) > 0 {
@@ -61,7 +61,7 @@ func (m *markdown) matrices(all []matrix, alike []string) {
 	}
 }
 
-// table is a Markdown table of texts.
+// table returns a Markdown table of texts.
 func table(heads []string, lines [][]string) string {
 	var b strings.Builder
 	b.WriteString(tableHead(heads))

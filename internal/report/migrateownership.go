@@ -19,8 +19,8 @@ func migrations(p *plan.Document) (steps int) {
 	return steps
 }
 
-// migrateOwnership says what one step first takes over; if many steps do so, there is one line for
-// all.
+// migrateOwnership says what one step first takes over; if many steps do so, migrationLine says it
+// for all.
 func (w entryWriter) migrateOwnership(s *plan.Step) string {
 	var fields []string
 	if len(s.MigrateOwnership) > 0 && migrations(w.plan) < minFold {

@@ -40,7 +40,7 @@ func (n namer) name(id manifest.ID) string {
 	return escape.Line(name)
 }
 
-// count is "1 object" or "3 objects".
+// count returns "1 object" or "3 objects".
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -48,7 +48,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// list joins names, of which it shows at most limit.
+// list joins names and shows at most limit of them, all if limit is less than 1.
 func list(names []string, limit int) string {
 	if limit < 1 || len(names) <= limit {
 		return strings.Join(names, ", ")

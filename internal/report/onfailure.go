@@ -11,15 +11,16 @@ import (
 // ending describes what happens when a plan's run fails.
 type ending struct {
 	text string
-	// point is the stage and step from which on the run can't be undone completely, "" if there is
-	// none.
+	// point is the stage and step from which the run can no longer be undone completely, "" if
+	// there is none.
 	point string
 	// lasting is what the rollback does not undo; hidden is how many of these were left out.
 	lasting []notice
 	hidden  int
 }
 
-// endingOf describes a plan's failure path; nil when the revision is only recorded as failed.
+// endingOf describes a plan's failure path; nil when the revision is only recorded as failed, or
+// when only some objects are shown.
 func endingOf(p *plan.Document, v view, names namer) *ending {
 	f := p.OnFailure
 	if f == nil || len(v.only) > 0 {
@@ -50,8 +51,8 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	return out
 }
 
-// pointOfNoReturn is "Job/web-migrate in pre-upgrade hooks: until then all of it is undone", for
-// the first step with a lasting effect.
+// pointOfNoReturn returns text such as "Job/web-migrate in pre-upgrade hooks: until then all of it
+// is undone", for the first step with a lasting effect.
 func pointOfNoReturn(p *plan.Document, first plan.Lasting, names namer) string {
 	where := ""
 	p.Steps(func(stage plan.StageName, s *plan.Step) {
@@ -76,7 +77,7 @@ func cleanups(f *plan.OnFailure) int {
 	return n
 }
 
-// wayBack is "roll back to revision 7: 1 to delete, 2 to change; 1 hook".
+// wayBack returns text such as "roll back to revision 7: 1 to delete, 2 to change; 1 hook".
 func wayBack(r *plan.RollbackPreview) string {
 	text := fmt.Sprintf("roll back to revision %d", r.To)
 	if r.To == 0 {

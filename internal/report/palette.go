@@ -2,7 +2,7 @@ package report
 
 import "github.com/kubectl-release/kubectl-release/plan"
 
-// style is the meaning of a text; its value is the ANSI sequence.
+// style is the meaning of a text; its value is an ANSI escape sequence.
 type style string
 
 const (

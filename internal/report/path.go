@@ -2,8 +2,8 @@ package report
 
 import "strings"
 
-// shortPath omits the middle of a path that is wider than limit, if possible by whole parts. The
-// ends say most.
+// shortPath omits the middle of a path that is wider than limit, in whole parts if possible. The
+// ends say the most.
 func shortPath(path string, limit int) string {
 	if limit < 1 || width(path) <= limit {
 		return path

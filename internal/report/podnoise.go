@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// podNoise says that pods restart and sums up changes that have no other effect: labels and
-// checksums of the pod template. quiet says that these need no lines of their own; a single one has
-// its line, and in the full output all have.
+// podNoise says whether pods restart, and sums up changes that have no other effect: labels and
+// checksums of the pod template. quiet reports whether these need no lines of their own; a single
+// one keeps its line, and in the full output all do.
 func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 	labels, checksums, others := 0, 0, 0
 	for _, c := range s.Changes {

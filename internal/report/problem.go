@@ -68,7 +68,7 @@ func riskText(p *plan.Document, s *plan.Step, risk plan.Risk) string {
 	return ""
 }
 
-// scaleDown is "scale down: spec.replicas 5 → 2".
+// scaleDown returns text such as "scale down: spec.replicas 5 → 2".
 func scaleDown(s *plan.Step) string {
 	for _, c := range s.Changes {
 		if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {
@@ -110,7 +110,7 @@ func reason(what, why string) string {
 	return what + ": " + escape.Line(why)
 }
 
-// because is reason for a reason that is a clause.
+// because is like reason, for a why that is a clause.
 func because(what, why string) string {
 	if why == "" {
 		return what

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// recordText is lines such as "revision 8 deployed" and "revision 7 superseded".
+// recordText returns lines such as "revision 8 deployed" and "revision 7 superseded".
 func recordText(p *plan.Document, s *plan.Step) []string {
 	r := s.Record
 	if r == nil {
@@ -34,7 +34,7 @@ func recordText(p *plan.Document, s *plan.Step) []string {
 	return out
 }
 
-// revisions is "revision 7", "revisions 5 and 7" or "revisions 1–4, 6".
+// revisions returns "revision 7", "revisions 5 and 7" or "revisions 1–4, 6".
 func revisions(numbers []int) string {
 	sorted := slices.Sorted(slices.Values(numbers))
 	var parts []string

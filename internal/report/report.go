@@ -1,8 +1,8 @@
 // Package report prints a plan for people and machines: as text, JSON, Markdown, a graph and HTML.
 //
-// It decides nothing, it prints what the plan says. It opens no files, knows no terminal and prints
-// secrets when it is given a plan with secrets in it: call redact.Plan first. The same plan gives
-// the same bytes.
+// It decides nothing and prints what the plan says. It opens no files, knows of no terminal, and
+// prints secrets when it is given a plan with secrets in it: call redact.Plan first. The same plan
+// gives the same bytes.
 package report
 
 import (
@@ -23,7 +23,7 @@ type page struct {
 	verdict string
 	// impact is the plan's impact, shown below the counts.
 	impact []note
-	// idle means that no object changes and no hook has to run.
+	// idle reports whether no object changes and no hook has to run.
 	idle     bool
 	blocking []notice
 	warnings []notice
@@ -42,7 +42,7 @@ type page struct {
 type note struct {
 	label string
 	items []string
-	// lines says that each item begins a line.
+	// lines reports whether each item begins a line.
 	lines bool
 }
 
@@ -58,7 +58,7 @@ type notice struct {
 type section struct {
 	name    string
 	entries []entry
-	// text replaces the entries: "revision 8 deployed".
+	// text follows the entries, or stands alone: "revision 8 deployed".
 	text string
 	// folded lists what many objects share: changes of labels, and migrations of ownership.
 	folded []string
@@ -76,7 +76,7 @@ type entry struct {
 	rows   []row
 	// hiddenRows is how many rows were left out.
 	hiddenRows int
-	// objects is how many objects the entry stands for; 0 is the one that it names.
+	// objects is how many objects the entry stands for; 0 means the one that it names.
 	objects int
 	// body is the object in YAML, if it is to be shown.
 	body []string
@@ -103,7 +103,7 @@ type view struct {
 
 	only    []string
 	context int
-	// rows, lines and entries limit what is shown of an object, a text and a stage; 0 is no limit.
+	// rows, lines and entries limit what is shown of an object, a text and a stage; 0 means no limit.
 	rows, lines, entries int
 }
 
@@ -136,7 +136,7 @@ func (p *page) quiet() bool {
 	return true
 }
 
-// mark is the sign of an op.
+// mark returns the sign of an op.
 func mark(op plan.Op) string {
 	switch op {
 	case plan.OpCreate:

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Dangers counts a plan's risks in one line, the gravest first: "Risks: 1 loss
-// of data, 2 deletions". It is empty when there are none.
+// Dangers counts a plan's risks on one line, the gravest first: "Risks: 1 loss
+// of data, 2 deletions". It returns "" when there are none.
 func Dangers(c plan.RiskCounts) string {
 	var parts []string
 	for _, part := range []struct {
@@ -32,7 +32,7 @@ func Dangers(c plan.RiskCounts) string {
 	return "Risks: " + strings.Join(parts, ", ")
 }
 
-// statefulChange is "has volumes and changes: spec.serviceName a → b and 1 more".
+// statefulChange returns text such as "has volumes and changes: spec.serviceName a → b and 1 more".
 func statefulChange(s *plan.Step) string {
 	text := "changes"
 	if s.HasVolumes() {
@@ -49,7 +49,7 @@ func statefulChange(s *plan.Step) string {
 	return text
 }
 
-// gravestPair is a change in at most 60 characters; an image is shortened to its name and versions.
+// gravestPair returns a change in at most 60 characters; an image is shortened to its name and versions.
 func gravestPair(c plan.Change) string {
 	if text, ok := imageChange(c); ok {
 		return text

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// rollouts lists the workloads that have no available pod for a while, or fewer than a budget wants
-// and, in formats with room for it, how many pods the others have.
+// rollouts lists the workloads that have no available pod for a while, or fewer than a
+// PodDisruptionBudget wants, and, in formats with room for it, how many pods the others have.
 func (w impactWriter) rollouts(all []plan.Rollout) []string {
 	var gaps, others []string
 	for _, r := range all {
@@ -34,7 +34,7 @@ func (w impactWriter) rollouts(all []plan.Rollout) []string {
 	return gaps
 }
 
-// earlier is how long the last revisions took: "revision 7: 41s", "revision 6: failed after 2m".
+// earlier returns how long the last revisions took: "revision 7: 41s", "revision 6: failed after 2m".
 func (w impactWriter) earlier(runs []release.Run) []string {
 	if !w.view.bodies {
 		return nil
@@ -46,7 +46,7 @@ func (w impactWriter) earlier(runs []release.Run) []string {
 	return out
 }
 
-// took is "41s", or "failed after 2m".
+// took returns text such as "41s" or "failed after 2m".
 func took(r release.Run) string {
 	text := duration(r.Took.Round(time.Second))
 	if r.Took < time.Second {

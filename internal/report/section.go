@@ -31,7 +31,7 @@ func sections(p *plan.Document, v view, names namer, f collapsed) ([]section, er
 	return out, nil
 }
 
-// lastFolded is the last stage with objects whose changes may be folded. The folded changes are
+// lastFolded returns the last stage with objects whose changes may be folded. The folded changes are
 // shown there, where they can't be mistaken for changes of hooks or the record.
 func lastFolded(p *plan.Document) int {
 	last := -1

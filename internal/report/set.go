@@ -10,22 +10,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// setPage is the plan of a set in words, as page is that of a plan.
+// setPage is the plan of a set in words, as page is a plan in words.
 type setPage struct {
 	title   string
 	dangers string
 	// each has a row for each release; in rows, equal changes may share one.
 	each, rows []setRow
-	// digests says that some release has a digest.
+	// digests reports whether some release has a digest.
 	digests bool
 	// rest counts what has no row.
 	rest string
-	// matrices are what differs from cluster to cluster; alike are releases that change alike in
-	// all. reviews are who is asked for one.
+	// matrices are what differs from cluster to cluster; alike are the releases that change alike
+	// in all of them. reviews are the users and teams that are asked for one.
 	matrices []matrix
 	alike    []string
 	reviews  []asked
-	// unread are what can't be read of what declares the set.
+	// unread are the parts of the set's declaration that can't be read.
 	unread, warnings []string
 }
 
@@ -70,7 +70,7 @@ func newSetPage(d *releaseset.Document) *setPage {
 	return p
 }
 
-// setTitle is "Plan of 5 releases: 1 blocked, 3 change, 1 as it is".
+// setTitle returns text such as "Plan of 6 releases: 1 blocked, 3 change, 2 stay as they are".
 func setTitle(d *releaseset.Document) string {
 	s := d.Summary
 	var parts []string
@@ -134,7 +134,7 @@ func newSetRow(r *releaseset.Planned) setRow {
 	return row
 }
 
-// verdictText is "uninstall, then install".
+// verdictText returns text such as "uninstall, then install".
 func verdictText(v *releaseset.Verdict) string {
 	return strings.Join(append([]string{v.Action}, v.Then...), ", then ")
 }
@@ -152,7 +152,7 @@ func actedText(r *releaseset.Planned) string {
 	return text
 }
 
-// operationText is the operation, "upgrade 7 → 8", with "blocked" before it if the plan is blocked.
+// operationText returns the operation, "upgrade 7 → 8", with "blocked" before it if the plan is blocked.
 func operationText(p *plan.Document) string {
 	text := string(p.Operation)
 	if p.Against == nil && p.Operation == plan.Upgrade {
@@ -167,7 +167,7 @@ func operationText(p *plan.Document) string {
 	return text
 }
 
-// objectsText is "+1 ~2 -1 ▶2"; a recreated object is ±.
+// objectsText returns text such as "+1 ~2 -1 ▶2"; a recreated object is ±.
 func objectsText(s plan.Summary) string {
 	var parts []string
 	for _, part := range []struct {
@@ -205,7 +205,7 @@ func rowNotes(r *releaseset.Planned) []string {
 	return out
 }
 
-// firstBlocking is the first blocking problem, "" when there is none.
+// firstBlocking returns the first blocking problem, "" when there is none.
 func firstBlocking(p *plan.Document) string {
 	for _, problem := range p.Problems {
 		if problem.Blocking {
@@ -225,7 +225,7 @@ func estimated(p *plan.Document) bool {
 	return found
 }
 
-// shortDigest is the beginning of the digest; "" for a row of several releases, whose digests
+// shortDigest returns the beginning of the digest; "" for a row of several releases, whose digests
 // differ.
 func (r setRow) shortDigest() string {
 	if len(r.like) > 0 {
@@ -235,7 +235,7 @@ func (r setRow) shortDigest() string {
 	return r.Digest[:min(short, len(r.Digest))]
 }
 
-// isAre is "1 release is", "2 releases are".
+// isAre returns "1 release is" or "2 releases are".
 func isAre(n int, what string) string {
 	if n == 1 {
 		return "1 " + what + " is"

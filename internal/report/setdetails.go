@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// setDetail is what the row with that id unfolds to. cut says that a part of it, or all, did not
-// fit.
+// setDetail is what the row with that id unfolds to. cut reports whether a part of it, or all, did
+// not fit.
 type setDetail struct {
 	id   int
 	text string

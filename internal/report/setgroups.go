@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// grouped merges rows of equal changes: with the same chart, operation, objects and risks, and the
-// same changes of fields.
+// grouped merges rows with equal changes: the same chart, operation, objects, risks and notes, and
+// the same changes of fields.
 func grouped(rows []setRow) []setRow {
 	first := map[string]int{}
 	var out []setRow
@@ -45,7 +45,7 @@ func (r setRow) signature() string {
 	return strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")
 }
 
-// others is " and 3 others", "" for a row of one release.
+// others returns " and 3 others", "" for a row of one release.
 func (r setRow) others() string {
 	if len(r.like) == 0 {
 		return ""
@@ -53,7 +53,7 @@ func (r setRow) others() string {
 	return " and " + count(len(r.like), "other", "others")
 }
 
-// otherNames are the names of the releases in like.
+// otherNames returns the names of the releases in like.
 func (r setRow) otherNames() []string {
 	var out []string
 	for _, other := range r.like {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// SetMarker is the first line of Markdown's output for a set, by which a bot finds its comment.
-// name distinguishes sets; "" is the files that declare the set.
+// SetMarker returns the first line of Markdown's output for a set, by which a bot finds its comment.
+// name distinguishes sets; "" means the files that declare the set.
 func SetMarker(d *releaseset.Document, name string) string {
 	if name == "" {
 		name = strings.Join(d.Files, ", ")
@@ -20,7 +20,7 @@ func SetMarker(d *releaseset.Document, name string) string {
 }
 
 // SetMarkdown prints the plan of a set as one comment: first the table, in at most two fifths of
-// the budget, then the details in the order of risk. Each has what it needs or a fair share; what
+// the budget, then the details in order of risk. Each gets the room it needs or a fair share; what
 // one does not use goes to the others. What is not shown is counted, and is in Rest if that is
 // given. It prints secrets when the plans hold them. Errors are those of w and of Rest.
 func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
@@ -85,7 +85,7 @@ func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
 	}
 }
 
-// setTable prints a row for each release, the gravest first, and returns how many rows did fit.
+// setTable prints a row for each release, the gravest first, and returns how many rows fit.
 func (m *markdown) setTable(p *setPage) (shown int) {
 	if len(p.rows) == 0 {
 		return 0
@@ -101,7 +101,7 @@ func (m *markdown) setTable(p *setPage) (shown int) {
 	return len(p.rows)
 }
 
-// heads are the headings of the table.
+// heads returns the headings of the table.
 func (p *setPage) heads() []string {
 	out := []string{"Release", "Operation", "Chart", "Objects", "Risks and notes"}
 	if p.digests {
@@ -110,7 +110,7 @@ func (p *setPage) heads() []string {
 	return out
 }
 
-// markdown is the row with the given number of columns, and of names of the releases that share it.
+// markdown returns the row with that many columns, and that many names of the releases that share it.
 func (r setRow) markdown(columns, names int) string {
 	notes := inline(r.risks)
 	if notes != "" {
@@ -131,7 +131,7 @@ func (r setRow) markdown(columns, names int) string {
 	if digest != "" {
 		digest = code(digest)
 	}
-	// In a narrow window only the notes are wrapped, so that rows stay short.
+	// In a narrow window only the notes are wrapped, so rows stay short.
 	whole := strings.NewReplacer(" ", "\u00a0")
 	return "| " + strings.Join([]string{name, op, whole.Replace(inline(r.chart)), whole.Replace(inline(r.objects)), notes, digest}[:columns], " | ") + " |\n"
 }

@@ -94,7 +94,7 @@ func newMatrix(releases []*releaseset.Planned) matrix {
 	return m
 }
 
-// columnOf is the cluster, or the namespace if the cluster has no name.
+// columnOf returns the cluster, or the namespace if the cluster has no name.
 func columnOf(r *releaseset.Planned) string {
 	if r.Cluster == "" {
 		return escape.Line(r.Release.Namespace)
@@ -139,7 +139,7 @@ func effectsOf(r *releaseset.Planned, see func(what string)) map[string]string {
 	return out
 }
 
-// cellOf is a change in one cluster: "–" if nothing changes there.
+// cellOf returns a change in one cluster: "–" if nothing changes there.
 func cellOf(r *releaseset.Planned, text string) string {
 	switch {
 	case text != "":
@@ -153,7 +153,7 @@ func cellOf(r *releaseset.Planned, text string) string {
 }
 
 // differing returns, for each release, the facts in which it differs from the others: they may be
-// the reason for its different changes.
+// why its changes differ.
 func differing(releases []*releaseset.Planned) []string {
 	facts, counts := make([][]string, len(releases)), map[string]int{}
 	for i, r := range releases {

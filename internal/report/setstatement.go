@@ -20,7 +20,7 @@ type setPredicate struct {
 	ToolVersion string             `json:"toolVersion"`
 }
 
-// statedRelease is one plan of the set, which is covered by the set's digest through its own.
+// statedRelease is one plan of the set; the set's digest covers it through its own digest.
 type statedRelease struct {
 	Key          releaseset.Key `json:"key"`
 	Operation    plan.Operation `json:"operation"`

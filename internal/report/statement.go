@@ -39,7 +39,7 @@ type statementPredicate struct {
 	Chart        plan.ChartRef     `json:"chart,omitzero"`
 	ChartSource  *plan.ChartSource `json:"chartSource,omitempty"`
 	Summary      plan.Summary      `json:"summary"`
-	// Policy is the digest of the rules that judged the plan, "" without any.
+	// Policy is the digest of the rules that judged the plan, "" if there were none.
 	Policy      string       `json:"policy,omitempty"`
 	Origin      *plan.Origin `json:"origin,omitempty"`
 	ToolVersion string       `json:"toolVersion"`
@@ -75,8 +75,8 @@ func Statement(w io.Writer, p *plan.Document) error {
 	return nil
 }
 
-// StatedDigest is the digest of the plan or set that a statement is about. Errors: it is no
-// statement with that predicate type.
+// StatedDigest returns the digest of the plan or set that a statement is about. It is an
+// error if text is not a statement with that predicate type.
 func StatedDigest(text []byte, predicate string) (string, error) {
 	var s statement
 	if err := json.Unmarshal(text, &s); err != nil {

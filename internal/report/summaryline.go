@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// summaryLine is the line that starts with "Plan:", or says that nothing changes.
+// summaryLine returns the line with the counts, "Plan: …", or one that says that nothing changes.
 func summaryLine(p *plan.Document) string {
 	c := p.Summary
 	if c.ObjectChanges() == 0 && c.Blocking == 0 {
@@ -54,7 +54,7 @@ func summaryLine(p *plan.Document) string {
 	return text
 }
 
-// hookCounts is "1 hook changes, 11 hooks as before".
+// hookCounts returns text such as "1 hook changes, 11 hooks as before".
 func hookCounts(n int, h plan.HookChanges) string {
 	var parts []string
 	add := func(n int, one, many string) {
@@ -69,7 +69,7 @@ func hookCounts(n int, h plan.HookChanges) string {
 	return strings.Join(parts, ", ")
 }
 
-// noChangesLine is the line for a plan that changes no object.
+// noChangesLine returns the line for a plan that changes no object.
 func noChangesLine(p *plan.Document, c plan.Summary) string {
 	hooks := ""
 	if c.Hooks > 0 {
@@ -105,7 +105,7 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 		count(c.Unchanged, "object", "objects"), hooks)
 }
 
-// comparedVerdict is the line for a comparison without differences.
+// comparedVerdict returns the line for a comparison without differences.
 func comparedVerdict(p *plan.Document, c plan.Summary) string {
 	text := "No object changes against " + comparedWith(p)
 	if c.Unchanged > 0 {

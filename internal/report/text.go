@@ -14,17 +14,17 @@ type TextOptions struct {
 	// Color colours text by its meaning: green is new, yellow changes, red is deleted, cyan is a
 	// hook. Colour is never the only indication.
 	Color bool
-	// Width is the number of columns; 0 is 120.
+	// Width is the number of columns; 0 means 120, and 40 is the minimum.
 	Width int
-	// Full leaves nothing out and prints created objects as YAML.
+	// Full omits nothing and prints created objects as YAML.
 	Full bool
-	// Summary prints the header, the counts, problems and risks only.
+	// Summary prints only the header, the counts, problems and risks.
 	Summary bool
 	// Only prints objects that match one of these: "KIND" or "KIND/NAME",
 	// where NAME may have wildcards.
 	Only []string
-	// Context is how many unchanged lines surround a change in a text; 0 is 3,
-	// a negative number is none.
+	// Context is how many unchanged lines surround a change in a text; 0 means 3,
+	// a negative number means none.
 	Context int
 }
 
@@ -176,7 +176,7 @@ func (t *textWriter) line(s string) {
 	t.WriteByte('\n')
 }
 
-// wrapped prints words in as many lines as needed; lines after the first one are indented.
+// wrapped prints words on as many lines as needed; lines after the first are indented.
 func (t *textWriter) wrapped(prefix, text, indent string) {
 	for _, line := range wrap(prefix, text, indent, t.columns) {
 		t.line(line)

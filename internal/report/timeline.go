@@ -23,10 +23,10 @@ type timeline struct {
 // hookRow is a hook that runs.
 type hookRow struct{ event, name, what, took, failure string }
 
-// hookHeads are the headings of a timeline's columns.
+// hookHeads returns the headings of a timeline's columns.
 func hookHeads() []string { return []string{"When", "Hook", "What happens", "Took", "If it fails"} }
 
-// lines are the timeline's rows as texts.
+// lines returns the timeline's rows as texts.
 func (t timeline) lines() [][]string {
 	var out [][]string
 	for _, r := range t.rows {
@@ -55,7 +55,7 @@ func timelineOf(p *plan.Document, names namer) timeline {
 	return t
 }
 
-// runsText is "12s (revision 7), 11s (revision 6)".
+// runsText returns text such as "12s (revision 7), 11s (revision 6)".
 func runsText(runs []release.Run) string {
 	var out []string
 	for _, r := range runs {
@@ -77,7 +77,7 @@ func failureOf(p *plan.Document, changed bool) string {
 	return "the resources stay changed"
 }
 
-// title is "Hooks as a time line: 3, of which 2 took 23s when they ran last".
+// title returns text such as "Hooks as a time line: 3, of which 2 took 23s when they ran last".
 func (t timeline) title() string {
 	text := fmt.Sprintf("Hooks as a time line: %d", len(t.rows))
 	if t.known > 0 {

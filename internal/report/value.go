@@ -112,8 +112,8 @@ func isHidden(v any) bool {
 	return ok && redact.IsToken(s)
 }
 
-// cutPair shortens two values that are too wide together so that the first difference stays
-// visible: their common beginning is cut first. A short value leaves its room to the other one.
+// cutPair shortens two values that are too wide together so that their first difference stays
+// visible: the common beginning is cut first. A short value leaves its room to the other one.
 func cutPair(from, to string, room int) (string, string) {
 	room = max(room, 12)
 	half := room / 2
@@ -141,7 +141,8 @@ func cutPair(from, to string, room int) (string, string) {
 }
 
 // toWord returns how much more to cut from a text so that it does not begin within a word: up to
-// the first slash in its first half, else to another punctuation mark there; 0 if there is none.
+// the first slash in its first half, else to the first other character there that is neither a
+// letter nor a digit; 0 if there is none.
 func toWord(text []rune) int {
 	text = text[:len(text)/2]
 	if i := slices.Index(text, '/'); i >= 0 {
@@ -258,7 +259,7 @@ func value(v any) string {
 	}
 }
 
-// keys returns sorted keys, but first those that name an item.
+// keys returns the sorted keys, with those that name an item first.
 func keys(m map[string]any) []string {
 	sorted := slices.Sorted(maps.Keys(m))
 	for _, first := range []string{"record", "alert", "name", "kind", "apiVersion"} {

@@ -38,8 +38,8 @@ func valueChanges(p *plan.Document, v view) (user, defaults []string) {
 	return user, defaults
 }
 
-// isTold reports whether a default is shown in the header: not a new table, which belongs to a new
-// feature, and not one of an image, since images are shown elsewhere.
+// isTold reports whether a default is shown in the header: not a new map or list, which belongs to
+// a new feature, and not one of an image, since images are shown elsewhere.
 func isTold(c plan.Change) bool {
 	if c.From == nil && !jsontree.IsScalar(c.To) {
 		return false

@@ -16,16 +16,16 @@ type Words struct {
 // WordsFor returns the words for the parts of a plan.
 func WordsFor(p *plan.Document) Words { return Words{plan: p, names: newNamer(p)} }
 
-// Name is an object's name: "Deployment/web".
+// Name returns an object's name, such as "Deployment/web".
 func (w Words) Name(id manifest.ID) string { return w.names.name(id) }
 
 // Risk describes a risk of a step.
 func (w Words) Risk(s *plan.Step, risk plan.Risk) string { return riskText(w.plan, s, risk) }
 
-// Change is "spec.replicas 2 → 3", with at most limit characters after the path.
+// Change returns text such as "spec.replicas 2 → 3", with at most limit characters after the path.
 func (w Words) Change(c plan.Change, limit int) string {
 	return escape.Line(c.Path) + " " + pair(c, limit)
 }
 
-// Verdict is the line with the counts, or says that there is nothing to do.
+// Verdict returns the line with the counts, or one that says that there is nothing to do.
 func (w Words) Verdict() string { return summaryLine(w.plan) }

@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Declared returns the dependencies of a chart with URLs instead of @NAME and alias:NAME, from
-// which Helm's lock is computed. A dependency whose repository is not configured stays as in
-// Chart.yaml if lock, which may be nil, has an entry for it: that says which URL was meant. Errors:
-// *NoAliasError.
+// Declared returns the dependencies of a chart with URLs instead of @NAME and alias:NAME; Helm's
+// lock digest is computed from these. If the repository of a name is not configured, the URL comes
+// from the dependency's entry in lock, which may be nil. Errors: *NoAliasError.
 func Declared(m *chart.Metadata, known *Repositories, lock *Lock) ([]*chart.Dependency, error) {
 	out := make([]*chart.Dependency, len(m.Dependencies))
 	var errs []error
@@ -57,10 +56,11 @@ func (e *NoAliasError) Error() string {
 // FileScheme is the prefix of a dependency on another folder.
 const FileScheme = "file://"
 
-// Dependency returns where a dependency comes from. Its version is a range; with exact it is a
-// version. A repository's URL means the configured repository of that URL, if there is one. folder
-// is the chart's, to which file:// is relative; schemes are those of URLs, besides http and https,
-// that can be fetched. Errors are sentences about the dependency.
+// Dependency returns where a dependency comes from. Its version is a range, or with exact a single
+// version. A repository URL refers to the configured repository with that URL, if there is one.
+// folder is the chart's folder, which file:// paths are relative to; schemes lists the URL schemes
+// besides http and https that can be fetched. Errors are sentences about the dependency; one wraps
+// a *SchemeError.
 func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes []string, exact bool) (Reference, error) {
 	version, err := dependencyVersion(d, exact)
 	if err != nil {
@@ -81,7 +81,7 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes
 		}
 		return ref, nil
 	case IsRegistry(d.Repository):
-		// For a whole version a registry is asked for its tag, else for the list of tags.
+		// A complete version is looked up by its tag; for anything else the tags are listed.
 		ref.Version.Range = ref.Version.Range && !Strict(ref.Version.Version)
 		ref, err = ref.registry(strings.TrimSuffix(d.Repository, "/")+"/"+d.Name, "")
 		ref.Name = d.Name
@@ -101,7 +101,7 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes
 	return ref, nil
 }
 
-// dependencyVersion is the wanted version of a dependency.
+// dependencyVersion returns the wanted version of a dependency.
 func dependencyVersion(d *chart.Dependency, exact bool) (Wanted, error) {
 	if !exact && d.Version != "latest" {
 		if _, err := semver.NewConstraint(d.Version); err != nil {

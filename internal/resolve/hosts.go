@@ -9,19 +9,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Server says how to connect to a server, whatever is fetched from it.
+// Server says how to connect to a server, regardless of what is fetched from it.
 type Server struct {
-	// CAFile replaces the system's certificate authorities. CertFile and KeyFile belong together.
+	// CAFile replaces the system's certificate authorities. CertFile and KeyFile are set together.
 	CAFile   string `json:"caFile,omitempty"`
 	CertFile string `json:"certFile,omitempty"`
 	KeyFile  string `json:"keyFile,omitempty"`
-	// Insecure does not check the server's certificate.
+	// Insecure skips verification of the server's certificate.
 	Insecure bool `json:"insecureSkipTLSVerify,omitempty"`
 	// PlainHTTP connects to a registry without TLS.
 	PlainHTTP bool `json:"plainHTTP,omitempty"`
 }
 
-// Files returns the server with the name of each file replaced by of.
+// Files returns the server with the name of each file replaced by the result of of.
 func (s Server) Files(of func(file string) (string, error)) (Server, error) {
 	for _, file := range []*string{&s.CAFile, &s.CertFile, &s.KeyFile} {
 		if *file == "" {
@@ -36,7 +36,7 @@ func (s Server) Files(of func(file string) (string, error)) (Server, error) {
 	return s, nil
 }
 
-// String describes the settings, without the content of files.
+// String describes the settings, without the contents of files.
 func (s Server) String() string {
 	var out []string
 	for what, file := range map[string]string{"CA file ": s.CAFile, "client certificate ": s.CertFile} {
@@ -56,7 +56,7 @@ func (s Server) String() string {
 // Hosts is hosts.yaml: how to connect to servers, by HostName.
 type Hosts map[string]Server
 
-// HostName is a host as in hosts.yaml: HOST, or HOST:PORT if the port is not that of https.
+// HostName returns a host as written in hosts.yaml: HOST, or HOST:PORT unless the port is 443.
 func HostName(host string) string { return strings.TrimSuffix(strings.ToLower(host), ":443") }
 
 // ParseHosts parses hosts.yaml. An unknown key is an error, as in sources.yaml.
@@ -84,7 +84,7 @@ func ParseHosts(data []byte) (Hosts, error) {
 // Bytes returns the content of the file.
 func (h Hosts) Bytes() ([]byte, error) { return yaml.Marshal(h) }
 
-// Server returns the settings of a repository's entry for its server.
+// Server returns the connection settings in a repository's entry.
 func (r Repository) Server() Server {
 	return Server{CAFile: r.CAFile, CertFile: r.CertFile, KeyFile: r.KeyFile, Insecure: r.InsecureSkipTLSVerify}
 }

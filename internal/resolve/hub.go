@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// HubHit is a chart that a search in a hub has found.
+// HubHit is a chart found by searching a hub.
 type HubHit struct {
 	URL, Version, AppVersion, Description string
 	// Repository is the name of the chart's repository, RepositoryURL its URL.
@@ -26,7 +26,7 @@ func HubSearch(endpoint, words string) (string, error) {
 	return u.String(), nil
 }
 
-// ParseHub parses a hub's answer. A chart for which the hub gives no page of its own is at the
+// ParseHub parses a hub's search response. A chart without a packageUrl gets a URL below the
 // endpoint.
 func ParseHub(endpoint string, data []byte) ([]HubHit, error) {
 	var answer struct {

@@ -11,18 +11,18 @@ import (
 // Scheme is the prefix of references to registries.
 const Scheme = "oci://"
 
-// IsRegistry reports whether a reference is one to a registry.
+// IsRegistry reports whether a reference points to a registry.
 func IsRegistry(ref string) bool { return strings.HasPrefix(ref, Scheme) }
 
 // Image is a chart in a registry, oci://HOST/PATH[:TAG][@DIGEST].
 type Image struct {
 	// Host may have a port.
 	Host, Path string
-	// Tag is the tag in the registry, in which the + of a version is a _; "" when none was given.
+	// Tag is the tag in the registry, where _ replaces the + of a version; "" when none was given.
 	Tag string
 }
 
-// String is the reference as users write it.
+// String returns the reference as users write it.
 func (i Image) String() string {
 	text := Scheme + i.Host + "/" + i.Path
 	if i.Tag != "" {
@@ -31,7 +31,7 @@ func (i Image) String() string {
 	return text
 }
 
-// Name is the last element of the path, which is the chart's name.
+// Name returns the last element of the path, which is the chart's name.
 func (i Image) Name() string { return i.Path[strings.LastIndexByte(i.Path, '/')+1:] }
 
 // The grammar of names and tags:
@@ -43,8 +43,8 @@ var (
 	lowerHex   = regexp.MustCompile(`^[0-9a-f]+$`)
 )
 
-// isTag and isSHA256 check lengths themselves: a regular expression with a count is compiled to
-// that many copies at every start of the program.
+// isTag and isSHA256 check lengths themselves: a regular expression with a repeat count is compiled
+// to that many copies each time the program starts.
 func isTag(text string) bool   { return len(text) <= 128 && tagLetters.MatchString(text) }
 func isSHA256(hex string) bool { return len(hex) == 64 && lowerHex.MatchString(hex) }
 
@@ -83,8 +83,8 @@ func splitDigest(text string) (rest, digest string, err error) {
 	return rest, digest, err
 }
 
-// Digest checks a SHA-256 digest, with or without the prefix "sha256:", and returns it with the
-// prefix.
+// Digest checks a SHA-256 digest given with or without the prefix "sha256:", and returns it with
+// the prefix.
 func Digest(text string) (string, error) {
 	hex := strings.TrimPrefix(text, "sha256:")
 	if !isSHA256(hex) {
@@ -134,7 +134,7 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 }
 
 // ChooseTag returns the registry's tag with the highest wanted version. Tags that are not semantic
-// versions do not count. Errors: *NoVersionError; Tags is no regular expression.
+// versions do not count. Errors: *NoVersionError; Tags is not a regular expression.
 func (r Reference) ChooseTag(tags []string) (string, error) {
 	if len(tags) == 0 {
 		return "", errors.New(r.Image.String() + " has no tags")

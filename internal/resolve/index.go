@@ -22,18 +22,18 @@ type Entry struct {
 	Digest string `json:"digest"`
 }
 
-// Index is an index.yaml, or a part of it: the entries of a chart are decoded on demand.
+// Index is an index.yaml, or part of one. The entries of a chart are decoded on demand.
 type Index struct {
 	// APIVersion is the file's apiVersion.
 	APIVersion string
-	// Generated is when the file was generated, "" when it does not say.
+	// Generated is when the file was generated, or "" if it does not say.
 	Generated string
-	// Names are the charts' names in the file's order.
+	// Names holds the charts' names in the file's order.
 	Names  []string
 	charts map[string][]byte
 }
 
-// Limits of an index; the largest public ones have 30 MB.
+// Limits of an index; the largest public ones are about 30 MB.
 const (
 	// MaxIndexBytes limits the size of an index.
 	MaxIndexBytes = 256 << 20
@@ -45,9 +45,9 @@ const (
 	maxCharts = 200_000
 )
 
-// ReadIndex reads an index as a stream. It decodes only the names of charts, and keeps the charts
-// that wanted selects. JSON is read as JSON, everything else as YAML. Errors: the index is empty,
-// has no apiVersion, has a chart twice, or exceeds the limits.
+// ReadIndex reads an index as a stream. It decodes only the names of charts, and keeps the entries
+// of those that wanted selects. JSON is read as JSON, everything else as YAML. Errors: the index is
+// empty, has no apiVersion, lists a chart twice, or exceeds the limits.
 func ReadIndex(r io.ReadSeeker, wanted func(name string) bool) (*Index, error) {
 	x, err := readIndex(r, scan, wanted)
 	if !errors.Is(err, errOtherForm) {
@@ -137,10 +137,10 @@ func (l *limit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// All wants every chart.
+// All selects every chart for ReadIndex.
 func All(string) bool { return true }
 
-// Only wants some charts.
+// Only returns a function that selects the named charts for ReadIndex.
 func Only(names ...string) func(string) bool {
 	return func(name string) bool {
 		for _, n := range names {
@@ -152,7 +152,7 @@ func Only(names ...string) func(string) bool {
 	}
 }
 
-// head is the part of an index without its charts.
+// head is an index without its charts.
 type head struct {
 	APIVersion string `json:"apiVersion"`
 	Generated  string `json:"generated"`
@@ -164,9 +164,9 @@ func (x *Index) Has(name string) bool {
 	return ok
 }
 
-// Versions returns the versions of a chart, the highest first, with warnings: entries without a
-// name or version, or with invalid metadata, are left out with a warning. A chart that was not
-// wanted has none.
+// Versions returns the versions of a chart, highest first. Entries without a name or version, with
+// invalid metadata, or with a version listed before are skipped with a warning. A chart that
+// ReadIndex did not keep has no versions.
 func (x *Index) Versions(name string) ([]Entry, []chart.Warning, error) {
 	text := x.charts[name]
 	if len(text) == 0 {
@@ -213,8 +213,8 @@ func versions(entries []Entry) []string {
 	return out
 }
 
-// decodeVersions decodes the entries of a chart, which are JSON or a piece of YAML under the
-// chart's key. Duplicate keys are an error.
+// decodeVersions decodes the entries of a chart: a JSON list, or a piece of YAML under the chart's
+// key, in which duplicate keys are an error.
 func decodeVersions(text []byte) ([]json.RawMessage, error) {
 	var list []json.RawMessage
 	if text[0] == '[' {
@@ -224,7 +224,7 @@ func decodeVersions(text []byte) ([]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	// YAML may read the key differently from how it is written, such as y.
+	// YAML may read a key differently from how it is written: y is a boolean.
 	var keyed map[string][]json.RawMessage
 	if err := json.Unmarshal(data, &keyed); err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func decodeEntry(name string, raw []byte) (*Entry, error) {
 	if e.APIVersion == "" {
 		e.APIVersion = chart.APIVersionV1
 	}
-	// Artifactory drops aliases, so that two dependencies may have the same name
+	// Artifactory drops aliases, so two dependencies may have the same name
 	// (https://github.com/helm/helm/issues/12748). The list in the archive is the one that counts.
 	checked := e.Metadata
 	checked.Dependencies = nil

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// scanJSON splits an index in JSON into charts.
+// scanJSON splits a JSON index into charts.
 func scanJSON(r io.Reader, keep keep) (head, error) {
 	d := json.NewDecoder(r)
 	var h head
@@ -42,13 +42,13 @@ func entriesJSON(d *json.Decoder, keep keep) error {
 			return fmt.Errorf("chart %q has more than %d MiB", name, maxChartBytes>>20)
 		}
 		if list[0] != '[' {
-			list = nil // null is a chart without versions
+			list = nil // null means a chart without versions
 		}
 		return keep(name, list)
 	})
 }
 
-// object reads an object, or null, and calls each with every key; each reads the value.
+// object reads an object, or null, and calls each for every key; each reads the value itself.
 func object(d *json.Decoder, each func(key string) error) error {
 	t, err := d.Token()
 	switch {

@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cutter splits an index in YAML into charts. In the layout of Helm and similar tools, with one key
-// per line, it goes by indentation, and each piece is parsed as YAML only on demand, which makes
-// large indexes fast. Any other layout is parsed as a whole.
+// cutter splits a YAML index into charts. In the layout of Helm and similar tools, with one key per
+// line, it follows the indentation, and each piece is parsed as YAML only on demand, which makes
+// large indexes fast. For any other layout it fails with errOtherForm.
 type cutter struct {
 	keep keep
-	// head is everything outside of the charts.
+	// head is everything outside the charts.
 	head bytes.Buffer
 	// inside is set below the key entries.
 	inside bool
@@ -26,6 +26,7 @@ type cutter struct {
 	text   bytes.Buffer
 }
 
+// keep receives the name of each chart and the text of its entries, valid only during the call.
 type keep func(name string, text []byte) error
 
 // errOtherForm says that an index does not have the layout that can be split by indentation.
@@ -76,7 +77,7 @@ func (c *cutter) line(text []byte) error {
 	indent := len(text) - len(body)
 	switch {
 	case len(bytes.TrimSpace(body)) == 0 || body[0] == '#':
-		// Empty lines may be part of a block scalar, in which # begins no comment.
+		// Both may be inside a block scalar, where # does not begin a comment.
 		return c.write(text)
 	case body[0] == '\t', body[0] == '%':
 		return errOtherForm
@@ -148,7 +149,7 @@ func (c *cutter) chart(body []byte) error {
 	return c.write(body)
 }
 
-// flush passes on the chart that ends here.
+// flush passes the chart that ends here to keep.
 func (c *cutter) flush() error {
 	if c.name == "" {
 		return nil
@@ -179,7 +180,7 @@ func orHead(name string) string {
 	return fmt.Sprintf("chart %q", name)
 }
 
-// cutKey splits "key: value". ok is false for keys with more than plain characters in quotes.
+// cutKey splits "key: value". ok is false unless the key, quoted or not, is plain.
 func cutKey(text []byte) (key, rest string, ok bool) {
 	line := strings.TrimRight(string(text), " \r")
 	if line == "" {

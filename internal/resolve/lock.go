@@ -16,15 +16,15 @@ import (
 
 // Locked is a dependency in Chart.lock.
 type Locked struct {
-	// Digest is the archive's, "sha256:" and hex, or "". Helm ignores it, and drops it when it
-	// writes the lock. Charts that are folders have none.
+	// Digest is the archive's digest, "sha256:" and hex, or "" for charts that are folders. Helm
+	// ignores it, and drops it when it writes the lock.
 	Digest     string `json:"digest,omitempty"`
 	Name       string `json:"name"`
 	Repository string `json:"repository"`
 	Version    string `json:"version,omitempty"`
 }
 
-// LockName is the file name of a chart's lock.
+// LockName returns the file name of a chart's lock.
 func LockName(m *chart.Metadata) string {
 	if m.APIVersion == chart.APIVersionV1 {
 		return "requirements.lock"
@@ -42,10 +42,11 @@ type Lock struct {
 	Generated string `json:"generated"`
 }
 
-// maxLocked limits the dependencies in a lock.
+// maxLocked limits the number of dependencies in a lock.
 const maxLocked = 10_000
 
-// ParseLock parses a lock. Errors: it is no YAML, or has an empty entry or an invalid digest.
+// ParseLock parses a lock. Errors: it is not YAML, or has an empty entry, an invalid digest, or too
+// many dependencies.
 func ParseLock(data []byte) (*Lock, error) {
 	var typed struct {
 		Lock
@@ -84,8 +85,8 @@ func LockIn(c *chart.Chart) (*Lock, error) {
 	return nil, nil
 }
 
-// NewLock returns the lock of dependencies, as in Chart.yaml but with URLs instead of aliases, and
-// what was chosen for each of them.
+// NewLock returns the lock for declared, the dependencies of Chart.yaml as Declared returns them,
+// and chosen, what was chosen for each.
 func NewLock(declared []*chart.Dependency, chosen []Locked, now time.Time) (*Lock, error) {
 	digest, err := LockDigest(declared, chosen)
 	if err != nil {
@@ -94,15 +95,15 @@ func NewLock(declared []*chart.Dependency, chosen []Locked, now time.Time) (*Loc
 	return &Lock{Dependencies: chosen, Digest: digest, Generated: now.Format(time.RFC3339Nano)}, nil
 }
 
-// Bytes returns the file as Helm 4.3.1 writes it, with additional digests.
+// Bytes returns the file as Helm 4.3.1 writes it, with the archives' digests added.
 func (l *Lock) Bytes() ([]byte, error) { return yaml.Marshal(l) }
 
-// Same reports whether two locks differ at most in when they were made.
+// Same reports whether two locks are equal, ignoring when they were generated.
 func (l *Lock) Same(other *Lock) bool {
 	return other != nil && l.Digest == other.Digest && slices.Equal(l.Dependencies, other.Dependencies)
 }
 
-// LockDigest is Helm 4.3.1's digest of dependencies and what was chosen for them
+// LockDigest returns Helm 4.3.1's digest of dependencies and what was chosen for them
 // (internal/resolver/resolver.go, HashReq): the SHA-256 of both lists as Go encodes them in JSON.
 func LockDigest(declared []*chart.Dependency, chosen []Locked) (string, error) {
 	both := [2][]*chart.Dependency{append([]*chart.Dependency{}, declared...), {}}
@@ -112,8 +113,8 @@ func LockDigest(declared []*chart.Dependency, chosen []Locked) (string, error) {
 	return jsonDigest(both)
 }
 
-// oldLockDigest is Helm 2's digest (HashV2Req there), which v1 charts may still have. It does not
-// cover what was chosen.
+// oldLockDigest returns Helm 2's digest (HashV2Req in the same file), which v1 charts may still
+// have. It does not cover what was chosen.
 func oldLockDigest(declared []*chart.Dependency) (string, error) {
 	return jsonDigest(struct {
 		Dependencies []*chart.Dependency `json:"dependencies"`
@@ -129,7 +130,7 @@ func jsonDigest(v any) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// Promises reports whether a dependency in the lock has the digest.
+// Promises reports whether some dependency in the lock has the digest.
 func (l *Lock) Promises(digest string) bool {
 	return slices.ContainsFunc(l.Dependencies, func(d Locked) bool { return d.Digest == digest })
 }

@@ -8,10 +8,10 @@ import (
 // Login is a user name and password from a netrc file.
 type Login struct{ User, Password string }
 
-// ParseNetrc returns the logins in a netrc file by machine, as curl does
-// (https://curl.se/docs/netrc.html): the first entry of a machine counts. The entry "default" is
+// ParseNetrc returns the logins in a netrc file by machine. As in curl
+// (https://curl.se/docs/netrc.html), the first entry for a machine counts. The entry "default" is
 // ignored, because it would be sent to every server. Unknown words are skipped, since other
-// programs use the file, too.
+// programs use the file too.
 func ParseNetrc(data []byte) map[string]Login {
 	logins := map[string]Login{}
 	machine := ""
@@ -54,7 +54,7 @@ func ParseNetrc(data []byte) map[string]Login {
 	return logins
 }
 
-// netrcWords returns the words of a line before a comment; a quoted word may contain spaces.
+// netrcWords returns the words of a line up to a comment; a quoted word may contain spaces.
 func netrcWords(line string) []string {
 	var words []string
 	for {
@@ -82,8 +82,8 @@ func netrcWords(line string) []string {
 	}
 }
 
-// NetrcMachine returns the machine of a URL as in netrc files: the host, with its port if that is
-// not the scheme's default. It is "" for servers without TLS.
+// NetrcMachine returns the machine of a URL as written in netrc files: the host, with its port
+// unless that is 443. It is "" for servers without TLS.
 func NetrcMachine(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" {

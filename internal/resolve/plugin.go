@@ -9,14 +9,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Plugin is a program that fetches URLs of certain schemes, as described by its plugin.yaml: with
-// Helm 3's downloaders, or as a getter/v1 of Helm 4 (https://helm.sh/docs/topics/plugins/).
+// Plugin is a program that fetches URLs of certain schemes, as described by its plugin.yaml: by
+// Helm 3's downloaders, or as Helm 4's type getter/v1 (https://helm.sh/docs/topics/plugins/).
 type Plugin struct {
 	Name    string
 	getters []pluginGetter
 }
 
-// pluginGetter has the commands for some schemes, one for each platform.
+// pluginGetter holds the commands for some schemes, one for each platform.
 type pluginGetter struct {
 	schemes  []string
 	commands []pluginCommand
@@ -47,8 +47,8 @@ type pluginFile struct {
 	} `json:"runtimeConfig"`
 }
 
-// ParsePlugin parses a plugin.yaml. A plugin that is no getter has no schemes. Errors: it is no
-// YAML or has no name, or the plugin is WebAssembly, which is not supported.
+// ParsePlugin parses a plugin.yaml. A plugin that is not a getter has no schemes. Errors: it is not
+// YAML or has no name, or a getter's runtime is not subprocess (WebAssembly is not supported).
 func ParsePlugin(data []byte) (Plugin, error) {
 	var f pluginFile
 	if err := yaml.Unmarshal(data, &f); err != nil {
@@ -77,7 +77,7 @@ func ParsePlugin(data []byte) (Plugin, error) {
 	return p, nil
 }
 
-// Schemes are the schemes of URLs that the plugin fetches.
+// Schemes returns the URL schemes that the plugin fetches.
 func (p Plugin) Schemes() []string {
 	var out []string
 	for _, g := range p.getters {
@@ -86,10 +86,10 @@ func (p Plugin) Schemes() []string {
 	return out
 }
 
-// Command returns the program that fetches URLs of a scheme on a platform, and its first arguments;
-// those for the URL follow. As in Helm (4.3.1, internal/plugin/subprocess_commands.go,
-// getPlatformCommand), a command for system and architecture comes before one for the system, and
-// that before one for any.
+// Command returns the program that fetches URLs of a scheme on a platform, and its first arguments,
+// to which the caller appends those for the URL. As in Helm (4.3.1,
+// internal/plugin/subprocess_commands.go, getPlatformCommand), a command for the operating system
+// and architecture takes precedence over one for the system only, and that over one for any.
 func (p Plugin) Command(scheme, goos, goarch string) (program string, args []string, ok bool) {
 	for _, g := range p.getters {
 		if !slices.Contains(g.schemes, scheme) {

@@ -30,16 +30,15 @@ type published struct {
 	Digest  string   `json:"digest,omitempty"`
 }
 
-// Publication is an index that is being made.
+// Publication is an index being built.
 type Publication struct {
 	entries map[string][]any
-	// versions are the versions of the entries, in the same order.
+	// versions holds the versions of the entries, in the same order.
 	versions map[string][]string
 }
 
-// Publish returns an index of archives below a URL, or with relative URLs if that is "". An archive
-// that before, which may be nil, has with the same digest keeps its creation time; others are
-// created now.
+// Publish returns an index of archives below url, or with relative URLs if url is "". An archive
+// listed with the same digest in before, which may be nil, keeps its creation time; others get now.
 func Publish(archives []Packaged, url string, before *Index, now time.Time) (*Publication, error) {
 	p := &Publication{entries: map[string][]any{}, versions: map[string][]string{}}
 	for _, a := range archives {
@@ -71,8 +70,8 @@ func (p *Publication) add(name, version string, entry any) {
 	p.versions[name] = append(p.versions[name], version)
 }
 
-// Merge adds the other versions of another index, each entry unchanged with all its keys. Of a
-// version in both, the existing entry stays.
+// Merge adds the versions of another index that p does not have, each entry unchanged with all its
+// keys. For a version in both, p's entry stays.
 func (p *Publication) Merge(other *Index) error {
 	for _, name := range other.Names {
 		text := other.charts[name]
@@ -87,7 +86,7 @@ func (p *Publication) Merge(other *Index) error {
 		for _, raw := range list {
 			var entry map[string]any
 			if err := json.Unmarshal(raw, &entry); err != nil || entry == nil {
-				continue // an invalid entry, which is of no use
+				continue // an invalid entry
 			}
 			version, _ := entry["version"].(string)
 			if version != "" && !slices.Contains(have, version) {
@@ -98,8 +97,8 @@ func (p *Publication) Merge(other *Index) error {
 	return nil
 }
 
-// Prune keeps the newest versions of each chart, at most so many, and returns how many others it
-// removed.
+// Prune keeps at most the given number of versions of each chart, the newest, and returns how many
+// it removed.
 func (p *Publication) Prune(most int) (left int) {
 	for name, versions := range p.versions {
 		newest := Descending(versions)[:min(most, len(versions))]
@@ -113,8 +112,9 @@ func (p *Publication) Prune(most int) (left int) {
 	return left
 }
 
-// Bytes returns the index as Helm writes it, with the versions of a chart in descending order, or
-// as JSON. If it has the same entries as before, it keeps the time at which that was generated.
+// Bytes returns the index as YAML, as Helm writes it, or as JSON, with the versions of each chart
+// in descending order. If it has the same entries as before, which may be nil, it keeps the time at
+// which that was generated. It may be called only once, after everything else.
 func (p *Publication) Bytes(asJSON bool, before *Index, now time.Time) ([]byte, error) {
 	for name, versions := range p.versions {
 		sorted := make([]any, 0, len(versions))
@@ -134,7 +134,7 @@ func (p *Publication) Bytes(asJSON bool, before *Index, now time.Time) ([]byte, 
 	return yaml.Marshal(index)
 }
 
-// says reports whether an index has exactly these entries.
+// says reports whether an index has exactly the entries of p.
 func (p *Publication) says(before *Index) bool {
 	if len(before.Names) != len(p.entries) {
 		return false
@@ -153,7 +153,7 @@ func (p *Publication) says(before *Index) bool {
 	return true
 }
 
-// sameEntry compares an entry of a file with a new one, whatever the order of their keys.
+// sameEntry compares an entry of a file with a new one, ignoring the order of their keys.
 func sameEntry(raw json.RawMessage, entry any) bool {
 	made, err := json.Marshal(entry)
 	if err != nil {

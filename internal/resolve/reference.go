@@ -1,9 +1,9 @@
-// Package resolve decides which chart a reference means: a folder or archive, a chart of a
-// repository, a URL, or an image in a registry; which of the available versions; and from which URL
-// it comes. It reads repositories.yaml, index.yaml and Chart.lock in the formats of Helm 4.3.1.
+// Package resolve decides which chart a reference means (a folder or archive, a chart in a
+// repository, a URL, or an image in a registry), which of the available versions, and which URL it
+// comes from. It reads repositories.yaml, index.yaml and Chart.lock in the formats of Helm 4.3.1.
 //
-// It is pure: it fetches nothing and reads no files. Package source does that and passes the
-// content on.
+// It is pure: it fetches nothing and reads no files. Package source does that and passes in the
+// contents.
 package resolve
 
 import (
@@ -15,21 +15,21 @@ import (
 	"strings"
 )
 
-// Request is what a user says about the wanted chart.
+// Request is what the user specified about the wanted chart.
 type Request struct {
 	// Chart is the argument.
 	Chart string
 	// Repo is the URL of --repo, or "".
 	Repo string
-	// Version is a version, a range, "latest", or "" for the newest version that is no prerelease.
-	// A digest may follow: 1.4.2@sha256:….
+	// Version is a version, a range, "latest", or "" for the newest version that is not a
+	// prerelease. A digest may follow: 1.4.2@sha256:….
 	Version string
-	// Devel also allows prereleases if Version is "".
+	// Devel also allows prereleases if Version is "" or "latest".
 	Devel bool
-	// Tag is a registry's tag, used as it is.
+	// Tag is a tag in a registry, used as is.
 	Tag string
 	// Tags, if not "", is a regular expression: Version chooses among the registry's tags that
-	// match it, by the rules of Flux's source-controller instead of Helm's: v1.2.3 is a version,
+	// match it, by the rules of Flux's source-controller instead of Helm's, so v1.2.3 is a version
 	// too.
 	Tags string
 }
@@ -52,7 +52,7 @@ const (
 	Unconfigured
 	// Registry is the image Reference.Image.
 	Registry
-	// Vendored is a dependency without a repository: it is in charts/ already.
+	// Vendored is a dependency without a repository: it is already in charts/.
 	Vendored
 )
 
@@ -64,8 +64,8 @@ type Reference struct {
 	Repository, Name string
 	Image            Image
 	Version          Wanted
-	// Digest is "sha256:" and hex, or "": the required digest of the archive or, for an image, the
-	// manifest.
+	// Digest is the required digest of the archive or, for an image, of its manifest: "sha256:" and
+	// hex, or "".
 	Digest string
 	// Tags is Request.Tags.
 	Tags string
@@ -73,8 +73,8 @@ type Reference struct {
 
 // Parse interprets a request in Helm 4.3.1's order (pkg/action/install.go, LocateChart): existing
 // local paths first, then --repo, registries, URLs, and REPO/NAME last. local reports whether a
-// path exists; schemes are those of URLs, besides http and https, that can be fetched. Errors are
-// sentences about the request.
+// path exists; schemes lists the URL schemes besides http and https that can be fetched. Errors are
+// sentences about the request; some are a *NoPathError or a *SchemeError.
 func Parse(r Request, local func(path string) bool, schemes []string) (Reference, error) {
 	name := strings.TrimSpace(r.Chart)
 	version, digest, err := splitDigest(strings.TrimSpace(r.Version))
@@ -120,7 +120,7 @@ func (r Reference) remote(text string, u *url.URL, schemes []string) (Reference,
 		if u.Host == "" || u.Path == "" {
 			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", text)
 		}
-	case strings.TrimSuffix(Scheme, "://"): // the scheme is oci in upper case
+	case strings.TrimSuffix(Scheme, "://"): // oci with capital letters, which url.Parse lowers
 		return Reference{}, fmt.Errorf("%s: a chart of a registry begins with %s, in small letters", text, Scheme)
 	default:
 		if !slices.Contains(schemes, u.Scheme) {
@@ -145,7 +145,7 @@ type NoPathError struct{ Path string }
 
 func (e *NoPathError) Error() string { return fmt.Sprintf("path %q is not there", e.Path) }
 
-// SchemeError says that URLs of a scheme can't be fetched.
+// SchemeError says that URLs with a scheme can't be fetched.
 type SchemeError struct{ Scheme, URL string }
 
 func (e *SchemeError) Error() string {

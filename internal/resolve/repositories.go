@@ -22,7 +22,7 @@ type Repository struct {
 	Username              string `json:"username"`
 }
 
-// Repositories is repositories.yaml. Unknown keys survive changes.
+// Repositories is repositories.yaml. Changes preserve unknown keys.
 type Repositories struct {
 	document map[string]any
 	entries  []Repository
@@ -52,7 +52,7 @@ func ParseRepositories(data []byte) (*Repositories, error) {
 // All returns the entries in the file's order.
 func (r *Repositories) All() []Repository { return slices.Clone(r.entries) }
 
-// Find returns the repository with a name; of several, the first one.
+// Find returns the first repository with the given name.
 func (r *Repositories) Find(name string) (Repository, bool) {
 	i := r.index(name)
 	if i < 0 {
@@ -61,7 +61,7 @@ func (r *Repositories) Find(name string) (Repository, bool) {
 	return r.entries[i], true
 }
 
-// At returns the repository at a URL, whether with a slash at the end or without.
+// At returns the repository at a URL, ignoring trailing slashes.
 func (r *Repositories) At(url string) (Repository, bool) {
 	for _, e := range r.entries {
 		if SameURL(e.URL, url) {
@@ -71,14 +71,14 @@ func (r *Repositories) At(url string) (Repository, bool) {
 	return Repository{}, false
 }
 
-// SameURL reports whether two URLs of repositories are equal except for slashes at the end.
+// SameURL reports whether two repository URLs are equal except for trailing slashes.
 func SameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
 func (r *Repositories) index(name string) int {
 	return slices.IndexFunc(r.entries, func(e Repository) bool { return e.Name == name })
 }
 
-// Set adds an entry, or replaces the one with its name.
+// Set adds an entry, or replaces the one with the same name. Errors: the name is invalid.
 func (r *Repositories) Set(e Repository) error {
 	if err := ValidRepositoryName(e.Name); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (r *Repositories) Remove(name string) bool {
 	return true
 }
 
-// Bytes returns the file as Helm writes it: keys in their order, lists without indentation.
+// Bytes returns the file as Helm writes it: keys sorted, lists not indented.
 func (r *Repositories) Bytes() ([]byte, error) {
 	if r.document["repositories"] == nil {
 		r.document["repositories"] = []any{}
@@ -125,8 +125,8 @@ func (r *Repositories) Bytes() ([]byte, error) {
 	return yaml.Marshal(r.document)
 }
 
-// ValidRepositoryName returns an error for names that are no single file name, or that could not be
-// separated from the chart's name in REPO/NAME.
+// ValidRepositoryName returns an error for a name that can't be used as a file name, or can't be
+// told apart from the chart's name in REPO/NAME.
 func ValidRepositoryName(name string) error {
 	switch {
 	case name == "":
@@ -139,8 +139,8 @@ func ValidRepositoryName(name string) error {
 	return nil
 }
 
-// Same reports whether an equal entry exists. Errors: *ExistsError when a different entry has its
-// name and is not to be replaced.
+// Same reports whether an equal entry exists. Errors: *ExistsError if a different entry has the
+// same name, unless replace is set.
 func (r *Repositories) Same(e Repository, replace bool) (bool, error) {
 	old, there := r.Find(e.Name)
 	switch {

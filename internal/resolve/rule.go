@@ -10,26 +10,26 @@ import (
 	"strings"
 )
 
-// Rule is a policy for signatures: charts below a prefix are used only if they are signed.
+// Rule is a signature policy: charts below a prefix are used only if they are signed.
 type Rule struct {
 	Prefix string `json:"prefix"`
-	// Keyring is a file of OpenPGP keys. Signers, if given, are the only keys of it that count:
-	// fingerprints, or whole names.
+	// Keyring is a file of OpenPGP keys. Signers, if given, restricts it to the keys with these
+	// fingerprints or full names.
 	Keyring string   `json:"keyring,omitempty"`
 	Signers []string `json:"signers,omitempty"`
-	// Key is a file with a public key of cosign.
+	// Key is a file with a cosign public key.
 	Key string `json:"key,omitempty"`
 	// Identity, or a regular expression that matches it, and the URL of its issuer say who must
-	// have signed with cosign without a key.
+	// have made a keyless cosign signature.
 	Identity       string `json:"identity,omitempty"`
 	IdentityRegexp string `json:"identityRegexp,omitempty"`
 	Issuer         string `json:"issuer,omitempty"`
-	// TrustedRoot is the file with the trust root of the Sigstore instance; "" means
-	// trusted_root.json beside sources.yaml.
+	// TrustedRoot is the file with the trusted root of the Sigstore instance; "" means
+	// trusted_root.json next to sources.yaml.
 	TrustedRoot string `json:"trustedRoot,omitempty"`
 }
 
-// Keyless reports whether the rule requires the signature of an identity.
+// Keyless reports whether the rule requires a keyless signature by an identity.
 func (r Rule) Keyless() bool { return r.Identity != "" || r.IdentityRegexp != "" }
 
 func (r Rule) validate() error {
@@ -45,7 +45,7 @@ func (r Rule) validate() error {
 	return nil
 }
 
-// Check returns an error unless the rule describes signers of exactly one kind, and completely.
+// Check returns an error unless the rule completely describes signers of exactly one kind.
 func (r Rule) Check() error {
 	kinds := 0
 	for _, one := range []string{r.Keyring, r.Key, r.Identity, r.IdentityRegexp} {
@@ -67,9 +67,9 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// RuleFor returns the rule for a chart: the one with the longest prefix of the first URL that has
-// any; nil if there is none. Pass the repository's URL first, so that an index can't choose among
-// rules by where it says that a chart is.
+// RuleFor returns the rule with the longest matching prefix for the first of the chart's URLs that
+// any rule matches, or nil. Pass the repository's URL first, so that an index can't choose among
+// rules by the URLs it lists.
 func RuleFor(rules []Rule, urls ...string) *Rule {
 	for _, text := range urls {
 		var best *Rule
@@ -85,7 +85,7 @@ func RuleFor(rules []Rule, urls ...string) *Rule {
 	return nil
 }
 
-// below reports whether a URL, or an image, is at a prefix or below it, in any spelling.
+// below reports whether a URL or image reference is at or below a prefix, however they are spelled.
 func below(prefix, text string) bool {
 	from, at, errFrom := plainURL(prefix)
 	to, place, errTo := plainURL(text)

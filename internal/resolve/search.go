@@ -9,7 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Hit is a chart that a search has found.
+// Hit is a chart found by a search.
 type Hit struct {
 	// Name is REPOSITORY/CHART.
 	Name string
@@ -19,20 +19,19 @@ type Hit struct {
 
 // Search describes a search for charts.
 type Search struct {
-	// Words are searched for in names, descriptions and keywords, joined by spaces. With Regexp
-	// they are one regular expression.
+	// Words, joined by spaces, are searched for as one text in names, descriptions and keywords.
+	// With Regexp they are one regular expression.
 	Words  string
 	Regexp bool
-	// Version is a range; "" is every version, prereleases only with Devel.
+	// Version is a range; "" means any version, including prereleases only with Devel.
 	Version string
 	Devel   bool
 	// All returns every version, not only the newest.
 	All bool
 }
 
-// Find returns the matching charts of a repository's index, as Helm 4.3.1 does
-// (pkg/cmd/search/search.go). Errors: an invalid range or expression. Invalid entries of the index
-// are left out.
+// Find returns the matching charts in a repository's index, as Helm 4.3.1 does
+// (pkg/cmd/search/search.go). Invalid entries are skipped. Errors: an invalid range or expression.
 func (s Search) Find(repository string, x *Index) ([]Hit, error) {
 	constraint, err := s.constraint()
 	if err != nil {
@@ -64,7 +63,7 @@ func (s Search) Find(repository string, x *Index) ([]Hit, error) {
 	return out, nil
 }
 
-// constraint is the range of versions that count (Helm 4.3.1, pkg/cmd/search_repo.go,
+// constraint returns the range of versions that count (Helm 4.3.1, pkg/cmd/search_repo.go,
 // setupSearchedVersion).
 func (s Search) constraint() (*semver.Constraints, error) {
 	switch {
@@ -76,9 +75,9 @@ func (s Search) constraint() (*semver.Constraints, error) {
 	return semver.NewConstraint(">0.0.0")
 }
 
-// matcher returns a function that says in which part of an entry the words are: the number of the
-// part, or -1. The parts are joined by vertical tabs, as in Helm 4.3.1 (pkg/cmd/search/search.go,
-// sep), so an expression's ^ and $ match at the ends of the whole line.
+// matcher returns a function that returns the number of the part of an entry in which the words
+// first occur, or -1. The parts are joined by vertical tabs, as in Helm 4.3.1
+// (pkg/cmd/search/search.go, sep), so an expression's ^ and $ match at the ends of the whole line.
 func (s Search) matcher() (func(name string, e Entry) int, error) {
 	words := strings.ToLower(s.Words)
 	find := func(line string) int { return strings.Index(strings.ToLower(line), words) }
@@ -107,8 +106,8 @@ func (s Search) matcher() (func(name string, e Entry) int, error) {
 	}, nil
 }
 
-// SortHits sorts hits in Helm's order: by where the words are, then by name, then the highest
-// version first.
+// SortHits sorts hits in Helm's order: by where the words occur, then by name, then by descending
+// version.
 func SortHits(hits []Hit) {
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		if c := cmp.Or(a.score-b.score, strings.Compare(a.Name, b.Name)); c != 0 {

@@ -9,26 +9,26 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Settings are the content of sources.yaml: settings for which Helm has no file.
+// Settings is the content of sources.yaml: settings for which Helm has no file.
 type Settings struct {
-	// Mirrors are places from which charts and indexes are fetched instead of the original ones.
+	// Mirrors lists where charts and indexes are fetched from instead of their original URLs.
 	Mirrors []Mirror `json:"mirrors,omitempty"`
-	// Registries are those, HOST or HOST:PORT, that may be contacted because a release's record
-	// names them; others are known by their credentials or by another setting here.
+	// Registries lists registries, HOST or HOST:PORT, that may be contacted when a release's record
+	// names them. Those with credentials or another setting here may be contacted anyway.
 	Registries []string `json:"registries,omitempty"`
-	// PlainHTTP are registries, HOST or HOST:PORT, to connect to without TLS.
+	// PlainHTTP lists registries, HOST or HOST:PORT, to connect to without TLS.
 	PlainHTTP []string `json:"plainHTTP,omitempty"`
-	// Realms are, by registry, the origins that issue its tokens and so see its credentials,
-	// besides the registry itself.
+	// Realms lists, by registry, the origins besides the registry itself that issue its tokens and
+	// therefore see its credentials.
 	Realms map[string][]string `json:"realms,omitempty"`
-	// Plugins are the names of the getter plugins that may be run.
+	// Plugins lists the names of the getter plugins that may be run.
 	Plugins []string `json:"plugins,omitempty"`
-	// CredsStore is the credential helper for passwords of repositories: the part of its name after
+	// CredsStore is the credential helper for repository passwords: the part of its name after
 	// docker-credential-; "" keeps them in repositories.yaml, as Helm does.
 	CredsStore string `json:"credsStore,omitempty"`
 	// Verify says which charts have to be signed.
 	Verify []Rule `json:"verify,omitempty"`
-	// Hosts are the content of hosts.yaml, which is a separate file.
+	// Hosts is the content of hosts.yaml, a separate file.
 	Hosts Hosts `json:"-"`
 }
 
@@ -37,8 +37,8 @@ func (s Settings) Plain(host string) bool {
 	return slices.Contains(s.PlainHTTP, host) || s.Hosts[HostName(host)].PlainHTTP
 }
 
-// ParseSettings parses sources.yaml. An unknown key is an error: a typing error must not disable a
-// mirror or a policy.
+// ParseSettings parses sources.yaml. An unknown key is an error: a typo must not disable a mirror
+// or a policy.
 func ParseSettings(data []byte) (Settings, error) {
 	var s Settings
 	if err := yaml.UnmarshalStrict(data, &s); err != nil {
@@ -72,7 +72,7 @@ func ParseSettings(data []byte) (Settings, error) {
 	return s, nil
 }
 
-// Names reports whether any setting is about a registry.
+// Names reports whether any setting names the registry.
 func (s Settings) Names(host string) bool {
 	of := func(prefix string) bool {
 		i, _, err := ParseImage(strings.TrimRight(prefix, "/") + "/x")

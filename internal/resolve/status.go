@@ -12,19 +12,18 @@ import (
 type InCharts struct {
 	// File is the name of the archive, or of the folder.
 	File string
-	// Archive says that it is an archive.
+	// Archive reports whether it is an archive.
 	Archive bool
-	// Name and Version are from its Chart.yaml; both are "" if it is no chart.
+	// Name and Version are from its Chart.yaml; both are "" if it is not a chart.
 	Name, Version string
-	// Digest is the archive's.
+	// Digest is the archive's digest.
 	Digest string
 }
 
-// Status describes what charts/ has for a dependency, in Helm's words (4.3.1,
+// Status describes what charts/ contains for a dependency, in Helm's words (4.3.1,
 // pkg/action/dependency.go): ok, unpacked, missing, "wrong version", "invalid version", corrupt,
-// misnamed, "too many matches"; and in an additional one, "wrong digest", for an archive that is
-// not the one in the lock, which may be nil. There are too many matches if more than one version is
-// in the range.
+// misnamed, or "too many matches" if several entries match the range. One is ours: "wrong digest",
+// for an archive that is not the one in the lock, which may be nil.
 func Status(d *chart.Dependency, have []InCharts, lock *Lock) string {
 	if _, err := semver.NewConstraint(d.Version); err != nil {
 		return "invalid version"
@@ -67,7 +66,7 @@ func versioned(file, name string) bool {
 	return ok && Strict(version)
 }
 
-// promisedBy reports whether an archive is the one in the lock, if the lock has its digest.
+// promisedBy reports whether an archive is the one in the lock, or the lock has no digest for it.
 func promisedBy(lock *Lock, have InCharts) bool {
 	if lock == nil {
 		return true

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// InSync checks that a lock belongs to the dependencies that Declared returned: that its digest is
-// Helm's or, for v1 charts, Helm 2's. A slash at the end of a repository's URL makes no difference,
+// InSync checks that a lock belongs to the dependencies that Declared returned: its digest must be
+// Helm's or, for v1 charts, Helm 2's. A trailing slash in a repository's URL makes no difference,
 // although it changes the digest. Errors: *OutOfSyncError.
 func InSync(m *chart.Metadata, declared []*chart.Dependency, lock *Lock) error {
 	if why := differences(declared, lock); len(why) > 0 {
@@ -28,8 +28,7 @@ func InSync(m *chart.Metadata, declared []*chart.Dependency, lock *Lock) error {
 	return &OutOfSyncError{Why: []string{"its digest is not that of what it and Chart.yaml say: one of them was edited by hand"}}
 }
 
-// asLocked returns the dependencies with the URLs of the lock if these differ only by a slash at
-// the end.
+// asLocked returns the dependencies with the lock's URLs where they differ only by trailing slashes.
 func asLocked(declared []*chart.Dependency, lock *Lock) []*chart.Dependency {
 	out := make([]*chart.Dependency, len(declared))
 	for i, d := range declared {
@@ -57,7 +56,7 @@ func differences(declared []*chart.Dependency, lock *Lock) []string {
 		case !SameURL(l.Repository, d.Repository):
 			say("%s is from %q and not from %q", d.Name, l.Repository, d.Repository)
 		case d.Repository == "" && l.Version == d.Version:
-			// Helm locks a chart in charts/ by the range itself.
+			// For a chart in charts/, Helm writes the range itself into the lock.
 		default:
 			if err := Satisfies(d, l.Version); err != nil {
 				say("%s: %v", d.Name, err)

@@ -9,18 +9,17 @@ import (
 // Tag is a tag of a chart in a registry.
 type Tag struct {
 	Name string
-	// Version is "" for a tag that is no version.
+	// Version is "" for a tag that is not a version.
 	Version string
 }
 
-// signatureTag is the prefix of tags under which older registries keep what belongs to a manifest,
+// signatureTag is the prefix of the tags under which older registries store a manifest's referrers,
 // such as its signature
 // (https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#referrers-tag-schema).
 const signatureTag = "sha256-"
 
-// Tags returns the matching tags of a chart, the highest version first, or only the newest without
-// All. Tags that are no versions come last, only with All and without a range. Errors: an invalid
-// range.
+// Tags returns the matching tags of a chart, highest version first, or without All only the newest.
+// Tags that are not versions come last, and only with All and no range. Errors: an invalid range.
 func (s Search) Tags(tags []string) ([]Tag, error) {
 	constraint, err := s.constraint()
 	if err != nil {
@@ -48,7 +47,7 @@ func (s Search) Tags(tags []string) ([]Tag, error) {
 	return append(out, others...), nil
 }
 
-// NewerTag is Newer for the tags of a chart in a registry.
+// NewerTag is like Newer, for the tags of a chart in a registry.
 func NewerTag(used string, tags []string, devel bool) string {
 	return Newer(used, versionsOf(tags), devel)
 }

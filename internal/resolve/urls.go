@@ -9,7 +9,7 @@ import (
 )
 
 // ChartURL returns the URL of a chart in an index: text is from the entry's urls, base is the URL
-// of the repository. A relative one is below base and gets its query, as in Helm 4.3.1
+// of the repository. A relative text is resolved below base and gets its query, as in Helm 4.3.1
 // (pkg/repo/v1/chartrepo.go, ResolveReferenceURL).
 func ChartURL(base, text string) (string, error) {
 	if text == "" {
@@ -35,7 +35,7 @@ func ChartURL(base, text string) (string, error) {
 	return out.String(), nil
 }
 
-// IndexURL is the URL of a repository's index.
+// IndexURL returns the URL of a repository's index.
 func IndexURL(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -44,7 +44,7 @@ func IndexURL(base string) (string, error) {
 	return u.JoinPath("index.yaml").String(), nil
 }
 
-// FileName is the last element of a URL's path: the name of an archive.
+// FileName returns the last element of a URL's path: the name of an archive.
 func FileName(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -57,7 +57,7 @@ func FileName(text string) (string, error) {
 	return name, nil
 }
 
-// Beside is the URL of the file whose name has an additional suffix.
+// Beside returns a URL with suffix appended to its path, such as that of a chart's provenance file.
 func Beside(text, suffix string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -70,8 +70,8 @@ func Beside(text, suffix string) (string, error) {
 	return u.String(), nil
 }
 
-// Origin is the part of a URL that credentials belong to: scheme, host and port (RFC 6454, section
-// 4).
+// Origin returns the part of a URL that credentials belong to: scheme, host and port (RFC 6454,
+// section 4).
 func Origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -88,8 +88,8 @@ func Origin(u *url.URL) string {
 // withheld replaces a query, which may contain a token.
 const withheld = "withheld"
 
-// Public is a URL that everybody may see: without user name, password and query. Other text stays
-// as it is.
+// Public returns a URL as anybody may see it: without user name, password, query and fragment. Text
+// that is not a URL is returned unchanged.
 func Public(text string) string {
 	if !strings.Contains(text, "://") {
 		return text
@@ -108,8 +108,8 @@ func Public(text string) string {
 	return u.String()
 }
 
-// Withheld reports whether Public has removed a query, without which the URL may mean something
-// else.
+// Withheld reports whether Public has replaced the query of a URL, which may mean something else
+// without it.
 func Withheld(public string) bool { return strings.HasSuffix(public, "?"+withheld) }
 
 // SameOrigin reports whether two URLs have the same origin.
@@ -119,14 +119,14 @@ func SameOrigin(a, b string) bool {
 	return errA == nil && errB == nil && Origin(u) == Origin(v)
 }
 
-// Mirror replaces a prefix of URLs to fetch from.
+// Mirror replaces a prefix of the URLs to fetch from.
 type Mirror struct {
 	Prefix string `json:"prefix"`
 	To     string `json:"to"`
 }
 
-// Mirrored is a URL, or an image's reference, with the longest matching prefix
-// replaced. A prefix ends at a slash, or with the URL.
+// Mirrored returns a URL or an image's reference with the longest matching prefix replaced. A prefix
+// matches only if it ends with a slash, before one of / : @ ?, or at the end of the URL.
 func Mirrored(mirrors []Mirror, text string) string {
 	best := Mirror{}
 	for _, m := range mirrors {

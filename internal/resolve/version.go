@@ -15,7 +15,7 @@ type Wanted struct {
 	Version string
 	// Devel also allows prereleases if Version is "" or "latest".
 	Devel bool
-	// Range treats an exact version as a range, too, as for a dependency in Chart.yaml. Without it,
+	// Range treats even an exact version as a range, as for a dependency in Chart.yaml. Without it,
 	// no other build of that version matches.
 	Range bool
 }
@@ -41,9 +41,9 @@ func (w Wanted) String() string {
 	return "version " + w.Version
 }
 
-// Choose returns the index of the wanted version: one with the same text, else the highest in the
-// range; among builds of a version the last by its metadata. Invalid versions match no range.
-// Errors: *NoVersionError; an invalid range.
+// Choose returns the index in have of the wanted version: one with the same text, otherwise the
+// highest in the range. Builds of one version are ordered by their metadata. Invalid versions match
+// no range. Errors: *NoVersionError; an invalid range.
 func Choose(have []string, w Wanted) (int, error) {
 	if i := slices.Index(have, w.Version); i >= 0 && w.Version != "" {
 		return i, nil
@@ -79,12 +79,12 @@ func Choose(have []string, w Wanted) (int, error) {
 	return at, nil
 }
 
-// Newer returns the newest of the available versions if it is higher than the used one, else "".
+// Newer returns the newest available version if it is higher than the one used, otherwise "".
 // Prereleases count only with devel. Invalid versions do not count.
 func Newer(used string, there []string, devel bool) string {
 	i, err := Choose(there, Wanted{Devel: devel})
 	if err != nil {
-		return "" // there is none
+		return "" // no version is available
 	}
 	v, errV := semver.NewVersion(used)
 	w, errW := semver.NewVersion(there[i])
@@ -102,8 +102,8 @@ func above(a, b *semver.Version) bool {
 	return a.Metadata() > b.Metadata()
 }
 
-// Descending returns the indices of versions, the highest first; invalid ones come last, in their
-// order.
+// Descending returns the indices of versions, highest first; invalid ones come last, in their
+// original order.
 func Descending(have []string) []int {
 	parsed, order := make([]*semver.Version, len(have)), make([]int, len(have))
 	for i, text := range have {
@@ -134,9 +134,9 @@ func Descending(have []string) []int {
 // NoVersionError says that no available version matches the wanted one.
 type NoVersionError struct {
 	Wanted Wanted
-	// Nearest are up to three available versions.
+	// Nearest holds the available versions closest to the wanted one, up to three.
 	Nearest []string
-	// Prereleases says that only prereleases are available, which were not asked for.
+	// Prereleases reports whether only prereleases are available, which were not asked for.
 	Prereleases bool
 }
 
@@ -160,7 +160,7 @@ func missing(have []string, w Wanted) *NoVersionError {
 	return e
 }
 
-// near returns the nearest versions, by distance and then the highest first.
+// near returns the indices of the nearest versions, by distance and then highest first.
 func near(have []string, version string) []int {
 	order := Descending(have)
 	if wanted, err := semver.NewVersion(version); err == nil {
@@ -169,8 +169,8 @@ func near(have []string, version string) []int {
 	return order[:min(nearest, len(order))]
 }
 
-// distance is 0 for another build, 1 for another prerelease, 2 for another patch, 3 for another
-// minor version, and 4 otherwise.
+// distance returns 0 for the same version or another build of it, 1 for another prerelease, 2 for
+// another patch version, 3 for another minor version, and 4 otherwise.
 func distance(text string, wanted *semver.Version) int {
 	v, err := semver.NewVersion(text)
 	switch {

@@ -7,34 +7,34 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Concurrency is how many requests of one sort are under way at once: reads and dry runs of a
-// client, writes of a run. With 40 ms of round-trip time, half as many make a plan of 200 changes
-// a fifth slower, and twice as many hardly faster.
+// Concurrency is how many requests of one kind may be in flight at the same time: the reads and dry
+// runs of a client, or the writes of a run. With a round-trip time of 40 ms, half as many make a
+// plan of 200 changes a fifth slower, and twice as many hardly faster.
 const Concurrency = 32
 
-// Flow bounds how many requests of one sort are under way at once. When the server says that
-// there are too many of them (429), it lets fewer through, down to one, and more again with
-// each that ends well: requests that all wait as long as they were told, and then come back
-// together, would be refused together until the last attempt. It is safe for concurrent use.
+// Flow bounds how many requests of one kind are in flight at the same time. When the server answers
+// 429 (too many requests), it lets fewer through, down to one, and then more again with each
+// success: requests that all wait as long as they were told, and then come back together, would be
+// refused together until the last attempt. It is safe for concurrent use.
 type Flow struct {
 	mu sync.Mutex
-	// most is the bound, allowed how many may be under way by now, refusals how often that
-	// was lowered.
+	// most is the bound, allowed how many may be in flight now, refusals how often allowed was
+	// lowered.
 	most, allowed float64
 	refusals      int
 	underWay      int
 	waiting       []chan struct{}
 }
 
-// shrink is by what the number of requests is divided when one is too many, which is soon
-// enough for a request that is refused each time to be taken before its last attempt.
+// shrink is what the number of requests is divided by after a refusal. It shrinks fast enough that a
+// request refused each time gets through before its last attempt.
 const shrink = 4
 
-// NewFlow lets at most so many requests through at once.
+// NewFlow returns a Flow that lets at most that many requests through at the same time.
 func NewFlow(most int) *Flow { return &Flow{most: float64(most), allowed: float64(most)} }
 
-// Do sends a request when there is room for it. Errors: send's, or why ctx has
-// ended while there was none.
+// Do sends a request when there is room for it. Errors: send's, or the cause of ctx if it ended
+// before there was room.
 func (f *Flow) Do(ctx context.Context, send func(context.Context) error) error {
 	if err := f.enter(ctx); err != nil {
 		return err
@@ -75,8 +75,8 @@ func (f *Flow) enter(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// leave counts how a request has ended that was sent after so many refusals. Those that were
-// under way together are refused together, which counts once.
+// leave records how a request ended; refusals is the count when it was sent. Requests in flight
+// together are refused together, which counts once.
 func (f *Flow) leave(err error, refusals int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package retry says which errors of a request pass, and sends again what may be
-// sent twice. Writes are repeated by package apply, which counts, fences and tells
-// of every attempt.
+// Package retry says which errors of a request are transient, and retries requests that may
+// be sent twice. Writes are retried by package apply, which counts, fences and reports
+// every attempt.
 package retry
 
 import (
@@ -17,7 +17,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// Bounds of a request that only reads: how often it is sent, the first pause
+// Bounds of a request that only reads: how often it is sent, and the first pause
 // (each further one is three times as long, up to maxPause).
 const (
 	attempts   = 6
@@ -25,16 +25,16 @@ const (
 	maxPause   = 2 * time.Second
 )
 
-// MaxAfter is the longest Retry-After that is heeded where nothing is written.
+// MaxAfter is the longest Retry-After that requests which write nothing wait for.
 const MaxAfter = 10 * time.Second
 
-// Timeout is how long one attempt of any request may take, so that a proxy that
-// stalls does not stall the run.
+// Timeout is how long one attempt of any request may take, so a stalled proxy does
+// not stall the run.
 const Timeout = 60 * time.Second
 
-// Read sends a request that changes nothing, and again while passes says that its
-// error may be gone the next time. sleep waits, or says why it did not. The error
-// is that of the last attempt; send bounds each of them, as Attempt does.
+// Read sends a request that changes nothing, and retries it while passes reports its
+// error as transient. sleep waits, or returns why it did not. The error is that of
+// the last attempt; send must bound the time of each attempt, as Attempt does.
 func Read(ctx context.Context, sleep func(context.Context, time.Duration) error, passes func(error) bool, send func(context.Context) error) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
@@ -49,7 +49,7 @@ func Read(ctx context.Context, sleep func(context.Context, time.Duration) error,
 	}
 }
 
-// Pause waits for d, or gives the cause why ctx has ended before.
+// Pause waits for d, or returns the cause of ctx if that ends first.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -61,22 +61,22 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Attempt sends a request once, and gives it Timeout.
+// Attempt sends a request once, with Timeout as its deadline.
 func Attempt(ctx context.Context, send func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	return send(ctx)
 }
 
-// Wait is the pause before the next attempt, or what the server asked for with
-// Retry-After, up to atMost, where that is longer.
+// Wait returns how long to wait before the next attempt: pause, or what the server asked
+// for with Retry-After, up to atMost, if that is longer.
 func Wait(err error, pause, atMost time.Duration) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return max(pause, min(time.Duration(seconds)*time.Second, atMost))
 }
 
-// Passes says whether an error may be gone the next time: the server is busy or
-// restarting, the connection broke, or somebody else wrote at the same moment.
+// Passes reports whether an error is transient: the server is busy or restarting, the
+// connection broke, or somebody else wrote at the same time.
 func Passes(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) {
@@ -86,17 +86,17 @@ func Passes(err error) bool {
 		errors.Is(err, syscall.ECONNREFUSED) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// Unreached says whether a request did not get through, for whatever reason: a name
-// that does not resolve is worth another try where it did a moment ago.
+// Unreached reports whether a request did not get through, for whatever reason: a name
+// that does not resolve is worth another try if it did a moment ago.
 func Unreached(err error) bool {
 	var netErr net.Error
 	return errors.As(err, &netErr)
 }
 
-// plainConflict is a conflict about the resourceVersion. One about the UID, or
-// about another field manager, stays. The API server tells a conflict about the
-// UID by its words only: "the UID in the precondition (…) does not match", "UID
-// in precondition: …", "uid mismatch: …" (Kubernetes 1.36).
+// plainConflict reports whether a conflict is about the resourceVersion. One about the
+// UID or another field manager is permanent. Only the message of the API server shows
+// that a conflict is about the UID: "the UID in the precondition (…) does not match",
+// "UID in precondition: …", "uid mismatch: …" (Kubernetes 1.36).
 func plainConflict(err error) bool {
 	text := strings.ToLower(err.Error())
 	return !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) &&

@@ -1,6 +1,6 @@
 // Command sbomgen writes the SBOM of a Go program: the modules that its build information
-// names, in SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/). It needs neither network nor
-// another program, and of the same program it always writes the same.
+// names, in SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/). It needs neither the network nor
+// another program, and always writes the same SBOM for the same program.
 //
 //	go run ./internal/sbomgen PROGRAM FILE
 package main
@@ -92,7 +92,8 @@ func write(program, file string) error {
 	return os.WriteFile(file, append(out, '\n'), 0o644)
 }
 
-// describe is the document about a program with that SHA-256. Its time is the commit's.
+// describe returns the document for a program; sum is its SHA-256 in hex. The creation time is that
+// of the commit.
 func describe(name string, info *debug.BuildInfo, sum string) document {
 	settings := map[string]string{}
 	for _, s := range info.Settings {

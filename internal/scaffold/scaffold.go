@@ -1,4 +1,4 @@
-// Package scaffold makes the files of a new chart, of its own or of a starter.
+// Package scaffold makes the files of a new chart, from a built-in chart or from a starter.
 //
 // It is pure: it writes no files.
 package scaffold
@@ -23,12 +23,12 @@ const (
 	values   = "values.yaml"
 )
 
-// maxName is how long a chart's name may be, as in Helm 4.3.1.
+// maxName is the maximum length of a chart's name in bytes, as in Helm 4.3.1.
 const maxName = 250
 
 var names = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 
-// The chart renders the objects of the one that Helm 4.3.1's create makes.
+// own is a chart that renders the same objects as the one that Helm 4.3.1's create makes.
 //
 //go:embed all:chart
 var own embed.FS
@@ -36,7 +36,7 @@ var own embed.FS
 //go:embed values.schema.json
 var ownSchema []byte
 
-// CheckName says what is wrong with the name of a new chart.
+// CheckName returns an error if a new chart can't have the name.
 func CheckName(name string) error {
 	switch {
 	case strings.Trim(name, ".") == "" || !names.MatchString(name):
@@ -47,8 +47,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Chart gives the files of a new chart with a Deployment, a Service and what goes
-// with them. CheckName has passed the name.
+// Chart returns the files of a new chart with a Deployment, a Service and what goes
+// with them. The name must have passed CheckName.
 func Chart(name string) ([]*chart.File, error) {
 	var out []*chart.File
 	err := fs.WalkDir(own, "chart", func(path string, entry fs.DirEntry, err error) error {
@@ -62,14 +62,14 @@ func Chart(name string) ([]*chart.File, error) {
 	return out, err
 }
 
-// Schema gives the schema of the values of a chart that Chart has made.
+// Schema returns the values schema of a chart made by Chart.
 func Schema(name string) *chart.File {
 	return &chart.File{Name: "values.schema.json", Data: named(ownSchema, name)}
 }
 
-// Starter gives the files of a new chart that is like another one, as Helm 4.3.1
-// does: values.yaml and templates have the new name where they have <CHARTNAME>,
-// Chart.yaml is a new one, and so there is no lock. Errors: the files are no chart's.
+// Starter returns the files of a new chart made from a starter's files, as Helm 4.3.1
+// does: in values.yaml and templates the name replaces <CHARTNAME>, and Chart.yaml is a
+// new one without dependencies, so there is no lock. Errors: the files are not a chart.
 func Starter(name string, files []*chart.File) ([]*chart.File, error) {
 	var out []*chart.File
 	found := false

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// IsSecret reports whether u is Kubernetes' own Secret.
+// IsSecret reports whether u is a Kubernetes Secret.
 func IsSecret(u *unstructured.Unstructured) bool {
 	return u != nil && u.GroupVersionKind().GroupKind() == kinds.Secret
 }
 
-// FoldStringData does what the API server does on write. Values that are not
-// strings stay, for the server to reject.
+// FoldStringData moves a Secret's stringData into its data, as the API server does on
+// write. Values that are not strings stay, for the server to reject.
 func FoldStringData(doc map[string]any) {
 	plain, ok := doc["stringData"].(map[string]any)
 	delete(doc, "stringData")
@@ -43,11 +43,11 @@ func FoldStringData(doc map[string]any) {
 	}
 }
 
-// WithoutStringData is a Secret whose stringData is in its data, as the API
-// server stores it. A server-side apply has to be sent so: the server keeps an
-// account of stringData as such (Kubernetes 1.36), and leaves in data the keys
-// that the next apply drops from stringData. Other objects are returned as they
-// are, and doc is not changed.
+// WithoutStringData returns a Secret with its stringData moved into data, as the API
+// server stores it. A server-side apply must send it this way: the server tracks
+// ownership of stringData itself (Kubernetes 1.36), so keys that the next apply drops
+// from stringData would remain in data. Other objects are returned as they are; doc is
+// not changed.
 func WithoutStringData(doc *unstructured.Unstructured) *unstructured.Unstructured {
 	if _, ok := doc.Object["stringData"]; !ok || !IsSecret(doc) {
 		return doc

@@ -1,8 +1,8 @@
-// Package serverfields knows what the API server makes of a document by itself:
-// fields that it fills in whatever is sent, values that it chooses at each write,
-// and a Secret's stringData, which it stores as data.
+// Package serverfields knows what the API server changes in a document on its own: fields
+// that it sets regardless of what is sent, values that it chooses at each write, and a
+// Secret's stringData, which it stores as data.
 //
-// Fields set by defaulting are not among them; internal/apitypes knows those that matter.
+// Defaulted fields are not among them; internal/apitypes knows those that matter.
 package serverfields
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// StripServerAssigned is after, the answer to a dry run, without the values that the
-// API server will choose again at the real write: the UID of a new object and what
+// StripServerAssigned returns after, the response to a dry run, without the values that
+// the API server will choose again at the real write: the UID of a new object and what
 // is derived from it (a Job's selector and labels), addresses and ports of a Service
-// that nobody asked for, and the name of a Pod's token volume. Values that before,
-// the live object, has already stay.
+// that nobody asked for, and the name of a Pod's token volume. Values that before, the
+// live object, already has are kept.
 //
-// before is nil for a new object; sent is the document that is sent. When before is
-// nil and the object exists all the same, what controllers have chosen goes as well:
-// a Pod's node, a claim's volume. after is not changed, and returned itself when
-// nothing is stripped.
+// before is nil for a new object; sent is the document that is sent. In case the object
+// exists although before is nil, what controllers have chosen is removed as well: a Pod's
+// node, a claim's volume. after is not changed, and may be returned itself if there is
+// nothing to strip.
 //
 // The values are assigned in
 // https://github.com/kubernetes/kubernetes/tree/v1.36.3/pkg/registry
@@ -56,18 +56,17 @@ func StripServerAssigned(after, before, sent *unstructured.Unstructured) *unstru
 	case kinds.Pod:
 		stripTokenVolume(section(doc), section(before.Object))
 	}
-	jsontree.Share(doc, after.Object, nil) // mostly all but the metadata
+	jsontree.Share(doc, after.Object, nil) // usually everything but the metadata
 	return out
 }
 
-// section is an object's spec.
+// section returns an object's spec.
 func section(doc map[string]any) map[string]any {
 	spec, _ := doc["spec"].(map[string]any)
 	return spec
 }
 
-// stripUID removes every field that holds the UID, and the maps that are empty
-// then.
+// stripUID removes every field that holds the UID, and the maps left empty.
 func stripUID(doc map[string]any, uid string) {
 	if uid == "" {
 		return
@@ -87,8 +86,8 @@ func stripUID(doc map[string]any, uid string) {
 	}
 }
 
-// stripScheduling removes what the scheduler writes into a Pod and the volume
-// controller into a claim, unless it is asked for.
+// stripScheduling removes what the scheduler writes into a Pod and the volume controller
+// into a claim, unless sent asks for it.
 func stripScheduling(u, sent *unstructured.Unstructured, kind schema.GroupKind) {
 	field, prefixes := "", []string(nil)
 	switch kind {
@@ -115,8 +114,8 @@ func stripScheduling(u, sent *unstructured.Unstructured, kind schema.GroupKind) 
 	}
 }
 
-// stripAllocated removes a Service's addresses and ports that nobody has asked
-// for and that it did not have before.
+// stripAllocated removes a Service's addresses and node ports that nobody asked for and
+// that it did not have before.
 func stripAllocated(spec, before, sent map[string]any) {
 	for _, field := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort"} {
 		if _, asked := sent[field]; !asked && !jsontree.Same(spec[field], before[field]) {
@@ -143,8 +142,8 @@ func nodePorts(spec map[string]any) map[any]bool {
 	return found
 }
 
-// tokenVolume is how the volumes are called that the API server gives to a Pod
-// for its account's token; five random characters follow.
+// tokenVolume is the prefix of the volumes that the API server adds to a Pod for its
+// service account's token; five random characters follow.
 const tokenVolume = "kube-api-access-"
 
 func stripTokenVolume(spec, before map[string]any) {
@@ -168,7 +167,7 @@ func stripTokenVolume(spec, before map[string]any) {
 	}
 }
 
-// without removes items of a list, and the list when it is empty then.
+// without removes items from a list, and the list itself if it ends up empty.
 func without(doc map[string]any, field string, drop func(any) bool) {
 	list, ok := doc[field].([]any)
 	if !ok {
@@ -185,7 +184,7 @@ func without(doc map[string]any, field string, drop func(any) bool) {
 	}
 }
 
-// Assigned says that the API server writes the field whatever is sent.
+// Assigned reports whether the API server sets a field of metadata regardless of what is sent.
 func Assigned(key string) bool {
 	switch key {
 	case "managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink",
@@ -195,8 +194,8 @@ func Assigned(key string) bool {
 	return false
 }
 
-// IsExcluded says that a top-level field takes no part in a merge: the identity,
-// and the status, which belongs to controllers.
+// IsExcluded reports whether a top-level field takes no part in a merge: the identity, and
+// the status, which belongs to controllers.
 func IsExcluded(key string) bool {
 	switch key {
 	case "apiVersion", "kind", "status":

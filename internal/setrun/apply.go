@@ -18,29 +18,29 @@ import (
 // Applier applies a saved set.
 type Applier struct {
 	Saved *Saved
-	// Runner gives what applies a plan: an engine that reports to somebody. ended is
-	// told how it went.
+	// Runner returns the engine that applies a plan and reports progress. ended is
+	// called with the outcome.
 	Runner func(key releaseset.Key, made *plan.Plan) (run *engine.Engine, ended func(apply.Outcome, error), err error)
-	// Parallel is how many releases of a wave are applied side by side.
+	// Parallel is how many releases of a wave are applied in parallel.
 	Parallel int
-	// KeepGoing goes on after a failure with all that does not need what has failed.
+	// KeepGoing continues after a failure with every release that does not need a failed one.
 	KeepGoing bool
 	Lock      releasestore.LockOptions
 }
 
-// Applied is what has become of one release.
+// Applied is the result for one release.
 type Applied struct {
 	Key     releaseset.Key
 	Plan    *plan.Plan
 	Outcome apply.Outcome
 	Err     error
-	// Skipped says why it was not begun, "" when it was.
+	// Skipped says why it was not started, "" if it was.
 	Skipped string
 }
 
-// Check plans all of the set anew and writes nothing. Errors: a *engine.StaleError for
-// each plan that no longer holds, joined, with its release; those of clusters that can't be asked.
-// Deferred plans are left out: what they need is not there yet.
+// Check replans the whole set and writes nothing. Errors, joined and prefixed with the release:
+// *engine.StaleError for a stale plan, apply.ErrBlocked for a blocked one, and those of clusters
+// that can't be reached. Deferred plans are not checked: what they need does not exist yet.
 func (a *Applier) Check(ctx context.Context) error {
 	errs := make([]error, len(a.Saved.Index.Plans))
 	group := errgroup.Group{}
@@ -65,13 +65,13 @@ func (a *Applier) Check(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // errs has what has failed
+	_ = group.Wait() // failures are in errs
 	return errors.Join(errs...)
 }
 
-// Run applies the set, wave by wave: what a release needs comes before it, and what is
-// uninstalled goes before what it needs. After a failure no further wave starts. Of
-// plans that are not begun it says why.
+// Run applies the set, wave by wave: what a release needs is applied before it, and a release
+// that is uninstalled goes before what it needs. After a failure no further wave starts, unless
+// KeepGoing is set. For plans that were not started, the result says why.
 func (a *Applier) Run(ctx context.Context) ([]Applied, error) {
 	waves, err := releaseset.Waves(a.entries())
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *Applier) Run(ctx context.Context) ([]Applied, error) {
 				})
 			}
 		}
-		_ = group.Wait() // done has what has failed
+		_ = group.Wait() // failures are in done
 		for _, d := range done {
 			if d.Err != nil || d.Skipped != "" {
 				failed[d.Key] = true
@@ -103,7 +103,7 @@ func (a *Applier) Run(ctx context.Context) ([]Applied, error) {
 	return out, nil
 }
 
-// hindrance is why an entry is not begun.
+// hindrance returns why an entry can't be started, or "".
 func (a *Applier) hindrance(ctx context.Context, e releaseset.Entry, failed map[releaseset.Key]bool) string {
 	i := slices.IndexFunc(e.Needs, func(need releaseset.Key) bool { return failed[need] })
 	switch {
@@ -117,7 +117,7 @@ func (a *Applier) hindrance(ctx context.Context, e releaseset.Entry, failed map[
 	return ""
 }
 
-// entries are the plans as entries whose needs say what has to be done before.
+// entries returns the plans as entries whose needs say what has to be done first.
 func (a *Applier) entries() []releaseset.Entry {
 	index := map[releaseset.Key]*releaseset.Entry{}
 	var out []releaseset.Entry
@@ -141,7 +141,7 @@ func (a *Applier) entries() []releaseset.Entry {
 	return out
 }
 
-// one applies one plan, a deferred one as it is by now.
+// one applies one plan; a deferred one is replanned first.
 func (a *Applier) one(ctx context.Context, d *Applied) {
 	run, ended, err := a.Runner(d.Key, d.Plan)
 	if err != nil {

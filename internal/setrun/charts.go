@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Fetched is a chart that was brought here, as an archive.
+// Fetched is a chart archive that was fetched.
 type Fetched struct {
 	Name string
 	Data []byte
@@ -32,15 +32,15 @@ type Fetched struct {
 	Pin *plan.ChartSource
 }
 
-// Fetch brings a chart that is no path of the tree.
+// Fetch fetches a chart that is not a path in the tree.
 type Fetch func(ctx context.Context, c releaseset.Chart) (Fetched, error)
 
-// charts are those of one tree; each is read once.
+// charts holds the charts of one tree; each is read once.
 type charts struct {
 	dir   string
 	tree  releaseset.Tree
 	fetch Fetch
-	// outside are what users have named.
+	// outside holds what users have named outside the tree.
 	outside *outside
 
 	mu     sync.Mutex
@@ -48,7 +48,7 @@ type charts struct {
 	sums   map[releaseset.Chart]func() (string, error)
 }
 
-// loaded is a chart that is ready to be rendered. It is shared, and never changed.
+// loaded is a chart that is ready to be rendered. It is shared and must not be changed.
 type loaded struct {
 	chart    *chart.Chart
 	warnings []chart.Warning
@@ -59,8 +59,8 @@ func newCharts(dir string, tree releaseset.Tree, named []string, fetch Fetch) *c
 	return &charts{dir: dir, tree: tree, fetch: fetch, outside: newOutside(tree, named), loaded: map[releaseset.Chart]func() (loaded, error){}, sums: map[releaseset.Chart]func() (string, error){}}
 }
 
-// load reads or fetches a chart. Its file:// dependencies that charts/ does not have are
-// read from where they are.
+// load reads or fetches a chart. Its file:// dependencies that are not in charts/ are read
+// from where they point.
 func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, error) {
 	c.mu.Lock()
 	once, ok := c.loaded[which]
@@ -103,8 +103,8 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, erro
 
 func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.FromSlash(name)) }
 
-// there refuses paths that lead out of the tree by links, and archives that are no part of
-// the source.
+// there returns an error for paths that lead out of the tree through symlinks, and for those
+// that are not part of the chart's source.
 func (c *charts) there(which releaseset.Chart) error {
 	info, err := fs.Stat(c.tree, which.Path)
 	if err == nil && which.Source != nil && which.Source.Omits(which.Path, info.Mode()) {
@@ -116,7 +116,7 @@ func (c *charts) there(which releaseset.Chart) error {
 	return nil
 }
 
-// reading leaves out of a chart what is not in its source.
+// reading returns options that omit from a chart what is not part of its source.
 func reading(which releaseset.Chart) chartload.Options {
 	if which.Source == nil {
 		return chartload.Options{}
@@ -151,7 +151,7 @@ func (c *charts) complete(ctx context.Context, which releaseset.Chart, to *chart
 	return nil
 }
 
-// fitting says whether a chart is in the range of versions that a dependency asks for.
+// fitting returns an error unless a chart's version is in the range that a dependency asks for.
 func fitting(c *chart.Chart, d *chart.Dependency) error {
 	wanted, err := semver.NewConstraint(d.Version)
 	if err != nil {
@@ -163,9 +163,9 @@ func fitting(c *chart.Chart, d *chart.Dependency) error {
 	return nil
 }
 
-// sum is a checksum of all that a chart of the tree is made of: its files less those
-// that .helmignore leaves out, and those of its file:// dependencies. Neither names of
-// folders nor modes and times are in it.
+// sum returns a checksum of everything that a chart in the tree is made of: its files except
+// those that .helmignore excludes, and those of its file:// dependencies. It does not cover
+// the chart folder's name, or modes and times.
 func (c *charts) sum(which releaseset.Chart) (string, error) {
 	c.mu.Lock()
 	once, ok := c.sums[which]
@@ -199,7 +199,7 @@ func (c *charts) summed(which releaseset.Chart, above []string) (string, error) 
 			Dependencies []*chart.Dependency `json:"dependencies"`
 		}
 		if yaml.Unmarshal(f.Data, &declared) != nil {
-			continue // loading the chart says what is wrong with it
+			continue // loading the chart reports what is wrong with it
 		}
 		for _, d := range declared.Dependencies {
 			folder, local := strings.CutPrefix(d.Repository, "file://")
@@ -219,11 +219,11 @@ func checksum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checksumOf is that of a value's JSON, whose maps are sorted.
+// checksumOf returns the checksum of a value's JSON, in which map keys are sorted.
 func checksumOf(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return err.Error() // nothing that is summed has values which JSON lacks
+		return err.Error() // does not happen: JSON can represent all values passed here
 	}
 	return checksum(data)
 }

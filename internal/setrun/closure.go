@@ -10,18 +10,18 @@ import (
 )
 
 // closure is what an entry is made of, each part with the checksum of its content: two
-// closures of equal sums give the same release, whatever their files are called.
+// closures with equal sums give the same release, whatever their files are called.
 type closure struct {
 	parts []part
-	// unknown says that the entry may have changed although no part has: its chart is
-	// whatever is newest.
+	// unknown says why the entry may have changed although no part has: its chart is
+	// whatever version is newest.
 	unknown string
 }
 
-// part is one of an entry's sources: what people call it, and its checksum.
+// part is one of an entry's sources: its name as shown to users, and its checksum.
 type part struct{ name, sum string }
 
-// missing is the sum of a file that is not there.
+// missing is the sum of a file that does not exist.
 const missing = "missing"
 
 func (s *Side) closure(e *releaseset.Entry) closure {
@@ -77,13 +77,12 @@ func (s *Side) fileSum(name string) string {
 	return checksum(data)
 }
 
-// pinned says whether a reference always means the same chart.
+// pinned reports whether a reference always means the same chart.
 func pinned(c releaseset.Chart) bool {
 	return strings.Contains(c.Name, "@sha256:") || strings.Contains(c.Version, "@sha256:") || resolve.Wanted{Version: c.Version}.Exact()
 }
 
-// because is what of a closure differs from another, in the words of the first; nothing
-// when they are the same.
+// because returns the names of the parts of c that differ from base; none if they are the same.
 func (c closure) because(base closure) []string {
 	var out []string
 	for i, p := range c.parts {

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// promises are what plans of a set bring, which others that need them can't see yet:
-// kinds and namespaces, each with the release that brings it.
+// promises holds what plans of a set will create and others that need them can't see yet:
+// kinds and namespaces, each with the release that creates it.
 type promises struct {
 	kinds      map[schema.GroupKind]promisedKind
 	namespaces map[string]releaseset.Key
@@ -28,7 +28,7 @@ type promisedKind struct {
 	by releaseset.Key
 }
 
-// promisesOf are those of the plans that an entry needs, itself or by others.
+// promisesOf returns the promises of the plans that an entry needs, directly or indirectly.
 func promisesOf(jobs map[releaseset.Key]*job, of *job) promises {
 	out := promises{map[schema.GroupKind]promisedKind{}, map[string]releaseset.Key{}}
 	seen := map[releaseset.Key]bool{}
@@ -72,11 +72,11 @@ func (p promises) add(by releaseset.Key, made *plan.Plan) {
 
 func (p promises) empty() bool { return len(p.kinds)+len(p.namespaces) == 0 }
 
-// awaiting is a cluster in which the promises have come true, as far as a plan can tell.
+// awaiting is a cluster that appears to have what is promised already.
 type awaiting struct {
 	engine.Cluster
 	promises
-	// used are the promises that mattered, in words.
+	// used holds descriptions of the promises that made a difference.
 	used map[string]bool
 }
 
@@ -105,7 +105,8 @@ func (a *awaiting) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.
 	return seen, err
 }
 
-// Predict implements engine.Cluster: the server can't be asked about what is promised.
+// Predict implements engine.Cluster. Steps that depend on a promise are estimated, since the
+// server can't be asked about them.
 func (a *awaiting) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
 	answers := map[string]plan.Prediction{}
 	var asked []*plan.Step
@@ -128,14 +129,14 @@ func (a *awaiting) Predict(ctx context.Context, steps []*plan.Step, o apply.Writ
 	return answers, err
 }
 
-// deferBlocked plans entries that are blocked once more, as if what they need were
-// there already. What is blocked no longer is deferred: an estimate until then.
+// deferBlocked plans blocked entries once more, as if what they need already existed. An
+// entry that is no longer blocked is deferred: its plan is an estimate until then.
 func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
 	byKey := map[releaseset.Key]*job{}
 	for _, j := range jobs {
 		byKey[j.out.Key] = j
 	}
-	for _, j := range jobs { // in the order of needs: what is deferred may bring something itself
+	for _, j := range jobs { // in the order of needs: a deferred plan may have promises of its own
 		if j.made == nil || !j.made.Blocked() || j.head == nil || len(j.out.Needs) == 0 {
 			continue
 		}
@@ -162,8 +163,8 @@ func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
 	}
 }
 
-// undeferred is a deferred plan by now, after what it needs has come. Errors:
-// *engine.StaleError when it does anything else than was estimated.
+// undeferred replans a deferred plan after what it needs has been applied. Errors:
+// *engine.StaleError if it now does something other than estimated.
 func undeferred(ctx context.Context, run *engine.Engine, estimate *plan.Plan) (*plan.Plan, error) {
 	fresh, err := run.ReplanWhenServed(ctx, estimate)
 	if err != nil {
@@ -175,11 +176,11 @@ func undeferred(ctx context.Context, run *engine.Engine, estimate *plan.Plan) (*
 	return fresh, nil
 }
 
-// unlike says in which ways a deferred plan does something else than was estimated. What it
-// sends was rendered for the estimate, and is the same. Steps that the API server has
-// answered for in both have to change the same fields, too; of the others it fills in by now
-// what the estimate could not know, so that their operation, object and risk count, and an
-// effect digest would never be the same.
+// unlike describes how a deferred plan differs from its estimate. What it sends was rendered
+// for the estimate, and is the same. Operation, object and risk of each step are compared, and
+// the changed fields of those steps that the API server has predicted in both. For the others
+// the server now fills in what the estimate could not know, which is why effect digests can't
+// be compared.
 func unlike(estimate, fresh *plan.Plan) []string {
 	before, after := outline(estimate), outline(fresh)
 	var out []string
@@ -205,11 +206,11 @@ func unlike(estimate, fresh *plan.Plan) []string {
 	return out
 }
 
-// outlined is a step's operation and risk, and where the API server has answered, a
-// checksum of the fields that it changes.
+// outlined is a step's operation and risk and, if the API server predicted it, a checksum of
+// the fields that it changes.
 type outlined struct{ what, fields string }
 
-// outline is what a plan does to which objects.
+// outline returns what a plan does, by step ID.
 func outline(p *plan.Plan) map[string]outlined {
 	out := map[string]outlined{}
 	p.Steps(func(_ plan.StageName, s *plan.Step) {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// objectFiles parts files with objects of Flux's or Argo CD's, those of other objects beside
-// them, and folders, from those of other formats. What is not there is of no format.
+// objectFiles separates folders, files with Flux or Argo CD objects, and files with other objects
+// next to them, from files of other formats. Files that do not exist are in neither list.
 func objectFiles(tree releaseset.Tree, files []string, r Reading) (objects, others []string) {
 	var beside []string
 	for _, name := range files {
@@ -30,11 +30,11 @@ func objectFiles(tree releaseset.Tree, files []string, r Reading) (objects, othe
 	return nil, append(others, beside...)
 }
 
-// kindOf is in a file of Kubernetes' objects, YAML or JSON.
+// kindOf matches files with Kubernetes objects, in YAML or JSON.
 var kindOf = regexp.MustCompile(`(?m)^\{?(?:\s*"apiVersion"|apiVersion):`)
 
 // readObjects reads what files, folders, Kustomizations or the input declare for Flux and
-// Argo CD.
+// Argo CD, and joins it to the set.
 func (s *Side) readObjects(names []string, r Reading) error {
 	known := repository.Reading{Sources: r.Sources, Open: s.charts.outside.open, Checkout: r.Checkout}
 	if r.Flux {

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// IndexName is the file of a folder that says which plans belong to the set.
+	// IndexName is the name of the file that says which plans belong to a saved set.
 	IndexName = "set.json"
-	// planEnding is that of the names of the plans.
+	// planEnding is the extension of plan files.
 	planEnding = ".plan"
-	// maxSetBytes is the size of a set.json, maxPlanBytes that of an encrypted plan.
+	// maxSetBytes limits the size of a set.json, maxPlanBytes that of an encrypted plan.
 	maxSetBytes  = 16 << 20
 	maxPlanBytes = 80 << 20
 )
@@ -41,19 +41,19 @@ type Index struct {
 // IndexPlan is one plan of a set.
 type IndexPlan struct {
 	Key releaseset.Key `json:"key"`
-	// File is a name in the set's folder, Digest that of the plan (planfile.Encode): it
-	// is the same however the file is encrypted.
+	// File is a name in the set's folder. Digest is the plan digest (planfile.Encode),
+	// which does not depend on encryption.
 	File         string           `json:"file"`
 	Digest       string           `json:"digest"`
 	EffectDigest string           `json:"effectDigest"`
 	Operation    plan.Operation   `json:"operation"`
 	Needs        []releaseset.Key `json:"needs,omitempty"`
-	// Deferred says why the plan is an estimate until what it needs is there.
+	// Deferred says why the plan is an estimate until what it needs exists.
 	Deferred string `json:"deferred,omitempty"`
 }
 
-// Encode gives the files of a set: the plans that do something, and set.json. It tells the
-// document the names and digests. Errors are those of the seal.
+// Encode returns the files of a set: the plans that do something, and set.json. It enters file
+// names and digests in made. Errors: a plan has values that are not known; those of the seal.
 func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile.Seal) ([]File, error) {
 	var out []File
 	index := Index{
@@ -91,8 +91,8 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 }
 
 // SaveFolder writes the files of a set into a folder, the plans before set.json: a folder
-// without it is no set. What an earlier set has left there goes. Errors: the folder holds
-// something else.
+// without that is not a set. Files of an earlier set are removed. Errors: the folder holds
+// something else; those of the file system.
 func SaveFolder(dir string, files []File) error {
 	if err := makeRoom(dir); err != nil {
 		return fmt.Errorf("save the set in %s: %w", dir, err)
@@ -135,8 +135,8 @@ type Saved struct {
 	Plans  map[releaseset.Key]*plan.Plan
 }
 
-// OpenSaved reads a set, and refuses one that is not as it was saved: a plan is missing, is
-// there too many or is another one. Plans are opened with keys.
+// OpenSaved reads a set, decrypting plans with keys. Errors: the set is not as it was saved,
+// because a plan is missing, added or replaced; its format is of another major version.
 func OpenSaved(from *Kept, keys planfile.Keys) (*Saved, error) {
 	data, err := from.Read(IndexName)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Saved) read(from *Kept, keys planfile.Keys) error {
 	return nil
 }
 
-// strangers are plans beside the set's that do not belong to it.
+// strangers returns an error if there are plans that do not belong to the set.
 func (s *Saved) strangers(from *Kept) error {
 	names, err := from.names()
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *Saved) strangers(from *Kept) error {
 	return nil
 }
 
-// Document is the set as it is shown, with the plans as show gives them.
+// Document returns the set as it is shown; show converts each plan.
 func (s *Saved) Document(show func(*plan.Plan) *plan.Document) *releaseset.Document {
 	d := &releaseset.Document{
 		FormatVersion: s.FormatVersion, ToolVersion: s.ToolVersion, Files: s.Files,

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
-// maxFileBytes is the size of a set in one file.
+// maxFileBytes limits the size of a set in one file.
 const maxFileBytes = 256 << 20
 
 // File is one of the files of a saved set: a plan, set.json, its statement or signature.
@@ -24,9 +24,9 @@ type File struct {
 	Data []byte
 }
 
-// SaveFile writes the files of a set as one, a tar archive of mode 0600 that "tar -xf" turns
-// into the folder of SaveFolder. Errors: it would be too large to be read back; those of the
-// file system, and then the file is as it was before.
+// SaveFile writes the files of a set as a single tar archive with mode 0600, which "tar -xf"
+// turns into the folder that SaveFolder would write. Errors: the archive is too large to be
+// read back; those of the file system, which leave an existing file as it was.
 func SaveFile(name string, files []File) error {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -51,18 +51,18 @@ func SaveFile(name string, files []File) error {
 	return nil
 }
 
-// Kept is where a saved set lies: a folder, or one file.
+// Kept is where a saved set is stored: a folder, or one file.
 type Kept struct {
 	at string
-	// files are those of the one file; nil for a folder.
+	// files holds the files of the archive; nil for a folder.
 	files map[string][]byte
 }
 
-// ErrNoSet is that there is something else than a saved set.
+// ErrNoSet is returned for a path that is not a saved set.
 var ErrNoSet = errors.New("it is no saved set: neither a folder nor a file of plan many")
 
-// OpenKept finds a saved set. Errors: it can't be read, ErrNoSet, an archive that SaveFile
-// has not made.
+// OpenKept opens a saved set. Errors: it can't be read; ErrNoSet; it is an archive that
+// SaveFile did not make.
 func OpenKept(at string) (*Kept, error) {
 	about, err := os.Stat(at)
 	if err != nil {
@@ -99,10 +99,10 @@ func OpenKept(at string) (*Kept, error) {
 	}
 }
 
-// Path is what people call a file of the set.
+// Path returns the path of a file of the set, for messages.
 func (k *Kept) Path(name string) string { return filepath.Join(k.at, name) }
 
-// Read gives a file of the set. Errors name it.
+// Read returns the content of a file of the set. Errors name the file.
 func (k *Kept) Read(name string) ([]byte, error) {
 	most := int64(maxPlanBytes)
 	if name == IndexName {

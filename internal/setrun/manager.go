@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// verdict notes what the controller of an entry does about it, and says whether
-// there is something to plan. An entry without one is always planned.
+// verdict records what the controller of an entry will do about it, and reports whether
+// there is something to plan. An entry without a controller is always planned.
 func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	if j.head == nil || j.head.Manager == nil {
 		return true, nil
@@ -64,7 +64,7 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	return v.Plans, nil
 }
 
-// acting is an entry with the options of an action, nil for its own.
+// acting returns an entry with the options of an action; nil keeps its own.
 func acting(e *releaseset.Entry, o *releaseset.Options) *releaseset.Entry {
 	if o == nil {
 		return e
@@ -74,9 +74,9 @@ func acting(e *releaseset.Entry, o *releaseset.Options) *releaseset.Entry {
 	return &acted
 }
 
-// engine is what plans an entry, nil where no cluster is asked: as its controller writes,
-// by the service account that it impersonates, and with the records where it keeps them. The
-// values of the entry are completed by what the controller itself reads.
+// engine returns the engine that plans an entry, or nil if no cluster is asked. It acts as the
+// entry's controller: as the service account that this impersonates, and with the release
+// records where it keeps them. The entry's values are completed with what the controller reads.
 func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 	if j.asked != nil {
 		return j.asked, nil
@@ -87,7 +87,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 	}
 	cluster := side.Set.Clusters[e.Cluster]
 	if e.Manager != nil && e.Manager.Writer().Storage == "" {
-		return nil, nil // there are no releases to plan, and objects are compared with the base's
+		return nil, nil // there are no releases to plan; objects are compared with the base's
 	}
 	asked, err := p.Clusters.Engine(e.Cluster, cluster, "")
 	if err != nil || asked == nil || e.Manager == nil {
@@ -128,12 +128,12 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 		}
 	}
 	j.bare, j.asked = asked, asked.StoringIn(w.Storage, e.Namespace)
-	j.asked.Locker = nil // the controller takes no lock of ours
+	j.asked.Locker = nil // the controller does not take our lock
 	return j.asked, nil
 }
 
-// live is the verdict by what is in the cluster. Live objects are compared where it
-// depends on that.
+// live returns the verdict based on the cluster's state. Live objects are compared only if it
+// depends on them.
 func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritten bool) (*releaseset.Verdict, error) {
 	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own), Commit: p.Commit}
 	found.Records, found.Unreadable = j.asked.Records(ctx, j.head.Release())
@@ -162,7 +162,8 @@ func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritte
 	return &v, err
 }
 
-// lookup reads objects of a cluster by the rights of whoever plans.
+// lookup returns a function that reads objects of a cluster with the user's own permissions; a
+// missing object is nil.
 func lookup(ctx context.Context, asked *engine.Engine) releaseset.Lookup {
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		object, err := asked.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
@@ -176,8 +177,8 @@ func lookup(ctx context.Context, asked *engine.Engine) releaseset.Lookup {
 	}
 }
 
-// rewritten says whether the files of a chart in the tree differ, or those that replace
-// its values.
+// rewritten reports whether the files of a chart in the tree have changed, or those that
+// replace its values.
 func (p *Planner) rewritten(j *job) bool {
 	if j.head.Chart.Path == "" || j.managed.Chart.Path == "" {
 		return false
@@ -187,7 +188,8 @@ func (p *Planner) rewritten(j *job) bool {
 	return err != nil || baseErr != nil || is != was || p.Head.valuesSum(j.head.Manager) != p.Base.valuesSum(j.managed.Manager)
 }
 
-// valuesSum stands for the files that replace a chart's values.
+// valuesSum returns checksums of the files that replace a chart's values, or their names if
+// they are in the chart.
 func (s *Side) valuesSum(m releaseset.Manager) string {
 	own := m.ChartValues()
 	var sums []string
@@ -201,8 +203,7 @@ func (s *Side) valuesSum(m releaseset.Manager) string {
 	return strings.Join(sums, " ")
 }
 
-// chartOf puts the chart of the base in the place of the head's where the controller
-// keeps it.
+// chartOf replaces the head's chart with the base's if the controller keeps the old one.
 func (p *Planner) chartOf(ctx context.Context, j *job, d *engine.Deployment) error {
 	if j.out.Verdict == nil || !j.out.Verdict.OldChart || j.managed == nil {
 		return nil
@@ -215,7 +216,7 @@ func (p *Planner) chartOf(ctx context.Context, j *job, d *engine.Deployment) err
 	return nil
 }
 
-// versioned is the metadata of a chart with the version that its controller gives it.
+// versioned returns the metadata of a chart with the version that its controller gives it.
 func versioned(m releaseset.Manager, of loaded) (*chart.Metadata, error) {
 	version, err := m.Version(of.chart.Metadata, of.pin)
 	if version == "" || err != nil {
@@ -226,7 +227,7 @@ func versioned(m releaseset.Manager, of loaded) (*chart.Metadata, error) {
 	return &out, nil
 }
 
-// version gives the chart the version that the controller has given it.
+// version sets the chart's version to the one that the controller gives it.
 func (j *job) version(d *engine.Deployment) {
 	v := j.out.Verdict
 	if v == nil || v.Version == "" || v.OldChart || v.Version == d.Source.Chart.Metadata.Version {
@@ -237,7 +238,7 @@ func (j *job) version(d *engine.Deployment) {
 	d.Source.Chart = &c
 }
 
-// left notes what becomes of an entry that has left the set, and says whether it is
+// left records what happens to an entry that has left the set, and reports whether it is
 // uninstalled.
 func (j *job) left(head *releaseset.Set) bool {
 	v := j.base.Manager.Removed(head.Appliers)
@@ -250,8 +251,8 @@ func (j *job) left(head *releaseset.Set) bool {
 	return v.Plans
 }
 
-// unknown begins the error of a release that can't be planned while some of its values
-// are not known.
+// unknown returns a prefix for the error of a release some of whose values are not known,
+// or "".
 func (j *job) unknown() string {
 	if len(j.missing()) == 0 {
 		return ""
@@ -259,7 +260,7 @@ func (j *job) unknown() string {
 	return "can't be planned without " + strings.Join(j.missing(), ", ") + ": "
 }
 
-// missing are the objects that values come from and whose content is not known.
+// missing returns the objects that values come from but whose content is not known.
 func (j *job) missing() []string {
 	if j.head == nil || j.head.Manager == nil {
 		return nil
@@ -267,7 +268,7 @@ func (j *job) missing() []string {
 	return j.head.Manager.Unknown()
 }
 
-// estimated says whether an object of the plan holds what is not known.
+// estimated reports whether an object of the plan contains values that are not known.
 func (j *job) estimated(body map[string]any) bool {
 	return len(j.missing()) > 0 && j.head.Manager.Estimated(body)
 }

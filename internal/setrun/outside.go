@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// outside are charts and trees that users have named and that are no folders of the tree. An
-// archive of a tree is unpacked once, and its files go by names below its own:
+// outside holds charts and trees that users have named and that are not folders in the tree. An
+// archive of a tree is unpacked once, and its files are named below it:
 // platform.tgz/charts/web.
 type outside struct {
 	tree releaseset.Tree
-	// places are paths of the tree, or absolute ones; of two that fit the longer one counts.
+	// places holds paths in the tree, or absolute ones, longest first: the longest match counts.
 	places []string
 
 	mu       sync.Mutex
@@ -36,7 +36,7 @@ func newOutside(tree releaseset.Tree, places []string) *outside {
 	return &outside{tree: tree, places: places, unpacked: map[string]func() (string, error){}}
 }
 
-// find is where the file or folder is that goes by a name; "" where no user has named it.
+// find returns the path of the file or folder with a name; "" if it is below no named place.
 func (o *outside) find(name string) (string, error) {
 	for _, place := range o.places {
 		below, isBelow := strings.CutPrefix(name, strings.TrimSuffix(place, "/")+"/")
@@ -51,7 +51,7 @@ func (o *outside) find(name string) (string, error) {
 	return "", nil
 }
 
-// open is the tree at a place.
+// open returns the tree at a place.
 func (o *outside) open(place string) (fs.FS, error) {
 	if !filepath.IsAbs(place) && !o.isFile(place) {
 		return fs.Sub(o.tree, place)
@@ -75,7 +75,7 @@ func (o *outside) isFile(place string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// folder is the place itself, or where its archive is unpacked.
+// folder returns the place itself if it is a folder, or where its archive is unpacked.
 func (o *outside) folder(place string) (string, error) {
 	if info, err := os.Stat(place); filepath.IsAbs(place) && (err != nil || info.IsDir()) {
 		return place, err
@@ -90,8 +90,8 @@ func (o *outside) folder(place string) (string, error) {
 	return once()
 }
 
-// maxSourceBytes is what an archive of a tree may unpack to, what tar puts around its files
-// included. source-controller's own artifacts have at most 100 MiB.
+// maxSourceBytes limits the unpacked size of an archive of a tree, including tar headers and
+// padding. source-controller's own artifacts have at most 100 MiB.
 const maxSourceBytes = 128 << 20
 
 func (o *outside) unpack(place string) (string, error) {
@@ -120,8 +120,8 @@ func (o *outside) file(place string) (fs.File, error) {
 	return o.tree.Open(place)
 }
 
-// untar unpacks a gzipped archive as Flux's controllers do, whose library it is: a path that
-// leads out of the folder is an error, and links are left out.
+// untar unpacks a gzipped archive with the library of Flux's controllers, as they do: a path that
+// leads out of the folder is an error, and symlinks are skipped.
 func untar(r io.Reader, into string) error {
 	unzipped, err := gzip.NewReader(r)
 	if err != nil {

@@ -16,83 +16,83 @@ import (
 // Planner plans the releases of a set.
 type Planner struct {
 	Head *Side
-	// Base is what the set was before; nil when there is nothing to compare with.
+	// Base is the set as it was before; nil if there is nothing to compare with.
 	Base *Side
-	// BaseName is what people call it.
+	// BaseName is the name of Base in messages.
 	BaseName string
-	// Commit is that of what is compared with, or of the head where nothing is; "" outside
-	// of Git.
+	// Commit is the commit of Base, or of Head without one; "" outside Git.
 	Commit   string
 	Selector releaseset.Selector
-	// PolicyChanged says that Defaults.Policy is another one than the base has: every
+	// PolicyChanged reports whether Defaults.Policy differs from the base's: then every
 	// release is touched.
 	PolicyChanged bool
-	// All plans what is untouched, too; Prune uninstalls what has left the set.
+	// All plans untouched releases too; Prune uninstalls those that have left the set.
 	All, Prune bool
-	// Defaults are the options that no entry says: policy, field manager, what is
+	// Defaults holds the options that entries do not set: policy, field manager, what is
 	// sensitive.
 	Defaults plan.Options
-	// Clusters are what to plan for.
+	// Clusters holds the clusters to plan for.
 	Clusters Clusters
-	// Jobs is how many releases are planned side by side.
+	// Jobs is how many releases are planned in parallel.
 	Jobs int
 	// ShowSecrets leaves the documents unmasked.
 	ShowSecrets bool
 	ToolVersion string
 }
 
-// Clusters gives what plans need to know of clusters, by their name in the set. It is
-// asked side by side, and gives the same for the same name.
+// Clusters provides access to clusters by their name in the set. It is used concurrently,
+// and returns the same for the same name.
 type Clusters interface {
-	// Engine is for a cluster that can be asked, as a user who is impersonated, "" for
-	// nobody; nil where none is asked.
+	// Engine returns the engine for a cluster, impersonating user unless that is ""; nil if
+	// plans are made without a cluster.
 	Engine(name string, c releaseset.Cluster, user string) (*engine.Engine, error)
-	// Foreign is for the cluster of a kubeconfig that somebody else has written. Errors: it is
-	// refused, or nobody answers there.
+	// Foreign returns the engine for the cluster of a kubeconfig that somebody else has
+	// written, impersonating user unless that is "". Errors: the kubeconfig is refused, or the
+	// cluster does not answer.
 	Foreign(ctx context.Context, kubeconfig []byte, user string) (*engine.Engine, error)
-	// Offline stands for one that can't be.
+	// Offline returns the substitute for a cluster for which Engine returns nil.
 	Offline(name string, c releaseset.Cluster) (engine.Offline, error)
 }
 
-// Planned is a set's plan: the document that is shown, masked, and the plans that can be
-// saved, by key.
+// Planned is a set's plan: the document that is shown, with secrets masked, and the plans that
+// can be saved, by key.
 type Planned struct {
 	releaseset.Document
 	Plans map[releaseset.Key]*plan.Plan
-	// Unknown are the objects that values of a plan come from and whose content is not
-	// known: markers stand for it, and the plan can't be saved.
+	// Unknown holds, by key, the objects that values of a plan come from but whose content is
+	// not known: markers replace it, and the plan can't be saved.
 	Unknown map[releaseset.Key][]string
 }
 
-// job is one entry to plan, in the place of the document that it fills.
+// job is one entry to plan; out is the part of the document that it fills.
 type job struct {
 	out  *releaseset.Planned
 	head *releaseset.Entry
 	base *releaseset.Entry
 	made *plan.Plan
-	// given are the values of both sides, for masking what templates quote of them.
+	// given holds the values of both sides, for masking them where templates quote them.
 	given []map[string]any
-	// managed is what the base has of the object that deploys the entry; successor says
-	// that the head has the object of an entry that has left, under another release.
+	// managed is the base's entry of the object that deploys this one; successor reports
+	// whether, for an entry that has left, the head has its object with another release.
 	managed   *releaseset.Entry
 	successor bool
-	// asked is the engine that plans the entry, see Planner.engine; drift the plan of what
-	// its controller corrects.
+	// asked is the engine that plans the entry, see Planner.engine.
 	asked *engine.Engine
-	// own is that by the rights of whoever plans; reader says that these are not the
-	// controller's.
+	// own is the engine with the user's own permissions; reader reports whether asked plans
+	// with permissions that are not the controller's.
 	own    *engine.Engine
 	reader bool
-	// elsewhere is why the cluster that the entry's release is in can't be asked, "" where it is.
+	// elsewhere is why the cluster of the entry's release can't be asked, "" if it can.
 	elsewhere string
-	// bare is asked with the records in the release's own namespace.
+	// bare is asked, but with the records in the release's own namespace; drift is the plan of
+	// what the controller corrects.
 	bare  *engine.Engine
 	drift *plan.Plan
 }
 
-// Plan plans all entries that are selected and touched. What goes wrong with one of
-// them stands in the document, and the others are planned all the same. Errors: the
-// run was cancelled, needs in a circle.
+// Plan plans all entries that are selected and touched. The error of an entry goes into the
+// document, and the others are planned anyway. Errors: the run was cancelled; needs are
+// circular.
 func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}, Unknown: map[releaseset.Key][]string{}}
 	out.FormatVersion, out.ToolVersion, out.Compared = releaseset.FormatVersion, p.ToolVersion, p.Base != nil
@@ -126,7 +126,7 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	return out, nil
 }
 
-// jobs are the selected entries of both sides, in the order of their needs.
+// jobs returns the selected entries of both sides, in the order of their needs.
 func (p *Planner) jobs() ([]*job, error) {
 	before, managed := map[releaseset.Key]*releaseset.Entry{}, map[string]*releaseset.Entry{}
 	if p.Base != nil {
@@ -185,7 +185,7 @@ func planned(e *releaseset.Entry) *releaseset.Planned {
 	return out
 }
 
-// run settles whether an entry is touched, and plans it if so.
+// run determines whether an entry is touched, and plans it if so.
 func (p *Planner) run(ctx context.Context, j *job) {
 	switch {
 	case j.head == nil && j.base.Manager != nil:
@@ -223,14 +223,14 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		return
 	}
 	if made == nil {
-		return // there is nothing to uninstall
+		return // nothing to plan, such as a release to uninstall that does not exist
 	}
 	p.keep(j, made)
 }
 
-// keep gives a job its plan, and the document that is shown of it.
+// keep stores a job's plan, and the document in which it is shown.
 func (p *Planner) keep(j *job, made *plan.Plan) {
-	stamped, _, _ := made.Stamped(plan.Stamp{EffectDigest: redact.EffectDigest(made, nil)}) // errors are of plans that are saved
+	stamped, _, _ := made.Stamped(plan.Stamp{EffectDigest: redact.EffectDigest(made, nil)}) // it fails only for plans that are saved
 	j.made = stamped.WithSecrets(redact.Recurring(made))
 	shown := j.made
 	if !p.ShowSecrets {
@@ -239,8 +239,8 @@ func (p *Planner) keep(j *job, made *plan.Plan) {
 	j.out.Plan = &shown.Document
 }
 
-// errorText is an error without the secrets that it quotes: those of the values, and
-// what templates have read.
+// errorText returns an error's text without the secrets that it quotes: those of the values,
+// and what templates have read.
 func (p *Planner) errorText(err error, j *job) string {
 	text := err.Error()
 	if p.ShowSecrets {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// plan plans one entry, with its cluster or without; nil when it is to be uninstalled
-// and is not there.
+// plan plans one entry, with or without its cluster. It returns nil if the entry is to be
+// uninstalled and does not exist, or its cluster can't be asked.
 func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	side, e := p.Head, j.head
 	if e == nil {
@@ -70,21 +70,21 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 	return j.asking(asked, func(by *engine.Engine) (*plan.Plan, error) { return by.PlanDeployment(ctx, d) })
 }
 
-// replaced says that the entry's controller uninstalls its release and makes one of the same
-// name: what that deletes is planned, and not how the new one would differ from the old.
+// replaced reports whether the entry's controller uninstalls its release and installs one with
+// the same name: the uninstall is planned, not how the new release differs from the old one.
 func (j *job) replaced() bool {
 	v := j.out.Verdict
 	return j.head != nil && v != nil && v.Leaves != nil && *v.Leaves == j.head.Release()
 }
 
-// uninstall plans the end of the release that a verdict leaves.
+// uninstall plans the uninstall of the release that a verdict leaves behind.
 func (p *Planner) uninstall(ctx context.Context, j *job, v *releaseset.Verdict) (*plan.Plan, error) {
 	return j.asking(j.bare.StoringIn(v.LeavesIn, v.Leaves.Namespace), func(by *engine.Engine) (*plan.Plan, error) {
 		return by.PlanUninstall(ctx, *v.Leaves, options(v.LeavesBy, p.Defaults))
 	})
 }
 
-// leaving says how much there is of the release that a verdict leaves.
+// leaving describes how many objects the release has that a verdict leaves behind.
 func (p *Planner) leaving(ctx context.Context, j *job, v *releaseset.Verdict) string {
 	made, err := p.uninstall(ctx, j, v)
 	if err != nil {
@@ -93,8 +93,8 @@ func (p *Planner) leaving(ctx context.Context, j *job, v *releaseset.Verdict) st
 	return fmt.Sprintf("objects of release %s: %d; volumes among them: %d", v.Leaves, made.Summary.Delete+made.Summary.Keep, made.Summary.Risks.Data)
 }
 
-// asking makes a plan by an engine. Whoever plans need not be allowed what the
-// controller is: where that stands against the plan, it is made without dry runs.
+// asking makes a plan with an engine. The user may lack permissions that the controller has:
+// if that blocks the plan, it is made without dry runs.
 func (j *job) asking(asked *engine.Engine, plans func(*engine.Engine) (*plan.Plan, error)) (*plan.Plan, error) {
 	made, err := plans(asked)
 	if err != nil || !j.reader || !slices.ContainsFunc(made.Problems, isMissing) {
@@ -107,7 +107,7 @@ func (j *job) asking(asked *engine.Engine, plans func(*engine.Engine) (*plan.Pla
 
 func isMissing(p plan.Problem) bool { return p.Blocking && p.Kind == plan.ProblemPermission }
 
-// offline compares the entry with what the base has of it.
+// offline plans the entry without a cluster, compared with the base.
 func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluster) (*plan.Plan, error) {
 	key := j.out.Key
 	api, err := p.Clusters.Offline(key.Cluster, cluster)
@@ -147,7 +147,7 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 	return engine.PlanOffline(ctx, api, p.ToolVersion, d, base)
 }
 
-// BaseError says that the entry can't be compared, since it is broken in the base.
+// BaseError says that an entry can't be compared because it is broken in the base.
 type BaseError struct {
 	Base string
 	Err  error
@@ -155,5 +155,5 @@ type BaseError struct {
 
 func (e *BaseError) Error() string { return "in " + e.Base + ", to compare with: " + e.Err.Error() }
 
-// Unwrap gives what is wrong there.
+// Unwrap returns what is wrong in the base.
 func (e *BaseError) Unwrap() error { return e.Err }

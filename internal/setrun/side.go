@@ -1,9 +1,9 @@
-// Package setrun plans the releases of a set side by side, and applies saved sets in
-// waves. It wires releaseset, chartload, values and the engine, and compares two trees
+// Package setrun plans the releases of a set in parallel, and applies saved sets in
+// waves. It connects releaseset, chartload, values and the engine, and compares two trees
 // of files to find which releases a change touches.
 //
-// It decides nothing about a release (package plan does), prints nothing, and is
-// handed clusters and a way to fetch charts.
+// It decides nothing about a release (package plan does), prints nothing, and receives
+// clusters and a way to fetch charts from its callers.
 package setrun
 
 import (
@@ -24,31 +24,30 @@ import (
 type Side struct {
 	Tree releaseset.Tree
 	Set  *releaseset.Set
-	// charts are those of the tree, and those to fetch.
+	// charts holds the charts of the tree, and those that are fetched.
 	charts *charts
 	root   *os.Root
 }
 
 // Reading says how the files of a set are read.
 type Reading struct {
-	// Environment is the one whose releases are meant; "" is the format's default.
+	// Environment selects the environment whose releases are read; "" is the format's default.
 	Environment string
 	// Variables are the environment variables that files may read.
 	Variables map[string]string
-	// Flux says that the files are folders that Flux's Kustomizations begin at.
+	// Flux reports whether the files are folders that Flux's Kustomizations start at.
 	Flux bool
-	// Input is a text with objects of Flux's or Argo CD's beside the files.
+	// Input is a text with Flux or Argo CD objects, in addition to the files.
 	Input []byte
-	// Sources are charts and trees of Flux's sources by Kind/namespace/name, folders or
-	// archives: paths of the tree, or absolute ones outside of it.
+	// Sources maps Flux sources, as Kind/namespace/name, to the folder or archive with their
+	// chart or tree: paths in the tree, or absolute ones outside it.
 	Sources map[string]string
 	// Checkout is the repository that the tree is a version of.
 	Checkout releaseset.Checkout
 }
 
-// Open opens a tree and reads the set that files of it declare, which are slash-separated
-// paths from its root. A tree that has none of the files holds an empty set. Errors
-// name file and line.
+// Open opens a tree and reads the set declared by files, slash-separated paths from the tree's
+// root. A tree that has none of the files holds an empty set. Errors name file and line.
 func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -77,7 +76,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	return s, nil
 }
 
-// Close ends the reading of the tree, and removes what was unpacked.
+// Close closes the tree, and removes what was unpacked.
 func (s *Side) Close() {
 	_ = s.root.Close()
 	s.charts.outside.close()
@@ -88,7 +87,7 @@ func there(tree releaseset.Tree, name string) bool {
 	return err == nil
 }
 
-// read has the reader of its format read a file.
+// read reads a file with the reader of its format.
 func read(tree releaseset.Tree, name string, r Reading) (*releaseset.Set, error) {
 	info, err := fs.Stat(tree, name)
 	if err != nil {
@@ -111,7 +110,8 @@ func read(tree releaseset.Tree, name string, r Reading) (*releaseset.Set, error)
 	return set, err
 }
 
-// Within is the path of file from root, slash-separated. Errors: the file lies outside.
+// Within returns the slash-separated path of file relative to root. Errors:
+// *releaseset.OutsideError.
 func Within(root, file string) (string, error) {
 	abs, err := filepath.Abs(file)
 	if err == nil {

@@ -20,10 +20,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// defaultHistory is how many revisions upgrade keeps where nobody says how many.
+// defaultHistory is how many revisions an upgrade keeps by default.
 const defaultHistory = 10
 
-// deployment is an entry as the engine deploys it. defaults are what no entry says.
+// deployment returns an entry as the engine deploys it. defaults holds the options that entries
+// do not set.
 func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults plan.Options) (engine.Deployment, error) {
 	d := engine.Deployment{Release: e.Release(), Options: options(e.Options, defaults), ServerSide: engine.ServerSideAuto}
 	if e.Options.ServerSide != "" {
@@ -51,7 +52,7 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		Origin: func(path []string) values.Origin {
 			out := sources.Origin(path, read)
 			if table, ok := tables[out.Name]; ok {
-				out.Line = table.Line // where it begins in the set's file
+				out.Line = table.Line // where the table begins in the set's file
 			}
 			return out
 		},
@@ -74,8 +75,8 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	return d, err
 }
 
-// values are an entry's layers as the command line would name them, and what reads
-// them: tables that stand in the set's file go by their place in it.
+// values returns an entry's layers of values as on the command line, and a function that reads
+// those that are files. A table in the set's file is named by its place there.
 func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte, error)) {
 	out := values.Sources{
 		JSON: e.Settings.JSON, Set: e.Settings.Set, String: e.Settings.String, File: e.Settings.File, Literal: e.Settings.Literal,
@@ -85,7 +86,7 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 		name := v.File
 		if name == "" {
 			name = v.From.String()
-			for inline[name] != nil { // two tables of one line
+			for inline[name] != nil { // two tables on one line
 				name += "'"
 			}
 			inline[name] = v.Inline
@@ -110,7 +111,7 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 	}
 }
 
-// readFile reads a file of the tree, or of what a user has named outside of it.
+// readFile reads a file of the tree, or of what a user has named outside it.
 func (s *Side) readFile(name string) ([]byte, error) {
 	if at, err := s.charts.outside.find(name); err != nil || at != "" {
 		if err != nil {
@@ -121,7 +122,7 @@ func (s *Side) readFile(name string) ([]byte, error) {
 	return releaseset.ReadFile(s.Tree, name)
 }
 
-// maxValuesBytes is the size of a file of values outside of the tree.
+// maxValuesBytes limits the size of a values file outside the tree.
 const maxValuesBytes = 16 << 20
 
 func reuse(o releaseset.Options) values.Reuse {
@@ -136,8 +137,8 @@ func options(o releaseset.Options, defaults plan.Options) plan.Options {
 	return o.Of(defaults)
 }
 
-// withoutCiphertext is a file that SOPS has encrypted, each value a token of its
-// ciphertext: whether it changes can be told, and nothing else.
+// withoutCiphertext returns a SOPS-encrypted file with each value replaced by a token of its
+// ciphertext, which shows whether the value changes and nothing else.
 func withoutCiphertext(data []byte) ([]byte, error) {
 	var table map[string]any
 	if err := yaml.Unmarshal(data, &table); err != nil {
@@ -166,7 +167,8 @@ func tokens(v any) any {
 	return v
 }
 
-// withValues is the chart with other values of its own: those of files, in order.
+// withValues returns the chart with its own values replaced by those of m's files, merged in
+// order.
 func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, error) {
 	own := m.ChartValues()
 	if len(own.Files) == 0 {
@@ -189,7 +191,7 @@ func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, e
 	return &out, nil
 }
 
-// fileOf is a file of a chart, the values.yaml included.
+// fileOf returns the content of a chart's file, or of its values.yaml.
 func fileOf(c *chart.Chart, name string, optional bool) ([]byte, error) {
 	name = path.Clean(name)
 	if name == "values.yaml" {

@@ -11,19 +11,19 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// AllowedSigners say whose SSH keys count for what: the file of that name of
-// ssh-keygen(1).
+// AllowedSigners says which SSH keys may sign what and for whom: the content of an
+// allowed signers file, as in ssh-keygen(1).
 type AllowedSigners []allowedSigner
 
 type allowedSigner struct {
-	// principals and namespaces are patterns; without namespaces it is any.
+	// principals and namespaces are patterns; nil namespaces allow any.
 	principals, namespaces []string
 	key                    ssh.PublicKey
 	after, before          time.Time
 }
 
-// ParseAllowedSigners reads an allowed signers file. Errors name the line: it is none,
-// or says something that is not known here; certificate authorities are not.
+// ParseAllowedSigners parses an allowed signers file. Errors: it has no signers; a line,
+// which the error names, is invalid or has an unsupported option, such as cert-authority.
 func ParseAllowedSigners(data []byte) (AllowedSigners, error) {
 	var out AllowedSigners
 	number := 0
@@ -76,8 +76,8 @@ func parseAllowedSigner(line string) (allowedSigner, error) {
 	return s, nil
 }
 
-// signerTime reads YYYYMMDD[HHMM[SS]][Z]. Without Z OpenSSH takes it for local time;
-// here it is UTC, so that every machine says the same.
+// signerTime parses YYYYMMDD[HHMM[SS]][Z]. Without Z, OpenSSH uses local time; here it is
+// UTC, so the result is the same on every machine.
 func signerTime(text string) (time.Time, error) {
 	text = strings.TrimSuffix(text, "Z")
 	for _, layout := range []string{"20060102", "200601021504", "20060102150405"} {
@@ -88,8 +88,8 @@ func signerTime(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time as YYYYMMDDHHMMSS", text)
 }
 
-// Principal is whose the key is for the namespace at a time; with want it has to be
-// that one. Errors: nobody's, or somebody else's.
+// Principal returns who may sign with the key for the namespace at a time: want, or, if that
+// is "", the key's principals. Errors: the key is not allowed, or not for want.
 func (a AllowedSigners) Principal(key ssh.PublicKey, namespace, want string, now time.Time) (string, error) {
 	known := false
 	for _, s := range a {
@@ -118,12 +118,12 @@ func (a AllowedSigners) Principal(key ssh.PublicKey, namespace, want string, now
 	return "", errors.New(who + " is not allowed to sign this now")
 }
 
-// matches is OpenSSH's match_pattern_list: one pattern matches, and none that begins
-// with an exclamation mark.
+// matches is OpenSSH's match_pattern_list: it reports whether a pattern matches, and none
+// negated by an exclamation mark does.
 func matches(patterns []string, text string) bool {
 	found := false
 	match := func(pattern string) bool {
-		// OpenSSH's patterns know * and ? alone, and * matches everything.
+		// OpenSSH's patterns have only * and ?, and * also matches a slash.
 		pattern = strings.NewReplacer(`\`, `\\`, "[", `\[`, "/", "\x00").Replace(pattern)
 		ok, err := path.Match(pattern, strings.ReplaceAll(text, "/", "\x00"))
 		return ok && err == nil

@@ -10,47 +10,47 @@ import (
 	"strings"
 )
 
-// BundleType is the media type of Sigstore's bundles, without their version:
+// BundleType is the media type of Sigstore bundles, without the version:
 // https://docs.sigstore.dev/about/bundle/
 const BundleType = "application/vnd.dev.sigstore.bundle"
 
-// bundleVersions are what follows it in those that can be read.
+// bundleVersions lists what follows BundleType in the supported versions.
 var bundleVersions = []string{".v0.3+json", "+json;version=0.3", "+json;version=0.2", "+json;version=0.1"}
 
 const (
 	inTotoType = "application/vnd.in-toto+json"
-	// signPredicate is the statement of cosign sign. Others, such as an SBOM's, say
-	// something about a chart, and not that it is meant to be used.
+	// signPredicate is the predicate type of cosign sign. Others, such as an SBOM's, say
+	// something about a chart, but not that it may be used.
 	signPredicate = "https://sigstore.dev/cosign/sign/v1"
 )
 
 // Subject is what is to be signed: a registry's manifest, or an archive.
 type Subject struct {
-	// Digest is "sha256:" and hex, of Data.
+	// Digest is the SHA-256 of Data, "sha256:" and hex.
 	Digest string
 	Data   []byte
 }
 
-// Party is whose signatures of cosign's count: a PublicKey, or an Identity.
+// Party is whose cosign signatures count: a PublicKey, or an Identity.
 type Party interface {
-	// signer says who of the party has signed. Errors: nobody.
+	// signer returns the party's signature. Errors: the party has not signed.
 	signer(signedMessage) (Signature, error)
 }
 
-// signedMessage is a message with its signatures, and what came with it to tell whose they are.
+// signedMessage is a message with its signatures, and what came with it to show whose they are.
 type signedMessage struct {
 	message    []byte
 	signatures [][]byte
-	// payload is that of the DSSE envelope that the message is made of; nil where it is
-	// made of none.
+	// payload is the payload of the DSSE envelope that the message is made from; nil if there
+	// is none.
 	payload []byte
-	// certificate is the signer's, in DER; nil where a key has signed.
+	// certificate is the signer's, in DER; nil if a key has signed.
 	certificate []byte
 	entries     []logEntry
-	// timestamps are answers of authorities for them, in DER.
+	// timestamps holds the responses of timestamp authorities, in DER.
 	timestamps [][]byte
-	// promiseEnough says that no proof of inclusion has to be there besides the log's
-	// promise: cosign 2 stored none.
+	// promiseEnough accepts the log's promise without an inclusion proof: cosign 2 stored
+	// none.
 	promiseEnough bool
 }
 
@@ -60,7 +60,7 @@ type bundle struct {
 	MediaType string `json:"mediaType"`
 	Material  struct {
 		Certificate rawBytes `json:"certificate"`
-		// Chain is what versions before 0.3 have; the signer's certificate is its first.
+		// Chain is what versions before 0.3 have; the signer's certificate comes first.
 		Chain struct {
 			Certificates []rawBytes `json:"certificates"`
 		} `json:"x509CertificateChain"`
@@ -75,9 +75,9 @@ type bundle struct {
 	Message  *message  `json:"messageSignature"`
 }
 
-// message is something whose bytes are signed.
+// message is a signature over plain bytes.
 type message struct {
-	// Digest need not be there; it vouches for nothing.
+	// Digest is optional, and not signed.
 	Digest *struct {
 		Algorithm string `json:"algorithm"`
 		Digest    []byte `json:"digest"`
@@ -85,13 +85,13 @@ type message struct {
 	Signature []byte `json:"signature"`
 }
 
-// names says whether a message's digest, if it has one, is that of data.
+// names reports whether a message's digest, if it has one, is that of data.
 func (m message) names(data []byte) bool {
 	sum := sha256.Sum256(data)
 	return m.Digest == nil || m.Digest.Algorithm == "SHA2_256" && bytes.Equal(m.Digest.Digest, sum[:])
 }
 
-// envelope is signed as DSSE says: https://github.com/secure-systems-lab/dsse
+// envelope is a DSSE envelope: https://github.com/secure-systems-lab/dsse
 type envelope struct {
 	Payload     []byte `json:"payload"`
 	PayloadType string `json:"payloadType"`
@@ -100,8 +100,8 @@ type envelope struct {
 	} `json:"signatures"`
 }
 
-// VerifyBundle checks a Sigstore bundle of cosign sign or sign-blob. Errors: it is no
-// bundle; the party has not signed it; it is about something else.
+// VerifyBundle checks a Sigstore bundle made by cosign sign or sign-blob. Errors: it is not a
+// bundle; the party has not signed it; it is for a different subject.
 func VerifyBundle(data []byte, s Subject, by Party) (Signature, error) {
 	var b bundle
 	if err := json.Unmarshal(data, &b); err != nil {
@@ -147,7 +147,7 @@ type statement struct {
 	} `json:"subject"`
 }
 
-// message is what the signatures are over.
+// message returns what is signed.
 func (e envelope) message() []byte {
 	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(e.PayloadType), e.PayloadType, len(e.Payload), e.Payload)
 }
@@ -160,7 +160,7 @@ func (e envelope) signatures() [][]byte {
 	return out
 }
 
-// about says whether the envelope, which is signed, is a signature of a subject.
+// about returns an error unless the envelope, whose signature was checked, signs the subject.
 func (e envelope) about(s Subject) error {
 	var what statement
 	if err := json.Unmarshal(e.Payload, &what); err != nil || e.PayloadType != inTotoType {

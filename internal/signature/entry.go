@@ -22,7 +22,7 @@ func (h hash) of(data []byte) bool {
 	return h.Algorithm == "sha256" && h.Value == hex.EncodeToString(sum[:])
 }
 
-// hashOutput is a digest as Rekor 2 writes it, by an algorithm that goes with the key:
+// hashOutput is a digest as Rekor 2 writes it, with an algorithm that depends on the key:
 // https://github.com/sigstore/protobuf-specs/blob/main/protos/sigstore_common.proto
 type hashOutput struct {
 	Algorithm string `json:"algorithm"`
@@ -35,13 +35,13 @@ func (h hashOutput) of(data []byte) bool {
 	return known && bytes.Equal(h.Digest, sum)
 }
 
-// entryBody is what a log has taken in. For Rekor 2:
+// entryBody is the canonicalized body of a log entry. For Rekor 2:
 // https://github.com/sigstore/rekor-tiles/tree/main/api/proto/rekor/v2
 type entryBody struct {
 	Kind    string `json:"kind"`
 	Version string `json:"apiVersion"`
 	Spec    struct {
-		// Of hashedrekord 0.0.1.
+		// For hashedrekord 0.0.1.
 		Data struct {
 			Hash hash `json:"hash"`
 		} `json:"data"`
@@ -51,13 +51,13 @@ type entryBody struct {
 				Content []byte `json:"content"`
 			} `json:"publicKey"`
 		} `json:"signature"`
-		// Of dsse 0.0.1.
+		// For dsse 0.0.1.
 		PayloadHash hash `json:"payloadHash"`
 		Signatures  []struct {
 			Signature []byte `json:"signature"`
 			Verifier  []byte `json:"verifier"`
 		} `json:"signatures"`
-		// Of hashedrekord 0.0.2, all that Rekor 2 takes in, of DSSE envelopes, too.
+		// For hashedrekord 0.0.2, the only kind in Rekor 2, also used for DSSE envelopes.
 		HashedRekord struct {
 			Data      hashOutput `json:"data"`
 			Signature struct {
@@ -70,8 +70,8 @@ type entryBody struct {
 	} `json:"spec"`
 }
 
-// about says whether the entry is that of a signature, of what was signed, and of the
-// certificate; else anybody's entry would do for its time.
+// about returns an error unless the entry is for the signature, what it signs, and the
+// certificate. Otherwise anybody's entry could prove the time.
 func (e logEntry) about(s signedMessage) error {
 	var body entryBody
 	if err := json.Unmarshal(e.Body, &body); err != nil {
@@ -105,7 +105,7 @@ func (e logEntry) about(s signedMessage) error {
 	return nil
 }
 
-// fromPEM is the content of a certificate in PEM, nil when there is none.
+// fromPEM returns the DER of a certificate in PEM, or nil if there is none.
 func fromPEM(data []byte) []byte {
 	block, _ := pem.Decode(data)
 	if block == nil {

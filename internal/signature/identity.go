@@ -11,28 +11,27 @@ import (
 	"time"
 )
 
-// Identity is whose signatures count where there is no key of one's own: a certificate of
-// Fulcio's, valid for some minutes, says that a key is theirs, and Rekor's log, or a
-// timestamp, that the signature was made in these minutes. All are checked by the trusted root; nobody is
-// asked.
+// Identity is whose keyless signatures count: a Fulcio certificate, valid for a few minutes,
+// says that a key belongs to the identity, and Rekor's log or a timestamp says that the
+// signature was made in those minutes. All of this is checked against the trusted root, without
+// network access.
 type Identity struct {
-	// Name is an email address or a URI; "" where Pattern, which may match anywhere in
-	// it, says which ones count.
+	// Name is an email address or a URI. If it is "", Pattern counts, which is not anchored.
 	Name    string
 	Pattern *regexp.Regexp
-	// Issuer is the URL of the OpenID provider that knows the identity.
+	// Issuer is the URL of the OpenID Connect provider of the identity.
 	Issuer string
 	Root   *TrustedRoot
 }
 
-// Extensions of Fulcio's certificates:
+// Extensions of Fulcio certificates:
 // https://github.com/sigstore/fulcio/blob/main/docs/oid-info.md
 var (
 	issuerExtension    = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 8}
 	oldIssuerExtension = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 1}
 )
 
-// signer takes what Sigstore's clients demand of a signature:
+// signer implements Party with the checks that Sigstore's client specification requires:
 // https://github.com/sigstore/architecture-docs/blob/main/client-spec.md#4-verification
 func (i Identity) signer(s signedMessage) (Signature, error) {
 	if s.certificate == nil || len(s.signatures) != 1 {
@@ -63,7 +62,7 @@ func (i Identity) signer(s signedMessage) (Signature, error) {
 	return Signature{Method: Cosign, Signers: []string{name}, Key: key.fingerprint(), Issuer: issuer, LogIndex: entry.LogIndex}, nil
 }
 
-// found is the identity in a certificate, and its issuer, when they are the wanted ones.
+// found returns the identity in a certificate and its issuer. Errors: they are not the wanted ones.
 func (i Identity) found(leaf *x509.Certificate) (name, issuer string, err error) {
 	if issuer, err = issuerOf(leaf); err != nil {
 		return "", "", err
@@ -104,8 +103,8 @@ func issuerOf(leaf *x509.Certificate) (string, error) {
 	return old, nil
 }
 
-// certified says whether one of the authorities has made a certificate that was valid at a
-// time, for signing, and that a log knows.
+// certified returns an error unless the certificate was issued by one of the authorities, was
+// valid for code signing at a time, and is in a certificate transparency log.
 func (r *TrustedRoot) certified(leaf *x509.Certificate, at time.Time) error {
 	err := fmt.Errorf("the trusted root has no authority at %s", at.UTC().Format(time.RFC3339))
 	for _, a := range r.authorities {

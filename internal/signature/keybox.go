@@ -7,8 +7,8 @@ import (
 )
 
 // Parts of a keybox, as GnuPG 2.2 documents them in kbx/keybox-blob.c: each blob begins
-// with its length (4 bytes, big endian), a type, a version, and flags (2 bytes); that of
-// an OpenPGP key goes on with the offset of the key in the blob, and its length.
+// with its length (4 bytes, big endian), a type, a version, and flags (2 bytes); in the blob
+// of an OpenPGP key, the offset of the key in the blob and its length follow.
 const (
 	keyboxHeader   = 32
 	openPGPBlob    = 2
@@ -20,8 +20,7 @@ func isKeybox(data []byte) bool {
 	return len(data) >= keyboxHeader && data[4] == 1 && bytes.Equal(data[8:12], []byte("KBXf"))
 }
 
-// addKeybox reads the OpenPGP keys of a keybox, without those that GnuPG keeps only for a
-// moment.
+// addKeybox reads the OpenPGP keys of a keybox, except ephemeral ones.
 func (k *Keyring) addKeybox(data []byte) error {
 	var errs []error
 	for len(data) > 0 {

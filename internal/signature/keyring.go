@@ -15,8 +15,8 @@ import (
 type Keyring struct{ keys openpgp.EntityList }
 
 // ParseKeyring reads the files in which GnuPG keeps or exports keys: packets, a keybox
-// (pubring.kbx), or ASCII armour of any number of blocks. Keys that can't be read, or are
-// of unknown kinds, are left out. Errors: there is none that can be read.
+// (pubring.kbx), or any number of ASCII-armoured blocks. Keys that can't be read, or are
+// of unknown kinds, are skipped. Errors: no key can be read.
 func ParseKeyring(data []byte) (Keyring, error) {
 	var k Keyring
 	var err error
@@ -37,15 +37,15 @@ func ParseKeyring(data []byte) (Keyring, error) {
 	return k, nil
 }
 
-// add reads packets.
+// add reads the keys in OpenPGP packets.
 func (k *Keyring) add(packets io.Reader) error {
 	some, err := openpgp.ReadKeyRing(packets)
 	k.keys = append(k.keys, some...)
 	return err
 }
 
-// addArmour reads one block after the other. The decoder reads ahead, so that the blocks
-// are cut apart first.
+// addArmour reads one armoured block after the other. They are split first, since the decoder
+// reads ahead.
 func (k *Keyring) addArmour(data []byte) error {
 	var errs []error
 	end := []byte("-----END PGP")
@@ -73,7 +73,7 @@ func (k *Keyring) addArmour(data []byte) error {
 	}
 }
 
-// explained is an error of the OpenPGP library in words of ours.
+// explained rephrases an error of the OpenPGP library for users.
 func explained(err error) error {
 	switch {
 	case errors.Is(err, pgperrors.ErrUnknownIssuer):

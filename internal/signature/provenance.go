@@ -14,27 +14,27 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// separator stands between the chart's metadata and the digests of files in a provenance:
+// separator separates the chart's metadata from the file digests in a provenance file:
 // https://helm.sh/docs/topics/provenance/
 const separator = "\n...\n"
 
-// files is the second part of a provenance.
+// files is the second part of a provenance file.
 type files struct {
 	Files map[string]string `json:"files"`
 }
 
-// Archive is what a provenance is about.
+// Archive is what a provenance file signs.
 type Archive struct {
-	// Name is the archive's file name; "" for one that has none but its digest: then it may
-	// be any that the provenance names.
+	// Name is the archive's file name; if it is "", any file that the provenance names with the
+	// digest will do.
 	Name string
 	// Digest is "sha256:" and hex.
 	Digest string
 }
 
-// VerifyProvenance says who has signed an archive, by the provenance file that came with
-// it. Errors: it is no signed text; the signature is not right at that time, or by none
-// of the keys; it is about other files.
+// VerifyProvenance returns the signature of an archive in its provenance file. Errors: it is not
+// signed text; the signature is not valid at that time, or was not made by any of the keys; it
+// is for other files.
 func VerifyProvenance(provenance []byte, a Archive, keys Keyring, now time.Time) (Signature, error) {
 	block, _ := clearsign.Decode(provenance)
 	if block == nil {
@@ -76,7 +76,7 @@ func (f files) vouchFor(a Archive) error {
 	return nil
 }
 
-// signersOf are a key's names, the main one first.
+// signersOf returns a key's names, the primary one first.
 func signersOf(key *openpgp.Entity) []string {
 	var names []string
 	for name := range key.Identities {
@@ -90,7 +90,7 @@ func signersOf(key *openpgp.Entity) []string {
 	return names
 }
 
-// By says whether a signature is by one of the signers: a fingerprint, or a whole name.
+// By reports whether a signature is by one of the signers, given as fingerprints or full names.
 func (s Signature) By(signers []string) bool {
 	return slices.ContainsFunc(signers, func(one string) bool {
 		fingerprint := strings.ToUpper(strings.ReplaceAll(one, " ", ""))
@@ -98,7 +98,7 @@ func (s Signature) By(signers []string) bool {
 	})
 }
 
-// provenanceText is what is signed: the chart's metadata and the archive's digest, as in
+// provenanceText returns what is signed: the chart's metadata and the archive's digest, as in
 // Helm 4.3.1.
 func provenanceText(metadata any, a Archive) ([]byte, error) {
 	var b bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"slices"
 )
 
-// PublicKey is one that checks cosign's signatures.
+// PublicKey is a key that verifies cosign signatures.
 type PublicKey struct {
 	key crypto.PublicKey
 	// sum is the SHA-256 of the key in DER.
@@ -24,8 +24,8 @@ type PublicKey struct {
 
 func (k PublicKey) fingerprint() string { return "sha256:" + hex.EncodeToString(k.sum[:]) }
 
-// ParsePublicKey reads a key in PEM, as cosign generate-key-pair writes it: ECDSA, Ed25519
-// or RSA.
+// ParsePublicKey parses an ECDSA, Ed25519 or RSA key in PEM, as cosign generate-key-pair
+// writes it.
 func ParsePublicKey(data []byte) (PublicKey, error) {
 	block, _ := pem.Decode(data)
 	if block == nil || block.Type != "PUBLIC KEY" {
@@ -34,7 +34,7 @@ func ParsePublicKey(data []byte) (PublicKey, error) {
 	return newPublicKey(block.Bytes)
 }
 
-// newPublicKey reads a key in DER (SubjectPublicKeyInfo).
+// newPublicKey parses a key in DER (SubjectPublicKeyInfo).
 func newPublicKey(der []byte) (PublicKey, error) {
 	key, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
@@ -48,7 +48,8 @@ func newPublicKey(der []byte) (PublicKey, error) {
 	return PublicKey{key: key, sum: sha256.Sum256(der)}, nil
 }
 
-// signer takes any of the signatures that the key has made. No transparency log is asked.
+// signer implements Party. Any signature made by the key will do; no transparency log is
+// consulted.
 func (k PublicKey) signer(s signedMessage) (Signature, error) {
 	if !slices.ContainsFunc(s.signatures, func(one []byte) bool { return k.signed(s.message, one) }) {
 		return Signature{}, errors.New("the key has not made the signature")
@@ -56,14 +57,14 @@ func (k PublicKey) signer(s signedMessage) (Signature, error) {
 	return Signature{Method: Cosign, Key: k.fingerprint()}, nil
 }
 
-// signed says whether the key has signed a message, by the algorithms that Sigstore's
-// clients use for each kind of key:
+// signed reports whether the key has signed a message, with one of the algorithms that
+// Sigstore's clients use for its type:
 // https://github.com/sigstore/architecture-docs/blob/main/algorithm-registry.md
 func (k PublicKey) signed(message, signature []byte) bool {
 	short, long, middle := sha256.Sum256(message), sha512.Sum512(message), sha512.Sum384(message)
 	switch key := k.key.(type) {
 	case *ecdsa.PublicKey:
-		// cosign takes SHA-256 for every curve, the registry what fits the curve.
+		// cosign uses SHA-256 for every curve; the algorithm registry matches the hash to the curve.
 		return ecdsa.VerifyASN1(key, short[:], signature) ||
 			key.Curve.Params().BitSize == 384 && ecdsa.VerifyASN1(key, middle[:], signature) ||
 			key.Curve.Params().BitSize == 521 && ecdsa.VerifyASN1(key, long[:], signature)

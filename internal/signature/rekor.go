@@ -18,17 +18,17 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// maxEntries is how many entries of a signature are looked at; Sigstore's clients make one.
+// maxEntries is how many log entries of a signature are checked; Sigstore's clients make one.
 const maxEntries = 10
 
-// logEntry is Rekor's word that it has taken in a signature:
+// logEntry is what Rekor returns for a signature it has logged:
 // https://github.com/sigstore/protobuf-specs/blob/main/protos/sigstore_rekor.proto
 type logEntry struct {
 	LogIndex int64 `json:"logIndex,string"`
 	LogID    struct {
 		KeyID []byte `json:"keyId"`
 	} `json:"logId"`
-	// IntegratedTime is in seconds since 1970. The promise signs it, the proof does not.
+	// IntegratedTime is in seconds since 1970. The promise covers it, the proof does not.
 	IntegratedTime int64 `json:"integratedTime,string"`
 	Promise        struct {
 		Signature []byte `json:"signedEntryTimestamp"`
@@ -38,7 +38,8 @@ type logEntry struct {
 }
 
 type inclusionProof struct {
-	// LogIndex is that in the log's present tree; an entry's counts those before, too.
+	// LogIndex is the index in the log's current tree; logEntry.LogIndex also counts the trees
+	// before it.
 	LogIndex   int64    `json:"logIndex,string"`
 	TreeSize   int64    `json:"treeSize,string"`
 	RootHash   []byte   `json:"rootHash"`
@@ -48,8 +49,8 @@ type inclusionProof struct {
 	} `json:"checkpoint"`
 }
 
-// logged finds the entry of a signature, and the time at which the signature was there.
-// Errors: none is signed by a log that the root trusts, proven, and about this signature.
+// logged returns the log entry of a signature, and a time at which the signature existed.
+// Errors: no entry is signed by a trusted log, proven, and for this signature.
 func (r *TrustedRoot) logged(s signedMessage) (logEntry, time.Time, error) {
 	err := errors.New("there is none")
 	for _, e := range s.entries[:min(len(s.entries), maxEntries)] {
@@ -61,8 +62,8 @@ func (r *TrustedRoot) logged(s signedMessage) (logEntry, time.Time, error) {
 	return logEntry{}, time.Time{}, err
 }
 
-// entered is when a log says that it has taken a signature in; one that does not say, as
-// Rekor 2, proves that it has, and a timestamp says when the signature was there.
+// entered checks a log entry and returns the time at which the signature was logged. A log
+// without promises, such as Rekor 2, only proves inclusion, and the time comes from a timestamp.
 func (r *TrustedRoot) entered(e logEntry, s signedMessage) (time.Time, error) {
 	at, promised := time.Unix(e.IntegratedTime, 0), len(e.Promise.Signature) > 0
 	if !promised {
@@ -87,7 +88,7 @@ func (r *TrustedRoot) entered(e logEntry, s signedMessage) (time.Time, error) {
 	return at, err
 }
 
-// promised checks the signed entry timestamp: the log's signature of this JSON, whose keys
+// promised checks the signed entry timestamp: the log's signature over this JSON, whose keys
 // are in the order of RFC 8785.
 func (e logEntry) promised(log transparencyLog) error {
 	message, err := json.Marshal(struct {
@@ -138,8 +139,8 @@ func (e logEntry) proven(log transparencyLog) error {
 	return nil
 }
 
-// treeOf is the size and the root of a tree, by the text of a checkpoint: origin, size and
-// root, a line each, and perhaps more:
+// treeOf returns the size and root hash of the tree in a checkpoint, whose lines are origin,
+// size, root hash, and optional extensions:
 // https://github.com/C2SP/C2SP/blob/main/tlog-checkpoint.md
 func treeOf(text string) (size int64, root tlog.Hash, err error) {
 	lines := strings.Split(text, "\n")
@@ -154,8 +155,8 @@ func treeOf(text string) (size int64, root tlog.Hash, err error) {
 	return size, tlog.Hash(sum), nil
 }
 
-// Verifier lets note.Open find the log among those that have signed a checkpoint, by its
-// name there and the beginning of the log's id.
+// Verifier implements note.Verifiers: it matches the log's signature on a checkpoint by its name
+// there and the beginning of the log's ID.
 func (l transparencyLog) Verifier(name string, hint uint32) (note.Verifier, error) {
 	if hint != binary.BigEndian.Uint32(l.id[:]) || !l.named(name) {
 		return nil, &note.UnknownVerifierError{Name: name, KeyHash: hint}
@@ -163,7 +164,7 @@ func (l transparencyLog) Verifier(name string, hint uint32) (note.Verifier, erro
 	return checkpointKey{l, name}, nil
 }
 
-// named says whether a log may have a name: in Rekor 2, ids of Ed25519 keys contain it.
+// named reports whether the log can have a name: in Rekor 2, the IDs of Ed25519 keys depend on it.
 // https://github.com/C2SP/C2SP/blob/main/signed-note.md#signatures
 func (l transparencyLog) named(name string) bool {
 	key, edwards := l.key.key.(ed25519.PublicKey)
@@ -173,6 +174,7 @@ func (l transparencyLog) named(name string) bool {
 	return l.id == sha256.Sum256(append([]byte(name+"\n\x01"), key...))
 }
 
+// checkpointKey implements note.Verifier for a log under a name.
 type checkpointKey struct {
 	transparencyLog
 	name string

@@ -11,11 +11,11 @@ import (
 	tags "golang.org/x/crypto/cryptobyte/asn1"
 )
 
-// sctExtension holds what logs have promised before a certificate was made, the signed
-// certificate timestamps of RFC 6962, 3.3.
+// sctExtension holds the signed certificate timestamps, which logs issue before the certificate
+// itself is made: RFC 6962, 3.3.
 var sctExtension = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 11129, 2, 4, 2}
 
-// extensionsTag is that of a certificate's extensions: RFC 5280, 4.1.
+// extensionsTag is the tag of a certificate's extensions: RFC 5280, 4.1.
 var extensionsTag = tags.Tag(3).ContextSpecific().Constructed()
 
 const (
@@ -27,7 +27,7 @@ const (
 	maxTimestamps  = 10
 )
 
-// sct is a promise that a certificate stands in a log.
+// sct is a signed certificate timestamp: a log's promise to include a certificate.
 type sct struct {
 	log, extensions, signature []byte
 	// timestamp is in milliseconds since 1970.
@@ -39,8 +39,8 @@ var (
 	errBadSCT = errors.New("what logs of certificates say of it can't be read")
 )
 
-// certificateLogged says whether a certificate holds the promise of a log that the root
-// trusts.
+// certificateLogged returns an error unless the certificate has the promise of a log that the
+// root trusts.
 func (r *TrustedRoot) certificateLogged(leaf, issuer *x509.Certificate) error {
 	promises, err := sctsOf(leaf)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *TrustedRoot) certificateLogged(leaf, issuer *x509.Certificate) error {
 	return errNoSCT
 }
 
-// message is what a log signs for a certificate that is still to be made.
+// message returns what a log signs for a precertificate.
 func (s sct) message(issuer, tbs []byte) ([]byte, error) {
 	var b cryptobyte.Builder
 	b.AddUint8(sctVersion)
@@ -77,7 +77,7 @@ func (s sct) message(issuer, tbs []byte) ([]byte, error) {
 	return b.Bytes()
 }
 
-// sctsOf reads the promises in a certificate; those of unknown versions are left out.
+// sctsOf reads the promises in a certificate, skipping unknown versions.
 func sctsOf(leaf *x509.Certificate) ([]sct, error) {
 	var out []sct
 	for _, e := range leaf.Extensions {
@@ -111,7 +111,7 @@ func sctsOf(leaf *x509.Certificate) ([]sct, error) {
 	return out, nil
 }
 
-// withoutSCTs is the signed part of a certificate as the log has seen it.
+// withoutSCTs returns the signed part of a certificate as the log saw it, without the promises.
 func withoutSCTs(tbs []byte) ([]byte, error) {
 	input := cryptobyte.String(tbs)
 	var fields cryptobyte.String
@@ -137,7 +137,7 @@ func withoutSCTs(tbs []byte) ([]byte, error) {
 	return b.Bytes()
 }
 
-// addExtensions adds a field of extensions but for that of the promises.
+// addExtensions adds the extensions in field, except the promises.
 func addExtensions(b *cryptobyte.Builder, field cryptobyte.String) {
 	var wrapped, list cryptobyte.String
 	if !field.ReadASN1(&wrapped, extensionsTag) || !wrapped.ReadASN1(&list, tags.SEQUENCE) {

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Key is a secret key.
+// Key is a secret OpenPGP key.
 type Key struct{ entity *openpgp.Entity }
 
-// Secret finds the secret key that is meant by a name, a part of one that no other key
-// has, or a fingerprint. Errors: there is none, or more than one.
+// Secret returns the secret key identified by a full name, a fingerprint, or a part of a name
+// that no other key has. Errors: there is none, or more than one.
 func (k Keyring) Secret(id string) (Key, error) {
 	var exact, vague []*openpgp.Entity
 	for _, e := range k.keys {
@@ -47,10 +47,10 @@ func (k Keyring) Secret(id string) (Key, error) {
 	return Key{}, fmt.Errorf("the keyring has %d secret keys of %q: give a whole name or a fingerprint", len(vague), id)
 }
 
-// Locked says whether a passphrase is needed.
+// Locked reports whether a passphrase is needed.
 func (k Key) Locked() bool { return k.entity.PrivateKey.Encrypted }
 
-// Unlock takes the passphrase off the key, in memory.
+// Unlock decrypts the key in memory. Errors: the passphrase is wrong.
 func (k Key) Unlock(passphrase string) error {
 	if err := k.entity.DecryptPrivateKeys([]byte(passphrase)); err != nil {
 		return errors.New("the passphrase is not that of the key")
@@ -58,9 +58,9 @@ func (k Key) Unlock(passphrase string) error {
 	return nil
 }
 
-// SignArchive makes the provenance file of an archive, as Helm 4.3.1 does: an OpenPGP
-// clear-signed text, with SHA-512. random is where the signature takes its randomness
-// from. Errors: the key can't sign at that time.
+// SignArchive returns the content of an archive's provenance file, as in Helm 4.3.1:
+// OpenPGP clear-signed text, with SHA-512. random is the source of randomness for the
+// signature. Errors: the key can't sign at that time.
 func (k Key) SignArchive(metadata *chart.Metadata, a Archive, now time.Time, random io.Reader) ([]byte, error) {
 	signing, ok := k.entity.SigningKey(now)
 	if !ok || signing.PrivateKey == nil || signing.PrivateKey.Dummy() {

@@ -1,37 +1,37 @@
-// Package signature checks who has signed a chart, and signs charts: OpenPGP provenance
-// files in Helm's format, and cosign's signatures, by a public key or an identity. It does
-// the same for plans, with SSH keys.
+// Package signature checks who has signed a chart, with OpenPGP provenance files in Helm's
+// format, or with cosign by a public key or an identity. It signs charts with OpenPGP, and
+// checks and signs plans with SSH keys.
 //
 // It is pure: signatures, keys, the time and randomness are passed in. It says who has
-// signed what; whether that is enough is the caller's to decide.
+// signed what; the caller decides whether that is enough.
 package signature
 
 // Method is how a chart is signed.
 type Method string
 
 const (
-	// PGP is a provenance file: an OpenPGP clear-signed text.
+	// PGP is a provenance file: OpenPGP clear-signed text.
 	PGP Method = "pgp"
-	// Cosign is a signature as cosign makes them, by a key of one's own or by an identity.
+	// Cosign is a cosign signature, by a key or by an identity.
 	Cosign Method = "cosign"
 )
 
-// Signature is one that was found to be right.
+// Signature is a signature that was verified.
 type Signature struct {
 	Method Method
-	// Signers are the names that the key has, the first one its main name. Cosign's have
-	// none, but for that of the identity which a certificate names.
+	// Signers holds the names of an OpenPGP key, the primary one first, or the identity in a
+	// cosign certificate; cosign keys have no names.
 	Signers []string
-	// Key is which key has signed: an OpenPGP fingerprint in upper-case hex, or for cosign
+	// Key identifies the key: an OpenPGP fingerprint in upper-case hex, or for cosign
 	// "sha256:" and the SHA-256 of the public key in DER (SubjectPublicKeyInfo).
 	Key string
-	// Issuer is the URL of the OpenID provider that knows the identity, and LogIndex the
-	// number of the signature's entry in Rekor's log; empty where a key has signed.
+	// Issuer is the URL of the identity's OpenID Connect provider, and LogIndex the index of
+	// the signature's entry in Rekor's log; both are empty if a key has signed.
 	Issuer   string
 	LogIndex int64
 }
 
-// Signer is the main name of the key, "" where it has none.
+// Signer returns the first of Signers, or "" if there is none.
 func (s Signature) Signer() string {
 	if len(s.Signers) == 0 {
 		return ""
@@ -39,7 +39,7 @@ func (s Signature) Signer() string {
 	return s.Signers[0]
 }
 
-// String is "Some Name <some@example.com>, key 9C5A…", or for an identity
+// String returns "Some Name <some@example.com>, key 9C5A…", or for an identity
 // "some@example.com of https://accounts.example.com".
 func (s Signature) String() string {
 	if s.Issuer != "" {

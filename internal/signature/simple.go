@@ -10,7 +10,7 @@ import (
 
 const simpleType = "cosign container image signature"
 
-// Simple is a signature of cosign 2 and before, a layer of an image and its annotations:
+// Simple is a signature of cosign 2 and earlier, a layer of an image and its annotations:
 // https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
 type Simple struct {
 	// Payload names the image that is signed.
@@ -18,13 +18,13 @@ type Simple struct {
 	// Signature is in base64.
 	Signature string
 	// Certificate is the signer's, in PEM, and Entry Rekor's promise, in JSON; both are ""
-	// where a key has signed.
+	// if a key has signed.
 	Certificate string
 	Entry       string
 }
 
-// VerifySimple checks a signature of cosign 2 and before. Errors: the party has not signed
-// it; it is about something else.
+// VerifySimple checks a signature of cosign 2 and earlier. Errors: the party has not signed
+// it; it is for a different subject.
 func VerifySimple(x Simple, s Subject, by Party) (Signature, error) {
 	what, err := x.message()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Signatures of SSH keys over files, as ssh-keygen -Y sign and verify have them:
+// SSH signatures of files, as ssh-keygen -Y sign and -Y verify handle them:
 // https://github.com/openssh/openssh-portable/blob/master/PROTOCOL.sshsig
 
 const (
@@ -20,7 +20,7 @@ const (
 	sshBlock = "SSH SIGNATURE"
 )
 
-// sshBlob is what a signature file holds after the magic.
+// sshBlob is what a signature file contains after the magic.
 type sshBlob struct {
 	Version                   uint32
 	PublicKey                 []byte
@@ -49,8 +49,8 @@ func (b sshBlob) message(data []byte) ([]byte, error) {
 	return append([]byte(sshMagic), ssh.Marshal(m)...), nil
 }
 
-// SignSSH signs data for a namespace, such as "file", and gives the signature file's
-// content. Errors are those of the key.
+// SignSSH signs data for a namespace, such as "file", and returns the content of the
+// signature file. Errors are those of the key.
 func SignSSH(key ssh.Signer, namespace string, data []byte, random io.Reader) ([]byte, error) {
 	b := sshBlob{Version: 1, PublicKey: key.PublicKey().Marshal(), Namespace: namespace, Hash: "sha512"}
 	message, err := b.message(data)
@@ -70,9 +70,9 @@ func SignSSH(key ssh.Signer, namespace string, data []byte, random io.Reader) ([
 	return pem.EncodeToMemory(&pem.Block{Type: sshBlock, Bytes: append([]byte(sshMagic), ssh.Marshal(b)...)}), nil
 }
 
-// VerifySSH checks the content of a signature file over data for a namespace, and
-// gives the key that has made it; whose it is, AllowedSigners say. Errors: it is no
-// such signature, or over something else.
+// VerifySSH checks the content of a signature file over data for a namespace, and returns
+// the key that made the signature; AllowedSigners says whose it is. Errors: it is not such a
+// signature, uses SHA-1, or is for other data or another namespace.
 func VerifySSH(file []byte, namespace string, data []byte) (ssh.PublicKey, error) {
 	block, _ := pem.Decode(bytes.TrimSpace(file))
 	if block == nil || block.Type != sshBlock || !bytes.HasPrefix(block.Bytes, []byte(sshMagic)) {

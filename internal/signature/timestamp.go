@@ -10,18 +10,19 @@ import (
 	"time"
 )
 
-// maxStamps is how many timestamps of a signature are looked at; Sigstore's clients ask for
+// maxStamps is how many timestamps of a signature are checked; Sigstore's clients ask for
 // one.
 const maxStamps = 10
 
-// timestampAuthority signs what was there at which time: RFC 3161.
+// timestampAuthority signs that something existed at a certain time: RFC 3161.
 type timestampAuthority struct {
 	authority
-	// signer is whose certificate has to have signed; nil where the root does not say.
+	// signer is the certificate that must have signed; nil if the trusted root has none.
 	signer *x509.Certificate
 }
 
-// newTimestampAuthority takes a chain, whose first certificate may be the signer's.
+// newTimestampAuthority returns the authority with a chain, whose first certificate may be the
+// signer's.
 func newTimestampAuthority(chain []rawBytes, valid period) (timestampAuthority, error) {
 	var t timestampAuthority
 	if len(chain) > 0 {
@@ -38,7 +39,7 @@ func newTimestampAuthority(chain []rawBytes, valid period) (timestampAuthority, 
 	return t, err
 }
 
-// stamped is the time at which a signature was there, by the first right timestamp of an
+// stamped returns the time at which a signature existed, from the first valid timestamp by an
 // authority that the root trusts.
 func (r *TrustedRoot) stamped(s signedMessage) (time.Time, error) {
 	err := errors.New("neither the log nor a timestamp says when it was made")
@@ -57,7 +58,7 @@ func (r *TrustedRoot) stamped(s signedMessage) (time.Time, error) {
 	return time.Time{}, err
 }
 
-// made says whether the authority has made a timestamp, and for this message.
+// made returns an error unless the authority issued the timestamp for this message.
 func (a timestampAuthority) made(t token, message []byte) error {
 	if !t.imprint.of(message) {
 		return errors.New("its timestamp is about something else")
@@ -91,7 +92,8 @@ func (a timestampAuthority) made(t token, message []byte) error {
 
 var extKeyUsageExtension = asn1.ObjectIdentifier{2, 5, 29, 37}
 
-// onlyForTimestamps is the demand of RFC 3161, 2.3: no other use, and that critical.
+// onlyForTimestamps reports whether a certificate meets RFC 3161, 2.3: the extended key usage is
+// time stamping alone, and critical.
 func onlyForTimestamps(c *x509.Certificate) bool {
 	return slices.Equal(c.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}) && len(c.UnknownExtKeyUsage) == 0 &&
 		slices.ContainsFunc(c.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(extKeyUsageExtension) && e.Critical })

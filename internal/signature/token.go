@@ -11,24 +11,24 @@ import (
 	tags "golang.org/x/crypto/cryptobyte/asn1"
 )
 
-// token is what a timestamp says (RFC 3161, 2.4.2); nothing of it is checked yet.
+// token is the content of a timestamp (RFC 3161, 2.4.2), not yet verified.
 type token struct {
-	// imprint is the digest of what was there at a time.
+	// imprint is the digest of what existed at a time.
 	imprint digested
 	at      time.Time
-	// content says these things, and digest is that of content, as it is signed.
+	// content is the encoded TSTInfo, which has both; digest is its digest as signed.
 	content []byte
 	digest  digested
 	// signer is the digest of the signer's certificate (RFC 5035, 3).
 	signer digested
-	// signed is what is signed: digest and signer are in it.
+	// signed is what the signature covers, including digest and signer.
 	signed, signature []byte
 	algorithm         x509.SignatureAlgorithm
-	// certificates came with it; they vouch for nothing.
+	// certificates came with the token, and are not trusted.
 	certificates []*x509.Certificate
 }
 
-// digested is a digest and how it is computed.
+// digested is a digest with its hash algorithm.
 type digested struct {
 	by  crypto.Hash
 	sum []byte
@@ -65,7 +65,7 @@ var (
 	tag1        = tags.Tag(1).ContextSpecific().Constructed()
 )
 
-// parseToken reads the answer of a timestamp authority, in DER: CMS SignedData (RFC 5652, 5)
+// parseToken parses the response of a timestamp authority, in DER: CMS SignedData (RFC 5652, 5)
 // with one signature.
 func parseToken(der []byte) (token, error) {
 	var t token
@@ -101,7 +101,8 @@ func readOID(s *cryptobyte.String, want asn1.ObjectIdentifier) bool {
 	return s.ReadASN1ObjectIdentifier(&got) && got.Equal(want)
 }
 
-// readAlgorithm reads an algorithm, whose parameters say nothing in those that are known.
+// readAlgorithm reads an algorithm. Its parameters are ignored: they mean nothing in the
+// supported ones.
 func readAlgorithm(s *cryptobyte.String, name *string) bool {
 	var algorithm cryptobyte.String
 	var id asn1.ObjectIdentifier
@@ -121,8 +122,8 @@ func readHash(s *cryptobyte.String, by *crypto.Hash) bool {
 	return *by != 0
 }
 
-// readContent reads what is signed, a TSTInfo. One with extensions is refused: they might
-// change what it says.
+// readContent reads the signed content, a TSTInfo. One with extensions is refused: they might
+// change its meaning.
 func (t *token) readContent(encapsulated cryptobyte.String) bool {
 	var wrapped, content, info, imprint, at cryptobyte.String
 	var version int
@@ -162,8 +163,8 @@ func (t *token) readCertificates(list cryptobyte.String) bool {
 	return true
 }
 
-// readSigner reads a SignerInfo. Which certificate it is about says the signed attribute,
-// not the field for that, which is not signed.
+// readSigner reads a SignerInfo. The signer's certificate is taken from the signed attribute,
+// not from the sid field, which is not signed.
 func (t *token) readSigner(s cryptobyte.String) bool {
 	var version int
 	var attributes, signature cryptobyte.String
@@ -186,7 +187,7 @@ func (t *token) readSigner(s cryptobyte.String) bool {
 	return err == nil && t.algorithm != x509.UnknownSignatureAlgorithm && t.readAttributes(attributes)
 }
 
-// readAttributes reads the attributes that have to be there, once and with one value each.
+// readAttributes reads the required attributes, each of which must occur once and have one value.
 func (t *token) readAttributes(attributes cryptobyte.String) bool {
 	seen := map[string]bool{}
 	for !attributes.Empty() {
@@ -215,7 +216,7 @@ func (t *token) readAttributes(attributes cryptobyte.String) bool {
 }
 
 // readSignerCertificate reads a SigningCertificateV2, whose first digest is that of the
-// signer's certificate, by SHA-256 unless it says otherwise.
+// signer's certificate, with SHA-256 unless it says otherwise.
 func (t *token) readSignerCertificate(values *cryptobyte.String) bool {
 	var value, list, first cryptobyte.String
 	if !values.ReadASN1(&value, tags.SEQUENCE) || !value.ReadASN1(&list, tags.SEQUENCE) || !list.ReadASN1(&first, tags.SEQUENCE) {

@@ -12,9 +12,9 @@ import (
 
 const trustedRootType = "application/vnd.dev.sigstore.trustedroot"
 
-// TrustedRoot is what an instance of Sigstore consists of: Fulcio's authorities, which
-// certify identities, the logs of their certificates, Rekor's logs of signatures, and
-// authorities for timestamps, which need not be there.
+// TrustedRoot is the trusted root of a Sigstore instance: Fulcio's certificate authorities,
+// which certify identities, the certificate transparency logs, Rekor's logs of signatures, and,
+// optionally, timestamp authorities.
 type TrustedRoot struct {
 	authorities  []authority
 	certificates []transparencyLog
@@ -27,15 +27,15 @@ type authority struct {
 	valid                period
 }
 
-// transparencyLog is known by the SHA-256 of its key, or as the root says: in Rekor 2 its
-// name may count, too.
+// transparencyLog is a log whose ID is the SHA-256 of its key unless the trusted root says
+// otherwise: in Rekor 2 the ID may depend on the name too.
 type transparencyLog struct {
 	id    [32]byte
 	key   PublicKey
 	valid period
 }
 
-// period has no end where that is zero.
+// period is when something is valid; a zero End means no end.
 type period struct {
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
@@ -66,10 +66,10 @@ type logFile struct {
 	} `json:"publicKey"`
 }
 
-// ParseTrustedRoot reads a file in the format of Sigstore's trusted_root.json:
+// ParseTrustedRoot parses a file in the format of Sigstore's trusted_root.json:
 // https://github.com/sigstore/protobuf-specs/blob/main/protos/sigstore_trustroot.proto.
-// Logs with keys of unknown kinds are left out. Errors: it is none; it has no authority,
-// or no log of one of both kinds.
+// Logs with keys of unknown types are skipped. Errors: it is not a trusted root; it has no
+// certificate authority, no certificate log, or no signature log.
 func ParseTrustedRoot(data []byte) (*TrustedRoot, error) {
 	var file struct {
 		MediaType    string          `json:"mediaType"`
@@ -110,7 +110,7 @@ func ParseTrustedRoot(data []byte) (*TrustedRoot, error) {
 	return r, nil
 }
 
-// newAuthority takes a chain, whose last certificate is the root.
+// newAuthority returns the authority with a chain, whose last certificate is the root.
 func newAuthority(chain []rawBytes, valid period) (authority, error) {
 	a := authority{roots: x509.NewCertPool(), intermediates: x509.NewCertPool(), valid: valid}
 	if len(chain) == 0 {
@@ -146,7 +146,7 @@ func logsOf(files []logFile) []transparencyLog {
 	return out
 }
 
-// logAt is the log with an id, which has to be valid at a time.
+// logAt returns the log with an ID, which must be valid at a time.
 func logAt(logs []transparencyLog, id []byte, at time.Time) (transparencyLog, error) {
 	for _, l := range logs {
 		if bytes.Equal(l.id[:], id) {

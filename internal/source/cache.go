@@ -18,42 +18,41 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Kinds of what the cache holds, as people call them.
+// Kinds of cache entries, as shown to users.
 const (
 	CachedChart      = "chart"
 	CachedProvenance = "provenance"
 	CachedSignature  = "signature"
 	CachedManifest   = "manifest"
 	CachedIndex      = "index"
-	// CachedUnfinished is what is left of a run that was killed while it wrote.
+	// CachedUnfinished is a file left by a run that was killed while writing it.
 	CachedUnfinished = "unfinished"
 )
 
-// unfinishedAfter is how old a file that is being written is when nobody writes it any
-// more.
+// unfinishedAfter is the age after which an unfinished file is no longer being written.
 const unfinishedAfter = time.Hour
 
-// CacheFile is something that the cache holds.
+// CacheFile is an entry of the cache.
 type CacheFile struct {
 	Kind string
-	// Name is the repository of an index, and the file's name of what is unfinished.
+	// Name is the repository of an index, or the file name of an unfinished file.
 	Name string
-	// Digest is the one that content is kept under.
+	// Digest is the digest that content is stored under.
 	Digest string
 	// Bytes is the size.
 	Bytes   int64
 	Fetched time.Time
-	// UsedBy is what leads to it: versions of charts in indexes, tags and URLs that
-	// were fetched. Nothing does to an index whose repository was removed.
+	// UsedBy describes what refers to it: chart versions in indexes, and tags and URLs
+	// that were fetched. It is empty for an index whose repository was removed.
 	UsedBy []string
-	// Broken says that it is not what it is kept as, so that we never use it.
+	// Broken reports whether it is not what it is stored as, and therefore never used.
 	Broken bool
 
 	files []string
 }
 
-// Cache lists what the caches of indexes and contents hold, in the order of their
-// files' names. Files that neither Helm nor we put there are left out.
+// Cache lists the entries of the index and content caches, in the order of file names.
+// Files that neither Helm nor we put there are skipped.
 func (s *Sources) Cache() ([]CacheFile, error) {
 	uses := map[string][]string{}
 	out, err := s.cachedIndexes(uses)
@@ -83,7 +82,7 @@ func (s *Sources) Cache() ([]CacheFile, error) {
 	return append(out, contents...), nil
 }
 
-// cachedIndexes lists the indexes, and adds to uses what they lead to.
+// cachedIndexes lists the indexes, and adds what they refer to to uses.
 func (s *Sources) cachedIndexes(uses map[string][]string) ([]CacheFile, error) {
 	known, err := s.Repositories()
 	if err != nil {
@@ -116,7 +115,7 @@ func (s *Sources) indexUses(name string, uses map[string][]string) error {
 	for _, chart := range index.Names {
 		entries, _, err := index.Versions(chart)
 		if err != nil {
-			continue // nothing of it is ever used
+			continue // its entries are never used
 		}
 		for _, e := range entries {
 			if digest, err := resolve.Digest(e.Digest); err == nil {
@@ -127,7 +126,7 @@ func (s *Sources) indexUses(name string, uses map[string][]string) error {
 	return nil
 }
 
-// layerUses adds what a manifest leads to, under the chart's name that it tells.
+// layerUses adds the layers of a manifest to uses, with the chart's name and version from it.
 func (s *Sources) layerUses(f CacheFile, uses map[string][]string) {
 	data, _ := s.cached(f.Digest, manifestContent)
 	var m ocispec.Manifest
@@ -140,7 +139,7 @@ func (s *Sources) layerUses(f CacheFile, uses map[string][]string) {
 	}
 }
 
-// contents lists what is kept under digests.
+// contents lists what is stored under digests.
 func (s *Sources) contents() ([]CacheFile, error) {
 	kinds := map[string]string{chartContent: CachedChart, provenanceContent: CachedProvenance, signatureContent: CachedSignature, manifestContent: CachedManifest}
 	folders, err := os.ReadDir(s.Paths.ContentCache)
@@ -155,7 +154,7 @@ func (s *Sources) contents() ([]CacheFile, error) {
 			if err != nil || f.Kind == "" {
 				return false
 			}
-			// A signature is kept under the digest of what it signs.
+			// A signature is stored under the digest of what it signs.
 			beside := f.Kind == CachedProvenance || f.Kind == CachedSignature
 			if _, right := s.cached(digest, filepath.Ext(file)); !right && !beside {
 				f.Broken = true
@@ -170,8 +169,8 @@ func (s *Sources) contents() ([]CacheFile, error) {
 	return out, nil
 }
 
-// listed are the files of a folder that known knows and completes, and those that are
-// unfinished. Where there is no folder, there are none.
+// listed returns the files of a folder that known recognizes and completes, and unfinished
+// ones; none if there is no such folder.
 func listed(dir string, known func(f *CacheFile, file string) bool) ([]CacheFile, error) {
 	entries, err := os.ReadDir(dir)
 	if info, stat := os.Lstat(dir); stat == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist) {
@@ -184,7 +183,7 @@ func listed(dir string, known func(f *CacheFile, file string) bool) ([]CacheFile
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() {
-			continue // it has gone meanwhile, or is no file of ours
+			continue // it was removed meanwhile, or is not one of our files
 		}
 		f := CacheFile{Bytes: info.Size(), Fetched: info.ModTime(), files: []string{filepath.Join(dir, e.Name())}}
 		unfinished := strings.HasPrefix(e.Name(), outputfile.Prefix)
@@ -198,7 +197,7 @@ func listed(dir string, known func(f *CacheFile, file string) bool) ([]CacheFile
 	return out, nil
 }
 
-// notes gives each note's file, the digest in it, and whether it is about a tag or URL.
+// notes calls each with every note's file, the digest in it, and whether it is for a tag or URL.
 func (s *Sources) notes(each func(file, digest, what string) error) error {
 	dir := filepath.Join(s.Paths.ContentCache, notesFolder)
 	entries, err := os.ReadDir(dir)

@@ -14,17 +14,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
 
-// Found is a chart that a reference means, before anything of it is fetched.
+// Found is the chart that a reference means, before any of it is fetched.
 type Found struct {
 	// Repository is the repository's name or URL, "" for a chart's own URL.
 	Repository string
-	// Name and Version are those of the index; "" where none was asked.
+	// Name and Version are from the index or, for a registry, the reference; "" if not known.
 	Name, Version string
 	// URL is where the archive is.
 	URL string
-	// Digest is the archive's, "sha256:" and hex, as far as it is known.
+	// Digest is the archive's digest if known, "sha256:" and hex.
 	Digest string
-	// Manifest is the digest of a registry's manifest, "" elsewhere.
+	// Manifest is the digest of the manifest in a registry, "" for other sources.
 	Manifest string
 	// Warnings are about the index.
 	Warnings []chart.Warning
@@ -38,23 +38,23 @@ type Found struct {
 type Fetched struct {
 	Found
 	Data []byte
-	// Cached says that nothing was fetched.
+	// Cached reports whether nothing was fetched.
 	Cached bool
-	// Mismatch is the promise that was not kept and is passed over, or nil.
+	// Mismatch is the digest mismatch that AllowMismatch ignored, or nil.
 	Mismatch *DigestError
-	// Signature is whose it is; nil where none was asked for.
+	// Signature is the verified signature; nil if none was demanded.
 	Signature *signature.Signature
-	// Evidence are the files by which the signature can be verified where there is nothing
-	// but the archive, by what their names have more than its own, such as ".prov".
+	// Evidence holds the files that allow verifying the signature offline, keyed by the suffix
+	// that they add to the archive's name, such as ".prov".
 	Evidence map[string][]byte
 }
 
-// ends of the names of files that are evidence.
+// Suffixes of files that are evidence.
 const (
-	// ProvenanceSuffix is that of an OpenPGP signature in Helm's format.
+	// ProvenanceSuffix is the suffix of an OpenPGP signature in Helm's format.
 	ProvenanceSuffix = ".prov"
-	// bundleSuffix is that of a signature of cosign's, as cosign writes it: of the archive,
-	// or of the registry's manifest where that is there, too.
+	// bundleSuffix is the suffix of a signature as cosign writes it. It signs the archive, or
+	// the registry's manifest if that is there too, with manifestSuffix.
 	bundleSuffix   = ".sigstore.json"
 	manifestSuffix = ".manifest.json"
 )
@@ -66,9 +66,9 @@ func (f *Fetched) show(suffix string, data []byte) {
 	f.Evidence[suffix] = data
 }
 
-// Find says what a reference means now. For a configured repository the cached index
-// counts; that of --repo is fetched, when it has changed. Errors: *NoRepositoryError,
-// *NoIndexError, *resolve.NoChartError, *resolve.NoVersionError, *OfflineError.
+// Find returns the chart that a reference means now. For a configured repository the cached
+// index counts; that of --repo is fetched if it has changed. Errors: *NoRepositoryError,
+// *NoIndexError, *resolve.NoChartError, *resolve.NoVersionError, *DigestError, *OfflineError.
 func (s *Sources) Find(ctx context.Context, r resolve.Reference) (Found, error) {
 	switch r.Kind {
 	case resolve.Remote:
@@ -137,7 +137,7 @@ func (s *Sources) findUnconfigured(ctx context.Context, r resolve.Reference) (Fo
 	return f, f.choose(index, r, r.URL)
 }
 
-// choose fills in what the index says of the wanted version.
+// choose fills in what the index says about the wanted version.
 func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) error {
 	entry, warnings, err := index.Find(r.Name, r.Version)
 	f.Warnings = warnings
@@ -165,8 +165,8 @@ func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) e
 	return nil
 }
 
-// Fetch gives the archive, from the cache where that has it, once it is signed as flags
-// and sources.yaml demand. Errors: *DigestError when the bytes are not those that were
+// Fetch returns the archive, from the cache if possible, after checking that it is signed as
+// flags and sources.yaml demand. Errors: *DigestError if the bytes are not those that were
 // promised, *UnverifiedError, *OfflineError, *StatusError.
 func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
 	// Two dependencies may be one chart, whose archive is fetched once for both.
@@ -209,7 +209,7 @@ func (s *Sources) fetch(ctx context.Context, f Found) (Fetched, error) {
 		return Fetched{}, err
 	}
 	if f.Repository != "" && f.Digest != "" {
-		return out, nil // the index leads to it
+		return out, nil // the index refers to it
 	}
 	return out, s.note(f.URL, out.Digest)
 }
@@ -226,7 +226,7 @@ func (s *Sources) download(ctx context.Context, f Found, at string) ([]byte, err
 	return readBody(resp, at, MaxArchiveBytes)
 }
 
-// File fetches a file of at most so many bytes that is no chart, without credentials but
+// File fetches a file of at most most bytes that is not a chart, with no credentials except
 // those of the netrc file.
 func (s *Sources) File(ctx context.Context, url string, most int64) ([]byte, error) {
 	resp, err := s.get(ctx, request{url: url})
@@ -236,7 +236,7 @@ func (s *Sources) File(ctx context.Context, url string, most int64) ([]byte, err
 	return readBody(resp, url, most)
 }
 
-// readBody reads an answer of at most so many bytes, and closes it.
+// readBody reads a response body of at most most bytes, and closes it.
 func readBody(resp *http.Response, at string, most int64) ([]byte, error) {
 	defer resp.Body.Close()
 	if resp.ContentLength > most {
@@ -249,7 +249,7 @@ func readBody(resp *http.Response, at string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// FileName is the name under which the archive is written to a folder.
+// FileName returns the file name under which the archive is written to a folder.
 func (f Found) FileName() string {
 	if f.image != nil {
 		return f.image.Name() + "-" + cmp.Or(f.Version, f.image.Tag, "sha256-"+strings.TrimPrefix(f.Manifest, "sha256:")) + ".tgz"
@@ -261,7 +261,7 @@ func (f Found) FileName() string {
 	return name
 }
 
-// String says which chart it is, from where, and with which digest.
+// String says which chart it is, where it is from, its digest, and who signed it.
 func (f Fetched) String() string {
 	what := "Chart"
 	if f.Name != "" {
@@ -281,7 +281,7 @@ func (f Fetched) String() string {
 	return text
 }
 
-// Tag is that of a chart in a registry, "" elsewhere.
+// Tag returns the tag of a chart in a registry, "" for other sources.
 func (f Found) Tag() string {
 	if f.image == nil {
 		return ""
@@ -289,5 +289,5 @@ func (f Found) Tag() string {
 	return f.image.Tag
 }
 
-// Location is where the archive is, without passwords.
+// Location returns the URL of the archive without passwords.
 func (f Found) Location() string { return resolve.Public(f.URL) }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// requestTimeout bounds a request with all that comes back, as in Helm.
+	// requestTimeout bounds a request including its response body, as in Helm.
 	requestTimeout = 120 * time.Second
 	headerTimeout  = 30 * time.Second
 	dialTimeout    = 10 * time.Second
@@ -28,8 +28,8 @@ type clientKey struct {
 	origin string
 }
 
-// client speaks to servers with an access whose credentials are for the origin of home and
-// nobody else. It keeps connections open from one request to the next.
+// client returns an HTTP client that sends the credentials of an access to the origin of home
+// and nowhere else. It is reused, with its open connections.
 func (s *Sources) client(a Access, home string) (*http.Client, error) {
 	u, err := url.Parse(home)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 	return c, nil
 }
 
-// redirected refuses redirects without end, and those from https to http.
+// redirected refuses endless redirects, and those from https to http.
 func redirected(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) >= maxRedirects:
@@ -71,8 +71,8 @@ func redirected(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// bound adds credentials to the requests for one origin. The header is not part of
-// the request that net/http copies for a redirect.
+// bound adds credentials to the requests for one origin. The header is not in the
+// request that net/http copies for a redirect.
 type bound struct {
 	access  Access
 	home    string
@@ -96,7 +96,8 @@ func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.own.RoundTrip(r)
 }
 
-// transportTo speaks to a server as is said, or else as is remembered of it.
+// transportTo returns the transport to a server with the settings said, or if these are zero,
+// with the remembered ones.
 func (s *Sources) transportTo(at *url.URL, said resolve.Server) (http.RoundTripper, error) {
 	if said != (resolve.Server{}) {
 		return s.transport(trust{Server: said})
@@ -109,10 +110,10 @@ func (s *Sources) transportTo(at *url.URL, said resolve.Server) (http.RoundTripp
 	return t, nil
 }
 
-// foreign speaks to the servers to which the one that somebody has said something of leads,
-// by a redirect or its index: as is remembered of them. Else the authorities of that one
-// count besides the system's; its client certificate is shown to nobody else, and another
-// server's certificate goes unchecked only where a flag says so.
+// foreign returns transports to the servers that a redirect or an index of another one leads to,
+// said being the settings of that one. Settings remembered for a server are used; otherwise the
+// CA file of said counts in addition to the system's authorities. The client certificate of said
+// is not presented, and the server's certificate goes unchecked only if a flag says so.
 func (s *Sources) foreign(said resolve.Server) func(*url.URL) (http.RoundTripper, error) {
 	return func(at *url.URL) (http.RoundTripper, error) {
 		if server, _ := s.remembered(at); server != (resolve.Server{}) {
@@ -122,14 +123,14 @@ func (s *Sources) foreign(said resolve.Server) func(*url.URL) (http.RoundTripper
 	}
 }
 
-// trust is whom a transport trusts, and what it shows of us; system says that the system's
-// authorities count beside those of the CA file.
+// trust is the TLS configuration of a transport; with system, the system's authorities count in
+// addition to those of the CA file.
 type trust struct {
 	resolve.Server
 	system bool
 }
 
-// transport is that of a trust, one for all who have it.
+// transport returns the transport for a trust, which is shared.
 func (s *Sources) transport(of trust) (*http.Transport, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
-// Kinds of what the content cache holds. The first two are Helm's.
+// Extensions of files in the content cache that Helm has too.
 const (
 	chartContent      = ".chart"
 	provenanceContent = ".prov"
@@ -23,23 +23,23 @@ const (
 // notesFolder is where note writes, below the content cache.
 const notesFolder = "urls"
 
-// MaxArchiveBytes is how large the archive of a chart may be.
+// MaxArchiveBytes is the maximum size of a chart's archive.
 const MaxArchiveBytes = 100 << 20
 
-// Digest is that of bytes: "sha256:" and hex.
+// Digest returns the SHA-256 of data, "sha256:" and hex.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// contentFile is where Helm 4 keeps what has a digest.
+// contentFile returns the path where Helm 4 stores content with a digest.
 func (s *Sources) contentFile(digest, kind string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
 	return filepath.Join(s.Paths.ContentCache, hex[:2], hex+kind)
 }
 
-// cached gives what the cache holds under a digest, if it has that digest: Helm
-// 4.3.1 writes what it has fetched under the digest that an index promised.
+// cached returns what is offered or in the cache under a digest, if it really has that digest:
+// Helm 4.3.1 stores what it fetched under the digest that an index promised.
 func (s *Sources) cached(digest, kind string) ([]byte, bool) {
 	if digest == "" {
 		return nil, false
@@ -57,7 +57,7 @@ func (s *Sources) cached(digest, kind string) ([]byte, bool) {
 	return data, true
 }
 
-// keep puts bytes into the cache, under their own digest, and gives that.
+// keep stores data in the cache under its own digest, and returns that.
 func (s *Sources) keep(data []byte, kind string) (string, error) {
 	digest := Digest(data)
 	if _, ok := s.cached(digest, kind); ok {
@@ -70,7 +70,7 @@ func (s *Sources) keep(data []byte, kind string) (string, error) {
 	return digest, nil
 }
 
-// replace writes a file of a cache, and the folder that it is in.
+// replace writes a file of a cache, creating its folder.
 func replace(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -78,7 +78,7 @@ func replace(file string, data []byte) error {
 	return outputfile.Write(file, data, 0o644)
 }
 
-// note remembers which digest a URL had when it was fetched last, for --offline.
+// note records the digest that a URL had when it was last fetched, for --offline.
 func (s *Sources) note(url, digest string) error {
 	return replace(s.noteFile(url), []byte(digest+"\n"))
 }
@@ -87,7 +87,7 @@ func (s *Sources) noteFile(url string) string {
 	return filepath.Join(s.Paths.ContentCache, notesFolder, strings.TrimPrefix(Digest([]byte(url)), "sha256:"))
 }
 
-// noted is the digest that note has written, or "".
+// noted returns the digest recorded by note, or "".
 func (s *Sources) noted(url string) string {
 	data, err := inputfile.Read(s.noteFile(url), 1024)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Sources) noted(url string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// gone says whether nothing is left of a file after it was to be removed.
+// gone reports whether a file no longer exists, given the error of removing it.
 func gone(err error) bool { return err == nil || errors.Is(err, fs.ErrNotExist) }
 
 // DigestError says that bytes are not those that were promised.

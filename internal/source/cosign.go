@@ -16,22 +16,23 @@ import (
 )
 
 const (
-	// signatureContent is kept under the digest of what is signed.
+	// signatureContent is the extension of signatures in the content cache, which are stored
+	// under the digest of what is signed.
 	signatureContent = ".sigstore"
-	// simpleLayer and its annotations are how cosign 2 and before put signatures below a
+	// simpleLayer and its annotations are how cosign 2 and earlier store signatures under a
 	// tag: https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
 	simpleLayer           = "application/vnd.dev.cosign.simplesigning.v1+json"
 	simpleAnnotation      = "dev.cosignproject.cosign/signature"
 	certificateAnnotation = "dev.sigstore.cosign/certificate"
 	entryAnnotation       = "dev.sigstore.cosign/bundle"
-	// maxSignatures is how many signatures of a chart are looked at, maxReferrers how many
-	// things that refer to it, and maxReferrerPages in how many parts.
+	// maxSignatures is how many signatures of a chart are checked, maxReferrers how many
+	// referrers are listed, and maxReferrerPages in how many pages.
 	maxSignatures    = 100
 	maxReferrers     = 10_000
 	maxReferrerPages = 100
 )
 
-// verifyArchive checks the bundle that is beside an archive.
+// verifyArchive checks the bundle next to an archive on a server.
 func (s *Sources) verifyArchive(ctx context.Context, f *Fetched, d demand) (signature.Signature, error) {
 	at, err := resolve.Beside(f.URL, bundleSuffix)
 	if err != nil {
@@ -49,8 +50,8 @@ func (s *Sources) verifyArchive(ctx context.Context, f *Fetched, d demand) (sign
 	return found, err
 }
 
-// verifyImage looks through the signatures that a registry has of a manifest, for one by
-// a party: bundles that refer to it, or what cosign 2 has put below a tag.
+// verifyImage looks for a signature by a party among those that a registry has of a manifest:
+// bundles that refer to it, or what cosign 2 stored under a tag.
 func (s *Sources) verifyImage(ctx context.Context, f *Fetched, by signature.Party) (signature.Signature, error) {
 	manifest, _ := s.cached(f.Manifest, manifestContent)
 	f.show(manifestSuffix, manifest)
@@ -80,21 +81,20 @@ func (s *Sources) verifyImage(ctx context.Context, f *Fetched, by signature.Part
 	return search.found, replace(s.contentFile(f.Manifest, signatureContent), search.kept)
 }
 
-// signatureSearch is the search for a right signature among several.
+// signatureSearch is the search for a valid signature among several.
 type signatureSearch struct {
 	repo    *remote.Repository
 	at      string
 	subject signature.Subject
 	by      signature.Party
 
-	// pages, seen and looked count what refers to the manifest: parts of the list, things,
-	// and signatures.
+	// pages, seen and looked count pages of referrers, referrers, and signatures among them.
 	pages, seen, looked int
 
 	found signature.Signature
-	// kept is what was right: a bundle, or a layer of cosign 2's.
+	// kept is the valid signature: a bundle, or a cosign 2 layer.
 	kept []byte
-	// last is why the last one was not.
+	// last is why the last signature was not valid.
 	last error
 }
 
@@ -107,7 +107,7 @@ func (q *signatureSearch) failure() error {
 	return &UnverifiedError{What: q.at, Err: q.last}
 }
 
-// take takes a signature when it is right.
+// take keeps a signature if it is valid, and reports whether it is.
 func (q *signatureSearch) take(data []byte) bool {
 	found, err := verifySignature(data, q.subject, q.by)
 	if err != nil {
@@ -118,8 +118,8 @@ func (q *signatureSearch) take(data []byte) bool {
 	return true
 }
 
-// verifySignature checks a Sigstore bundle, or a layer of cosign 2's as its descriptor with
-// the data in it: https://github.com/opencontainers/image-spec/blob/main/descriptor.md
+// verifySignature checks a Sigstore bundle, or a cosign 2 layer, given as its descriptor with
+// embedded data: https://github.com/opencontainers/image-spec/blob/main/descriptor.md
 func verifySignature(data []byte, s signature.Subject, by signature.Party) (signature.Signature, error) {
 	if layer, is := simple(data); is {
 		return signature.VerifySimple(signature.Simple{
@@ -129,14 +129,14 @@ func verifySignature(data []byte, s signature.Subject, by signature.Party) (sign
 	return signature.VerifyBundle(data, s, by)
 }
 
-// simple is a layer of cosign 2's.
+// simple parses the descriptor of a cosign 2 layer; is reports whether data is one.
 func simple(data []byte) (layer ocispec.Descriptor, is bool) {
 	err := json.Unmarshal(data, &layer)
 	return layer, err == nil && layer.MediaType == simpleLayer
 }
 
-// referrers looks at the bundles that refer to the manifest, by the API of OCI 1.1 or its
-// fallback tag.
+// referrers checks the bundles that refer to the manifest, found with the referrers API of OCI
+// 1.1 or its fallback tag.
 func (q *signatureSearch) referrers(ctx context.Context) error {
 	subject := newBlob(ocispec.MediaTypeImageManifest, q.subject.Data).Descriptor
 	err := q.repo.Referrers(ctx, subject, "", func(referrers []ocispec.Descriptor) error {
@@ -166,10 +166,10 @@ func (q *signatureSearch) referrers(ctx context.Context) error {
 	return err
 }
 
-// signatureTag is the tag below which cosign 2 puts the signatures of a manifest.
+// signatureTag returns the tag under which cosign 2 stores the signatures of a manifest.
 func signatureTag(manifest string) string { return strings.Replace(manifest, ":", "-", 1) + ".sig" }
 
-// below looks at the signatures of cosign 2 that are below a tag.
+// below checks the cosign 2 signatures under a tag.
 func (q *signatureSearch) below(ctx context.Context, tag string) error {
 	err := q.layers(ctx, tag, simpleLayer, func(layer ocispec.Descriptor, data []byte) bool {
 		layer.Data = data
@@ -182,7 +182,7 @@ func (q *signatureSearch) below(ctx context.Context, tag string) error {
 	return err
 }
 
-// layers reads the layers of a kind that a manifest has, until one is taken.
+// layers fetches the layers of a kind in a manifest, until one is taken.
 func (q *signatureSearch) layers(ctx context.Context, reference, kind string, take func(ocispec.Descriptor, []byte) bool) error {
 	data, err := readManifest(ctx, q.repo, reference, "a signature of "+q.at)
 	if err != nil {

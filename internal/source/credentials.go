@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// credential is what the first of the files knows for an image's registry, for the
-// longest path above the image or else the host.
+// credential returns the credentials for an image from the first file that has any: those for
+// the longest path above the image, or otherwise for its host.
 func (s *Sources) credential(ctx context.Context, i resolve.Image) (auth.Credential, error) {
 	for _, file := range s.Paths.credentialFiles() {
 		known, there, err := readCredentialFile(file)
@@ -50,8 +50,8 @@ func (s *Sources) credential(ctx context.Context, i resolve.Image) (auth.Credent
 	return auth.EmptyCredential, nil
 }
 
-// login is what the netrc file knows of the server of a URL. A file that can't be read
-// knows nothing.
+// login returns the login for the server of a URL in the netrc file. A file that can't be read
+// is ignored.
 func (s *Sources) login(url string) (resolve.Login, bool) {
 	s.netrc.Do(func() {
 		if data, err := inputfile.Read(s.Paths.Netrc, maxConfigBytes); err == nil {
@@ -62,7 +62,7 @@ func (s *Sources) login(url string) (resolve.Login, bool) {
 	return found, ok
 }
 
-// given is a user's password, or a token where there is no user.
+// given returns the credentials of a user with a password or, if user is "", with a token.
 func given(user, password string) auth.Credential {
 	if user == "" {
 		return auth.Credential{RefreshToken: password}
@@ -70,12 +70,12 @@ func given(user, password string) auth.Credential {
 	return auth.Credential{Username: user, Password: password}
 }
 
-// credentialFiles are Helm's, Docker's and Podman's, in the order in which they count.
+// credentialFiles returns Helm's, Docker's and Podman's files, in order of precedence.
 func (p Paths) credentialFiles() []string {
 	return append([]string{p.RegistryConfig}, p.OtherCredentials...)
 }
 
-// credentialFile is Docker's config.json, as far as it says under which names it has
+// credentialFile is the part of Docker's config.json that says for which names it has
 // credentials.
 type credentialFile struct {
 	Auths       map[string]json.RawMessage `json:"auths"`
@@ -83,7 +83,8 @@ type credentialFile struct {
 	CredsStore  string                     `json:"credsStore"`
 }
 
-// readCredentialFile reads one; there is false where it is not there, or not for us.
+// readCredentialFile reads a credential file; there is false if it does not exist or we may not
+// read it.
 func readCredentialFile(file string) (f credentialFile, there bool, err error) {
 	data, err := inputfile.Read(file, maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -98,10 +99,9 @@ func readCredentialFile(file string) (f credentialFile, there bool, err error) {
 	return f, true, nil
 }
 
-// scopes are the names under which the file may know credentials for an image, the longest
-// first: containers-auth.json(5) has namespaces below hosts. A name with a path is for what is
-// below that, and for nothing else on its host; a URL is for its host, as Docker once wrote
-// them.
+// scopes returns the names under which the file may have credentials for an image, longest
+// first: containers-auth.json(5) has namespaces below hosts. A name with a path covers only what
+// is below that path; a URL, which Docker used to write, covers its whole host.
 func (f credentialFile) scopes(i resolve.Image) []string {
 	var out []string
 	for path := i.Path; path != ""; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
@@ -122,10 +122,10 @@ func (f credentialFile) scopes(i resolve.Image) []string {
 	return out
 }
 
-// Login asks a registry whether it takes a user's password, or a token where there is
-// no user, and keeps it in Helm's file, or in the helper that this names, and in hosts.yaml
-// how the registry is spoken to, where Access says it, which it gives. Nothing is kept
-// when the registry does not take them.
+// Login checks a user's password, or a token if user is "", with a registry and stores it in
+// Helm's registry config, or in the credential helper named there. Connection settings in
+// s.Access are stored in hosts.yaml and returned. Nothing is stored if the registry refuses the
+// credentials. Errors: *RefusedError, *UnreachedError.
 func (s *Sources) Login(ctx context.Context, host, user, password string) (resolve.Server, error) {
 	image := resolve.Image{Host: host}
 	client, plain, err := s.registryClient(ctx, image)
@@ -154,8 +154,8 @@ func (s *Sources) Login(ctx context.Context, host, user, password string) (resol
 	return s.keepServer(ctx, host, s.Access.Server)
 }
 
-// Logout forgets the credentials of a registry, and how it is spoken to; not to know any of
-// it is no error.
+// Logout removes the credentials of a registry and its settings in hosts.yaml. It is not an
+// error if there are none.
 func (s *Sources) Logout(ctx context.Context, host string) error {
 	if err := s.forgetServer(ctx, host); err != nil {
 		return err
@@ -173,9 +173,9 @@ func (s *Sources) Logout(ctx context.Context, host string) error {
 	return nil
 }
 
-// LoggedIn are the registries, HOST or HOST:PORT, that Logout would forget: those in Helm's
-// file, and those that the credential helper in it lists. Errors: the file can't be read; a
-// helper that gives no list has none.
+// LoggedIn returns the registries, HOST or HOST:PORT, for which Logout would remove
+// credentials: those in Helm's file, and those listed by the credential helper named there,
+// whose errors are ignored. Errors: the file can't be read.
 func (s *Sources) LoggedIn(ctx context.Context) ([]string, error) {
 	known, there, err := readCredentialFile(s.Paths.RegistryConfig)
 	if err != nil || !there {
@@ -189,7 +189,7 @@ func (s *Sources) LoggedIn(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// helperServers are those that a credential helper knows, by its word list.
+// helperServers returns the servers that a credential helper knows, from its list command.
 func helperServers(ctx context.Context, helper string) []string {
 	if helper == "" {
 		return nil
@@ -202,7 +202,7 @@ func helperServers(ctx context.Context, helper string) []string {
 	return slices.Collect(maps.Keys(users))
 }
 
-// store is Helm's file of credentials.
+// store returns the store in Helm's registry config.
 func (s *Sources) store() (credentials.Store, error) {
 	store, err := credentials.NewStore(s.Paths.RegistryConfig, credentials.StoreOptions{AllowPlaintextPut: true, DetectDefaultNativeStore: true})
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// The passwords of repositories are in the credential helper that sources.yaml names, where it
-// names one: the program docker-credential-NAME, which knows them by the repository's URL
-// (https://github.com/docker/docker-credential-helpers). repositories.yaml then has the user
-// name alone.
+// If sources.yaml names a credential helper, the program docker-credential-NAME stores the
+// passwords of repositories by the repository's URL
+// (https://github.com/docker/docker-credential-helpers), and repositories.yaml has only the user
+// name.
 
-// helper is that program, or nil.
+// helper returns that credential helper, or nil.
 func (s *Sources) helper() credentials.Store {
 	if s.Settings.CredsStore == "" {
 		return nil
@@ -23,8 +23,8 @@ func (s *Sources) helper() credentials.Store {
 	return credentials.NewNativeStore(s.Settings.CredsStore)
 }
 
-// helperPassword is what the helper knows of a user of a repository, or "". It is asked once
-// in a run.
+// helperPassword returns the password that the helper has for a user of a repository, or "". The
+// helper is asked once per run.
 func (s *Sources) helperPassword(ctx context.Context, user, url string) (string, error) {
 	helper := s.helper()
 	if helper == nil || user == "" {
@@ -50,7 +50,7 @@ func (s *Sources) helperPassword(ctx context.Context, user, url string) (string,
 	return c.Password, nil
 }
 
-// helpKeep gives the password of an entry to the helper, and the entry without it.
+// helpKeep stores the password of an entry in the helper, and returns the entry without it.
 func (s *Sources) helpKeep(ctx context.Context, e resolve.Repository) (resolve.Repository, error) {
 	helper := s.helper()
 	if helper == nil || e.Password == "" {
@@ -63,10 +63,10 @@ func (s *Sources) helpKeep(ctx context.Context, e resolve.Repository) (resolve.R
 	return e, nil
 }
 
-// helpForget has the helper forget the password of an entry that is none any more.
+// helpForget removes the password of a removed entry from the helper.
 func (s *Sources) helpForget(ctx context.Context, e resolve.Repository) error {
 	if e.Password != "" {
-		return nil // it stood in the file
+		return nil // it was in repositories.yaml
 	}
 	known, err := s.helperPassword(ctx, e.Username, e.URL)
 	if err != nil || known == "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// How a server is spoken to is remembered by its host: hosts.yaml has it of registries, since
-// Helm has no file for that, and repositories.yaml of the servers of repositories.
+// Connection settings are remembered by host: in hosts.yaml for registries, since Helm has no
+// file for that, and in repositories.yaml for the servers of repositories.
 
-// readHosts reads hosts.yaml, whose files are below its folder unless they say otherwise.
+// readHosts reads hosts.yaml. File names in it are relative to its folder.
 func (p Paths) readHosts() (resolve.Hosts, error) {
 	if p.hosts() == "" {
 		return resolve.Hosts{}, nil
@@ -43,8 +43,8 @@ func (p Paths) readHosts() (resolve.Hosts, error) {
 	return hosts, nil
 }
 
-// remembered is how a server is spoken to of which no flag and no entry says it, and which
-// file says so; the zero value where none does, and for servers without TLS.
+// remembered returns the connection settings of a server without any from a flag or entry, and
+// the file they are in; zero if there are none, and for servers without TLS.
 func (s *Sources) remembered(at *url.URL) (server resolve.Server, file string) {
 	if at.Scheme != "https" {
 		return resolve.Server{}, ""
@@ -54,7 +54,7 @@ func (s *Sources) remembered(at *url.URL) (server resolve.Server, file string) {
 	}
 	repositories, err := s.Repositories()
 	if err != nil {
-		return resolve.Server{}, "" // who needs them is told
+		return resolve.Server{}, "" // whoever needs the repositories gets the error
 	}
 	for _, e := range repositories.All() {
 		if server := e.Server(); server != (resolve.Server{}) && resolve.SameOrigin(e.URL, at.String()) {
@@ -64,8 +64,8 @@ func (s *Sources) remembered(at *url.URL) (server resolve.Server, file string) {
 	return resolve.Server{}, ""
 }
 
-// keepServer remembers how a registry is spoken to, in the place of what was known of it. Its
-// files are kept by their absolute names. It gives what is kept.
+// keepServer stores the connection settings of a registry, replacing previous ones, with
+// absolute file names, and returns what it stored.
 func (s *Sources) keepServer(ctx context.Context, host string, server resolve.Server) (resolve.Server, error) {
 	server, err := server.Files(filepath.Abs)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Sources) keepServer(ctx context.Context, host string, server resolve.Se
 	})
 }
 
-// forgetServer forgets what keepServer has kept; it need not have kept anything.
+// forgetServer removes what keepServer stored, if anything.
 func (s *Sources) forgetServer(ctx context.Context, host string) error {
 	if _, kept := s.Settings.Hosts[resolve.HostName(host)]; !kept {
 		return nil
@@ -89,8 +89,8 @@ func (s *Sources) forgetServer(ctx context.Context, host string) error {
 	})
 }
 
-// changeHosts reads hosts.yaml under a lock, has it changed, and writes it with mode 0600.
-// change says whether anything is different.
+// changeHosts reads hosts.yaml under a lock, calls change, which reports whether anything is
+// different, and writes the file with mode 0600.
 func (s *Sources) changeHosts(ctx context.Context, change func(resolve.Hosts) bool) error {
 	unlock, err := locked(ctx, s.Paths.hosts()+".lock")
 	if err != nil {

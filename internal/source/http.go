@@ -18,24 +18,22 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Access is how a server is spoken to: what a repository's entry or the flags of a
-// command say.
+// Access is how to access a server, from a repository's entry or the flags of a command.
 type Access struct {
 	Username, Password string
-	// PassAll sends the credentials to other origins, too, when an index names them;
-	// never where a redirect leads.
+	// PassAll also sends the credentials to other origins that an index names, but never
+	// to the target of a redirect.
 	PassAll bool
-	// Server is zero for what is remembered of the server.
+	// Server is zero to use the remembered settings of the server.
 	resolve.Server
 }
 
-// accessOf is what a repository's entry says.
+// accessOf returns the access in a repository's entry.
 func accessOf(r resolve.Repository) Access {
 	return Access{Username: r.Username, Password: r.Password, PassAll: r.PassCredentialsAll, Server: r.Server()}
 }
 
-// or is the access itself, with the other one's credentials, or what that says of the
-// server, where it says nothing of them.
+// or returns a, with credentials and server settings from other where a has none.
 func (a Access) or(other Access) Access {
 	if a.Username == "" && a.Password == "" {
 		a.Username, a.Password, a.PassAll = other.Username, other.Password, a.PassAll || other.PassAll
@@ -46,8 +44,7 @@ func (a Access) or(other Access) Access {
 	return a
 }
 
-// patience is how often a request is sent again, and when: 0.2 to 3.2 seconds, or
-// what the server asks for.
+// patience is the retry policy: pauses of 0.2 to 3.2 seconds, or what the server asks for.
 var patience = &retry.GenericPolicy{
 	Retryable: func(r *http.Response, err error) (bool, error) {
 		if err != nil {
@@ -59,7 +56,7 @@ var patience = &retry.GenericPolicy{
 	MinWait: 100 * time.Millisecond, MaxWait: 10 * time.Second, MaxRetry: 5,
 }
 
-// passes says whether an error may be gone the next time.
+// passes reports whether an error is transient.
 func passes(err error) bool {
 	if netErr, ok := errors.AsType[net.Error](err); ok && netErr.Timeout() {
 		return !errors.Is(err, context.DeadlineExceeded)
@@ -76,8 +73,8 @@ type request struct {
 	header http.Header
 }
 
-// get sends a request and gives an answer of status 200, or of 304 where that was
-// asked for. Errors: *StatusError, *OfflineError, *UnreachedError.
+// get sends a request and returns a response with status 200, or 304 if the request was
+// conditional. Errors: *StatusError, *OfflineError, *UnreachedError, *resolve.SchemeError.
 func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	named := r.url
 	r.url = resolve.Mirrored(s.Settings.Mirrors, named)
@@ -134,14 +131,14 @@ func conditional(h http.Header) bool {
 	return h.Get("If-None-Match") != "" || h.Get("If-Modified-Since") != ""
 }
 
-// UnreachedError says that a server could not be asked.
+// UnreachedError says that a server could not be reached.
 type UnreachedError struct{ Err error }
 
 func (e *UnreachedError) Error() string { return e.Err.Error() }
 
 func (e *UnreachedError) Unwrap() error { return e.Err }
 
-// StatusError says that a server has answered, but not with what was asked for.
+// StatusError says that a server answered with an error status.
 type StatusError struct {
 	URL  string
 	Code int

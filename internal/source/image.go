@@ -29,14 +29,14 @@ const (
 
 const (
 	manifestContent = ".manifest"
-	// maxManifestBytes is the size of a manifest.
+	// maxManifestBytes limits the size of a manifest.
 	maxManifestBytes = 4 << 20
-	// maxTags is how many tags of a chart are looked at.
+	// maxTags limits the number of tags of a chart.
 	maxTags = 100_000
 )
 
-// findImage says which manifest a reference to a registry means now: one request for
-// a tag, two for a range.
+// findImage returns the manifest that a reference to a registry means now, with one request for
+// a tag, or two for a range.
 func (s *Sources) findImage(ctx context.Context, r resolve.Reference) (Found, error) {
 	image := r.Image
 	if r.Digest != "" && image.Tag == "" {
@@ -70,7 +70,7 @@ func (s *Sources) findImage(ctx context.Context, r resolve.Reference) (Found, er
 	}
 	manifest, err := repo.Resolve(ctx, image.Tag)
 	if errors.Is(err, errdef.ErrNotFound) && r.Digest != "" {
-		return s.foundImage(image, r.Digest), nil // the tag has gone, and says nothing
+		return s.foundImage(image, r.Digest), nil // the tag no longer exists; the digest is enough
 	}
 	if err != nil {
 		return Found{}, explained("chart "+image.String(), err)
@@ -90,7 +90,7 @@ func (s *Sources) foundImage(i resolve.Image, manifest string) Found {
 	return f
 }
 
-// notedImage is what a tag, or a range, meant when it was asked for last.
+// notedImage returns what a tag or range meant when it was last resolved.
 func (s *Sources) notedImage(i resolve.Image, wanted, digest string) (Found, error) {
 	tag, manifest, ok := strings.Cut(s.noted(wanted), " ")
 	if digest != "" && (!ok || manifest != digest) {
@@ -114,7 +114,7 @@ func (s *Sources) Tags(ctx context.Context, i resolve.Image) ([]string, error) {
 	return tags, explained("chart "+i.String(), err)
 }
 
-// allTags lists a repository's tags, as far as there is an end to them.
+// allTags lists a repository's tags. Errors: the list is too long, or endless.
 func allTags(ctx context.Context, repo *remote.Repository) ([]string, error) {
 	var all []string
 	pages := 0
@@ -128,8 +128,8 @@ func allTags(ctx context.Context, repo *remote.Repository) ([]string, error) {
 	return all, err
 }
 
-// fetchImage gives the archive of a chart in a registry. What the cache has is not
-// fetched again.
+// fetchImage returns the archive of a chart in a registry. What is in the cache is not fetched
+// again.
 func (s *Sources) fetchImage(ctx context.Context, f Found) (Fetched, error) {
 	manifest, cached, err := s.manifest(ctx, f)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Sources) fetchManifest(ctx context.Context, f Found) ([]byte, error) {
 	return data, err
 }
 
-// readManifest reads a manifest of at most maxManifestBytes; what it is of is for errors.
+// readManifest reads a manifest of at most maxManifestBytes; what describes it in errors.
 func readManifest(ctx context.Context, repo *remote.Repository, reference, what string) ([]byte, error) {
 	_, body, err := repo.FetchReference(ctx, reference)
 	if err != nil {
@@ -190,7 +190,8 @@ func readManifest(ctx context.Context, repo *remote.Repository, reference, what 
 	return inputfile.ReadAll(body, what, maxManifestBytes)
 }
 
-// layerOf is the one layer of a type.
+// layerOf returns the first layer of one of the types, which are in order of preference. Errors:
+// *noLayerError; the layer's digest is not SHA-256, or it is too large.
 func layerOf(m ocispec.Manifest, types ...string) (ocispec.Descriptor, error) {
 	for _, t := range types {
 		for _, layer := range m.Layers {
@@ -230,7 +231,7 @@ func (s *Sources) blob(ctx context.Context, f Found, layer ocispec.Descriptor, k
 	return data, false, err
 }
 
-// fetchBlob reads a layer, whose size was checked, of what is at a URL.
+// fetchBlob reads a layer whose size was checked; at is the chart's URL, for errors.
 func fetchBlob(ctx context.Context, repo *remote.Repository, at string, layer ocispec.Descriptor) ([]byte, error) {
 	body, err := repo.Blobs().Fetch(ctx, layer)
 	if err != nil {
@@ -247,7 +248,8 @@ func fetchBlob(ctx context.Context, repo *remote.Repository, at string, layer oc
 	return data, nil
 }
 
-// readBlob reads as many bytes as a layer has; memory grows with what comes.
+// readBlob reads and verifies a layer. Memory grows with what is received, not by the declared
+// size.
 func readBlob(r io.Reader, layer ocispec.Descriptor) ([]byte, error) {
 	var b bytes.Buffer
 	verified := content.NewVerifyReader(r, layer)

@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// answer is what a server said with an index: with it the next request asks whether
-// anything is new. It counts as long as the index is the one that came with it.
+// answer holds the validators that a server sent with an index, for the next conditional
+// request. They are used only while the cached index is the one they came with.
 type answer struct {
 	URL          string `json:"url"`
 	ETag         string `json:"etag,omitempty"`
@@ -29,19 +29,19 @@ type answer struct {
 	Digest       string `json:"digest"`
 }
 
-// Update is what has become of the index of one repository.
+// Update is the result of updating the index of one repository.
 type Update struct {
 	Name, URL string
-	// Changed says that there is a new index.
+	// Changed reports whether there is a new index.
 	Changed bool
 	Err     error
 }
 
-// parallel is how many requests are under way at once.
+// parallel is how many requests are in flight at the same time.
 const parallel = 8
 
-// UpdateIndexes fetches the indexes of repositories, those that have changed, and
-// says of each what came of it.
+// UpdateIndexes fetches the indexes of repositories that have changed, and returns the result
+// for each repository, in order.
 func (s *Sources) UpdateIndexes(ctx context.Context, repositories []resolve.Repository) []Update {
 	out := make([]Update, len(repositories))
 	var g errgroup.Group
@@ -57,8 +57,8 @@ func (s *Sources) UpdateIndexes(ctx context.Context, repositories []resolve.Repo
 	return out
 }
 
-// fetchIndex brings the cached index of a repository up to date, and says whether it
-// has changed. Whatever goes wrong, the cached one stays as it was.
+// fetchIndex brings the cached index of a repository up to date, and reports whether it has
+// changed. If fetching fails, the cached one stays as it was.
 func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (changed bool, err error) {
 	at, err := resolve.IndexURL(base)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *Sources) writeAnswer(name string, a answer) error {
 	return outputfile.Write(s.Paths.answer(name), append(data, '\n'), 0o644)
 }
 
-// answered is what the server said with the cached index; nothing when that is
-// another one, because Helm has fetched it, or somebody has spoilt it.
+// answered returns the validators that came with the cached index; none if that is a different
+// one, because Helm fetched it or somebody damaged it.
 func (s *Sources) answered(name, url string) answer {
 	data, err := inputfile.Read(s.Paths.answer(name), maxConfigBytes)
 	if err != nil {
@@ -176,13 +176,13 @@ func (s *Sources) Index(name string) (*resolve.Index, error) { return s.readInde
 
 const unmanagedPrefix = "helm-manager-"
 
-// unmanaged is the name of the cached index of a repository that has none: that of
+// unmanaged returns the name of the cached index of a repository that is not configured, as in
 // Helm's dependency commands.
 func unmanaged(url string) string {
 	return unmanagedPrefix + strings.TrimPrefix(Digest([]byte(url)), "sha256:")
 }
 
-// NoIndexError says that a repository is configured and its index was never fetched.
+// NoIndexError says that the index of a repository was never fetched.
 type NoIndexError struct{ Repository string }
 
 func (e *NoIndexError) Error() string {

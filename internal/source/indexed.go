@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Indexed remembers the archives of a folder of which an index was made, by their names: one
-// that has the size and the time of its last change is not read again.
+// Indexed remembers the archives of a folder that an index was made of, by their names. One
+// with unchanged size and modification time is not read again.
 type Indexed map[string]indexed
 
 // indexed is an archive as it was read.
@@ -24,24 +24,24 @@ type indexed struct {
 	resolve.Packaged
 }
 
-// quietFor is how long after its last change an archive may still be written to with the same
-// time, since file systems count in steps of up to two seconds.
+// quietFor is how long an archive may still change without getting a new modification time, since
+// the timestamps of file systems have a granularity of up to two seconds.
 const quietFor = 2 * time.Second
 
-// Get gives what was read of an archive that is as it was.
+// Get returns what was read of an archive, and false if it has changed since or is not known.
 func (x Indexed) Get(name string, info fs.FileInfo) (resolve.Packaged, bool) {
 	known, ok := x[name]
 	return known.Packaged, ok && known.Metadata != nil && known.Size == info.Size() && known.Modified.Equal(info.ModTime())
 }
 
-// Keep remembers what was read of an archive by now, unless it has only just changed.
+// Keep remembers what was read of an archive, unless it was modified too shortly before now.
 func (x Indexed) Keep(info fs.FileInfo, read resolve.Packaged, now time.Time) {
 	if now.Sub(info.ModTime()) > quietFor {
 		x[read.Path] = indexed{Size: info.Size(), Modified: info.ModTime(), Packaged: read}
 	}
 }
 
-// Indexed is what is remembered of a folder; what can't be read is nothing.
+// Indexed returns what is remembered of a folder; nothing if that can't be read.
 func (s *Sources) Indexed(folder string) Indexed {
 	out := Indexed{}
 	data, err := inputfile.Read(s.indexedFile(folder), resolve.MaxIndexBytes)
@@ -51,7 +51,7 @@ func (s *Sources) Indexed(folder string) Indexed {
 	return out
 }
 
-// KeepIndexed remembers it for the next time.
+// KeepIndexed stores what is remembered of a folder for the next run.
 func (s *Sources) KeepIndexed(folder string, x Indexed) error {
 	file := s.indexedFile(folder)
 	data, err := json.Marshal(x)

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// ChartNames are the names of a repository's charts, in the index's order. They are
-// read from the file beside the cached index that Helm's completion reads, too: an
+// ChartNames returns the names of a repository's charts, in the index's order. It reads
+// them from the file next to the cached index that Helm's completion reads too, since an
 // index may have 30 MB. Errors: there is no such file; repo update writes it.
 func (s *Sources) ChartNames(repository string) ([]string, error) {
 	text, err := os.ReadFile(s.Paths.charts(repository))
@@ -19,8 +19,9 @@ func (s *Sources) ChartNames(repository string) ([]string, error) {
 	return strings.Fields(string(text)), nil
 }
 
-// ChartVersions are the versions of a chart in the cached index of a repository, newest
-// first. Errors: *NoIndexError, *resolve.NoChartError.
+// ChartVersions returns the versions of a chart in the cached index of a repository, newest
+// first; none if the index does not have the chart. Errors: *NoIndexError; the chart's entries
+// can't be decoded.
 func (s *Sources) ChartVersions(repository, name string) ([]resolve.Entry, error) {
 	index, err := s.readIndex(repository, resolve.Only(name))
 	if err != nil {

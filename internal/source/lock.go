@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// LockOf is what a plan says of a chart's lock; nil for a chart without dependencies, or none.
+// LockOf returns what a plan says about a chart's lock; nil for no chart, or one without
+// dependencies.
 func LockOf(c *chart.Chart) *plan.ChartLock {
 	if c == nil || c.Metadata == nil || len(c.Metadata.Dependencies) == 0 {
 		return nil
@@ -35,8 +36,8 @@ func LockOf(c *chart.Chart) *plan.ChartLock {
 	return out
 }
 
-// inSync takes a repository that Chart.yaml names by an alias to be the one that the lock has:
-// what the alias means is another machine's matter.
+// inSync checks that a lock belongs to Chart.yaml. A repository alias in Chart.yaml is assumed to
+// mean the lock's repository, since it may be configured only on another machine.
 func inSync(m *chart.Metadata, lock *resolve.Lock) error {
 	declared, err := resolve.Declared(m, &resolve.Repositories{}, lock)
 	if err != nil {

@@ -14,38 +14,38 @@ import (
 // Installed is the chart of a release.
 type Installed struct {
 	Name, Version string
-	// From is where it came from, as the release's record says; nil when that says nothing.
+	// From is where it came from according to the release's record; nil if that does not say.
 	From *plan.ChartSource
 }
 
-// Offer is the newest chart that there is for a release.
+// Offer is the newest available chart for a release.
 type Offer struct {
-	// Version is "" when there is nothing newer.
+	// Version is "" if there is nothing newer.
 	Version string
 	// Place is where it is: REPO/NAME, or oci://HOST/PATH.
 	Place string
-	// Guessed says that the record tells nothing: a repository has a chart of that name in
-	// that version.
+	// Guessed reports whether the chart was found in a repository by its name and installed
+	// version, because the record does not say where it came from.
 	Guessed bool
 	// Chart is what to fetch.
 	Chart resolve.Reference
-	// Err says why nobody knows: *NotKnownError, or an error of a registry or an index.
+	// Err says why it is not known: *NotKnownError, or an error of a registry or an index.
 	Err error
 }
 
-// NotKnownError says that a chart came from a place that is not known here, and so is not
-// asked: what stands in a record may be anybody's.
+// NotKnownError says that a chart came from a place that is not known here and is therefore
+// not contacted: anybody may have written the record.
 type NotKnownError struct {
 	What string
-	// Registry is the host that is not known; "" for a repository.
+	// Registry is the unknown host; "" for a repository.
 	Registry string
 }
 
 func (e *NotKnownError) Error() string { return e.What }
 
-// Offers finds what is newer than the charts of releases, in the order of these: in the
-// indexes of configured repositories, as they were fetched last, and in registries that
-// are known. Prereleases count with devel.
+// Offers returns for each installed chart, in order, whether there is a newer one: in the
+// cached indexes of configured repositories, or in registries that are known. Prereleases
+// count only with devel.
 func (s *Sources) Offers(ctx context.Context, charts []Installed, devel bool) ([]Offer, error) {
 	known, err := s.Repositories()
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Sources) Offers(ctx context.Context, charts []Installed, devel bool) ([
 	return out, ctx.Err()
 }
 
-// indexOf is what a configured repository has of the charts that are looked for.
+// indexOf is a configured repository with the part of its index that is needed.
 type indexOf struct {
 	resolve.Repository
 	index *resolve.Index
@@ -94,7 +94,7 @@ func (s *Sources) indexesOf(repositories []resolve.Repository, names []string) i
 	return out
 }
 
-// versions are those of a chart.
+// versions returns the versions of a chart.
 func (i indexOf) versions(name string) ([]string, error) {
 	if i.err != nil {
 		return nil, i.err
@@ -114,7 +114,7 @@ func (i indexOf) found(c Installed, version string) Offer {
 	}
 }
 
-// offer looks into the repository that the chart came from, whatever it is called here.
+// offer looks in the repository that the chart came from, whatever its name is here.
 func (all indexes) offer(c Installed, devel bool) Offer {
 	for _, i := range all {
 		if !resolve.SameURL(resolve.Public(i.URL), c.From.Repository) {
@@ -129,8 +129,7 @@ func (all indexes) offer(c Installed, devel bool) Offer {
 	return Offer{Err: &NotKnownError{What: fmt.Sprintf("repository %s is not configured", c.From.Repository)}}
 }
 
-// guess looks into all repositories that have the very version that is used, for the
-// newest.
+// guess looks for the newest version in all repositories that have the installed one.
 func (all indexes) guess(c Installed, devel bool) Offer {
 	var best *Offer
 	for _, i := range all {
@@ -151,7 +150,7 @@ func (all indexes) guess(c Installed, devel bool) Offer {
 	return *best
 }
 
-// offeredByRegistry asks for the tags of a chart, in a registry that is known here.
+// offeredByRegistry looks for a newer tag of a chart, in a registry that is known here.
 func (s *Sources) offeredByRegistry(ctx context.Context, c Installed, devel bool) Offer {
 	image, _, err := resolve.ParseImage(c.From.URL)
 	if err != nil {
@@ -175,9 +174,8 @@ func (s *Sources) offeredByRegistry(ctx context.Context, c Installed, devel bool
 	return o
 }
 
-// knows says whether this machine has anything to do with a registry: credentials for it,
-// or a word in sources.yaml. Records are written by whoever may, and shall not have
-// requests sent to anywhere.
+// knows reports whether a registry is known on this machine, from credentials or settings.
+// Anybody with write access to records must not be able to have requests sent anywhere.
 func (s *Sources) knows(ctx context.Context, i resolve.Image) (bool, error) {
 	if s.Settings.Names(i.Host) {
 		return true, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Paths are the files and folders that we share with Helm 4.3.1.
+// Paths holds files and folders, most of them shared with Helm 4.3.1.
 type Paths struct {
 	Cache, Config, Data string
 	// RepositoryConfig is repositories.yaml, RepositoryCache the folder of indexes,
@@ -14,19 +14,19 @@ type Paths struct {
 	// registries, in Docker's format.
 	RepositoryConfig, RepositoryCache, ContentCache, RegistryConfig string
 	Plugins                                                         string
-	// OtherCredentials are those of Docker and Podman.
+	// OtherCredentials holds the credential files of Docker and Podman.
 	OtherCredentials []string
-	// Netrc has the logins of HTTP repositories for which nothing else gives any.
+	// Netrc has the logins of HTTP repositories that have none elsewhere.
 	Netrc string
-	// Settings are our own: mirrors, and what else Helm has no file for.
+	// Settings is our own sources.yaml: mirrors, and what else Helm has no file for.
 	Settings string
 	// GnuPG is the folder in which GnuPG keeps its keys.
 	GnuPG string
 }
 
-// FindPaths gives the paths by the environment, in Helm's order: HELM_*_HOME, XDG_*,
-// the system's own place. A HELM_* variable of a single path counts as soon as it is
-// set. lookup is os.LookupEnv, home the home folder.
+// FindPaths returns the paths according to the environment, with Helm's precedence:
+// HELM_*_HOME, XDG_*, the system's default. A HELM_* variable for a single path counts even if
+// it is empty. lookup is os.LookupEnv, goos runtime.GOOS, home the home folder.
 func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 	get := func(name string) string { value, _ := lookup(name); return value }
 	base := func(helm, xdg, otherwise string) string {
@@ -82,8 +82,8 @@ func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 	return p
 }
 
-// hosts is the file beside the credentials of registries that has how these are spoken to;
-// "" where no credentials are kept.
+// hosts returns the path of hosts.yaml, next to the credentials of registries; "" if there is no
+// file for credentials.
 func (p Paths) hosts() string {
 	if p.RegistryConfig == "" {
 		return ""
@@ -91,7 +91,7 @@ func (p Paths) hosts() string {
 	return filepath.Join(filepath.Dir(p.RegistryConfig), "hosts.yaml")
 }
 
-// repositoriesLock is the file with which Helm locks repositories.yaml.
+// repositoriesLock returns the file with which Helm locks repositories.yaml.
 func (p Paths) repositoriesLock() string {
 	if ext := filepath.Ext(p.RepositoryConfig); ext != "" && len(ext) < len(p.RepositoryConfig) {
 		return strings.TrimSuffix(p.RepositoryConfig, ext) + ".lock"
@@ -99,15 +99,15 @@ func (p Paths) repositoriesLock() string {
 	return p.RepositoryConfig + ".lock"
 }
 
-// index and charts are the files of a repository's cached index: its bytes, and the
-// names of its charts, one a line.
+// index and charts return the files of a repository's cached index: the index itself, and the
+// names of its charts, one per line.
 func (p Paths) index(name string) string { return filepath.Join(p.RepositoryCache, name+"-index.yaml") }
 
 func (p Paths) charts(name string) string {
 	return filepath.Join(p.RepositoryCache, name+"-charts.txt")
 }
 
-// answer is where we keep what the server said with an index.
+// answer returns the file with the validators that the server sent with an index.
 func (p Paths) answer(name string) string {
 	return filepath.Join(p.RepositoryCache, name+"-index.http.json")
 }

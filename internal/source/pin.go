@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// askingTime is how long an answer of digestNow is waited for.
+// askingTime limits how long digestNow takes.
 const askingTime = 30 * time.Second
 
-// Pin is what a plan keeps of where the chart is from. r is the reference that was
-// found, named is how it was written.
+// Pin returns what a plan records about where the chart is from. r is the reference that was
+// found, named is how the user wrote it.
 func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 	pin := &plan.ChartSource{
 		Reference: resolve.Public(named), Name: f.Name, Version: f.Version, URL: resolve.Public(f.URL),
@@ -31,9 +31,9 @@ func (f Fetched) Pin(r resolve.Reference, named string) *plan.ChartSource {
 	return pin
 }
 
-// Moved says in a sentence that a plan's source means other bytes by now than were
-// planned, or "". Nobody is asked where it can't: nil is a chart that was not fetched.
-// Errors: nobody can be asked, or the version has gone.
+// Moved returns a sentence if a plan's source now means other bytes than were planned, or "".
+// Nothing is asked if from is nil, for a chart that was not fetched, or fixed by a digest.
+// Errors: the source can't be reached, or no longer has the version.
 func (s *Sources) Moved(ctx context.Context, from *plan.ChartSource) (string, error) {
 	if from == nil || from.Fixed {
 		return "", nil
@@ -45,17 +45,17 @@ func (s *Sources) Moved(ctx context.Context, from *plan.ChartSource) (string, er
 	return from.Moved(now), nil
 }
 
-// digestNow is the digest that a plan's source has by now: one HEAD of a registry's tag,
-// one conditional request for a repository's index, or a look at a file. Where no index says
-// the digest, and with AllowMismatch, the archive is read for it, and not kept. Errors: those
-// of Find; the version has gone, or the plan does not hold the whole URL.
+// digestNow returns the digest that a plan's source has now, with one HEAD of a registry's tag,
+// one conditional request for a repository's index, or by reading a file. If no index has the
+// digest, or with AllowMismatch, the archive is downloaded for it, and not stored. Errors: those
+// of Find; the version no longer exists; the plan does not have the complete URL.
 func (s *Sources) digestNow(ctx context.Context, from plan.ChartSource) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, askingTime)
 	defer stop()
 	if resolve.IsRegistry(from.URL) {
 		return s.manifestNow(ctx, from.URL)
 	}
-	if !strings.Contains(from.URL, "://") { // an archive here, as it was named
+	if !strings.Contains(from.URL, "://") { // a local archive
 		data, err := inputfile.Read(from.URL, MaxArchiveBytes)
 		return Digest(data), err
 	}
@@ -73,8 +73,8 @@ func (s *Sources) digestNow(ctx context.Context, from plan.ChartSource) (string,
 	return Digest(data), nil
 }
 
-// manifestNow is the digest of a tag. Nothing is noted: --offline goes on with what was
-// fetched.
+// manifestNow returns the manifest digest of a tag. It is not noted: --offline keeps using what
+// was fetched.
 func (s *Sources) manifestNow(ctx context.Context, at string) (string, error) {
 	image, _, err := resolve.ParseImage(at)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *Sources) manifestNow(ctx context.Context, at string) (string, error) {
 	return manifest.Digest.String(), nil
 }
 
-// findAgain finds the version that a plan has chosen. A repository need not have the name
-// here that it had where the plan was made, nor any.
+// findAgain finds the version that a plan chose. The repository may have another name here than
+// where the plan was made, or none.
 func (s *Sources) findAgain(ctx context.Context, from plan.ChartSource) (Found, error) {
 	ref := resolve.Reference{Kind: resolve.Remote, URL: from.URL, Name: from.Name, Version: resolve.Wanted{Version: from.Version}}
 	if from.Repository != "" {

@@ -20,17 +20,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// plugin is a getter plugin that is installed, and that sources.yaml allows.
+// plugin is an installed getter plugin that sources.yaml allows.
 type plugin struct {
 	resolve.Plugin
 	dir string
 }
 
-// pluginGrace is how long a plugin that is stopped may take to end.
+// pluginGrace is how long a plugin may take to end after it was stopped.
 const pluginGrace = 5 * time.Second
 
-// Schemes are those of the URLs that plugins fetch here. Errors: a plugin that is
-// allowed can't be run.
+// Schemes returns the URL schemes that plugins fetch here. Errors: a plugin that is allowed
+// can't be run.
 func (s *Sources) Schemes() ([]string, error) {
 	var out []string
 	plugins, err := s.plugins()
@@ -40,10 +40,10 @@ func (s *Sources) Schemes() ([]string, error) {
 	return out, err
 }
 
-// plugins are those that are allowed, in the order of their folders.
+// plugins returns the allowed plugins, in the order of their folders.
 func (s *Sources) plugins() ([]plugin, error) {
 	if len(s.Settings.Plugins) == 0 {
-		return nil, nil // no file of any plugin is read
+		return nil, nil // plugin files are not even read
 	}
 	var out []plugin
 	for _, folder := range filepath.SplitList(s.Paths.Plugins) {
@@ -72,8 +72,8 @@ func (s *Sources) plugins() ([]plugin, error) {
 	return out, nil
 }
 
-// UnknownPlugins are the names that sources.yaml allows and that no plugin has here. Errors: a
-// plugin that is allowed can't be run.
+// UnknownPlugins returns the names that sources.yaml allows and that no installed plugin has.
+// Errors: a plugin that is allowed can't be run.
 func (s *Sources) UnknownPlugins() ([]string, error) {
 	plugins, err := s.plugins()
 	if err != nil {
@@ -82,15 +82,15 @@ func (s *Sources) UnknownPlugins() ([]string, error) {
 	return s.unknown(plugins), nil
 }
 
-// unknown are the names that are allowed without those of plugins.
+// unknown returns the allowed names that none of plugins has.
 func (s *Sources) unknown(plugins []plugin) []string {
 	return slices.DeleteFunc(slices.Clone(s.Settings.Plugins), func(name string) bool {
 		return slices.ContainsFunc(plugins, func(p plugin) bool { return p.Name == name })
 	})
 }
 
-// byPlugin has a plugin fetch a URL, where one does. It gets the credentials that are for
-// home, as http requests do.
+// byPlugin fetches a URL with a plugin, unless the scheme is http or https, and reports whether
+// it did. As in HTTP requests, only the origin of home gets the credentials.
 func (s *Sources) byPlugin(ctx context.Context, u *url.URL, r request, home string) (*http.Response, bool, error) {
 	if u.Scheme == "http" || u.Scheme == "https" {
 		return nil, false, nil
@@ -120,8 +120,8 @@ func (s *Sources) byPlugin(ctx context.Context, u *url.URL, r request, home stri
 	return nil, false, &resolve.SchemeError{Scheme: u.Scheme, URL: resolve.Public(r.url)}
 }
 
-// start runs a plugin's program, whose place is relative to the plugin's folder. Its
-// standard output is what it fetches.
+// start runs a plugin's program, whose path is relative to the plugin's folder. What it fetches is
+// its standard output.
 func (s *Sources) start(ctx context.Context, p plugin, program string, args []string, access Access) (io.ReadCloser, error) {
 	own := map[string]string{
 		"HELM_PLUGIN_NAME": p.Name, "HELM_PLUGIN_DIR": p.dir,
@@ -158,13 +158,13 @@ func (s *Sources) start(ctx context.Context, p plugin, program string, args []st
 	return &pluginOutput{name: p.Name, run: run, out: out, stop: stop}, nil
 }
 
-// pluginOutput is what a plugin prints. It ends well only where the plugin does.
+// pluginOutput is what a plugin prints. It ends with an error if the plugin fails.
 type pluginOutput struct {
 	name string
 	run  *exec.Cmd
 	out  io.Reader
 	stop func()
-	// end is how it has ended, nil before.
+	// end is io.EOF or an error after the plugin has ended, nil before.
 	end error
 }
 
@@ -181,7 +181,7 @@ func (o *pluginOutput) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer: a plugin that is still at work is stopped.
+// Close implements io.Closer. A plugin that is still running is stopped.
 func (o *pluginOutput) Close() error {
 	o.stop()
 	if o.end == nil {

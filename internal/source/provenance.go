@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
 
-// maxSignatureBytes is the size of a provenance, or of a signature of another kind.
+// maxSignatureBytes limits the size of a provenance file, or of another kind of signature.
 const maxSignatureBytes = 4 << 20
 
-// verifyProvenance finds who has signed a chart by the provenance that came with it.
+// verifyProvenance fetches and checks the provenance file of a chart.
 func (s *Sources) verifyProvenance(ctx context.Context, f *Fetched, d demand) (signature.Signature, error) {
 	if err := s.FetchProvenance(ctx, f); err != nil {
 		return signature.Signature{}, err
@@ -36,8 +36,8 @@ func (d demand) provenance(data []byte, name string, archive []byte, now time.Ti
 	return found, err
 }
 
-// signedName is the file name under which a chart was signed; "" for one that has only a
-// digest, or a tag that is no version.
+// signedName returns the file name under which a chart was signed; "" for one that has only a
+// digest, or a tag that is not a version.
 func (f Found) signedName() string {
 	if f.image == nil {
 		return f.FileName()
@@ -48,8 +48,8 @@ func (f Found) signedName() string {
 	return f.image.Name() + "-" + f.Version + ".tgz"
 }
 
-// FetchProvenance brings the provenance file of a chart, which becomes part of its evidence.
-// Errors: *UnverifiedError when there is none, *OfflineError.
+// FetchProvenance fetches the provenance file of a chart and adds it to f.Evidence.
+// Errors: *UnverifiedError if there is none, *OfflineError.
 func (s *Sources) FetchProvenance(ctx context.Context, f *Fetched) error {
 	if f.Evidence[ProvenanceSuffix] != nil {
 		return nil
@@ -88,8 +88,8 @@ func (s *Sources) provenanceLayer(ctx context.Context, f Fetched) ([]byte, error
 	return data, err
 }
 
-// beside fetches a file that says something of a chart, and keeps it under the chart's
-// digest, for --offline, as Helm 4 does.
+// beside fetches a signature of a chart from at, and stores it under the chart's digest, for
+// --offline, as Helm 4 does.
 func (s *Sources) beside(ctx context.Context, f Fetched, at, kind string) ([]byte, error) {
 	if s.Offline {
 		return s.keptBeside(f, f.Digest, kind)
@@ -105,7 +105,7 @@ func (s *Sources) beside(ctx context.Context, f Fetched, at, kind string) ([]byt
 	return data, replace(s.contentFile(f.Digest, kind), data)
 }
 
-// keptBeside is what was kept of a signature under the digest of what is signed.
+// keptBeside returns a signature from the cache, stored under the digest of what is signed.
 func (s *Sources) keptBeside(f Fetched, digest, kind string) ([]byte, error) {
 	data, err := inputfile.Read(s.contentFile(digest, kind), maxSignatureBytes)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Prunable are the files of the cache that may go: all, or those that nothing leads to
-// or that are broken, and those that were fetched before older, where that is not
-// zero. What is unfinished stays while somebody may still be writing it.
+// Prunable returns the files of the cache that may be removed: all, or those that are
+// broken, that nothing refers to, or that were fetched before older, unless that is zero.
+// Unfinished files stay while somebody may still be writing them.
 func Prunable(files []CacheFile, now, older time.Time, all bool) []CacheFile {
 	var out []CacheFile
 	for _, f := range files {
@@ -22,7 +22,7 @@ func Prunable(files []CacheFile, now, older time.Time, all bool) []CacheFile {
 	return out
 }
 
-// Prune removes files that Cache has listed, and what was noted about them.
+// Prune removes files listed by Cache, and the notes that refer to them.
 func (s *Sources) Prune(files []CacheFile) error {
 	for _, f := range files {
 		for _, file := range f.files {

@@ -27,29 +27,29 @@ type Upload struct {
 	// To is the image without a tag.
 	To       resolve.Image
 	Metadata *chart.Metadata
-	// Archive is the .tgz, and Evidence the files that say whose it is, as in Fetched. With the
-	// manifest that cosign has signed, that is pushed as it is, and the signature beside it.
+	// Archive is the .tgz, and Evidence its signatures, as in Fetched. If that has a manifest
+	// signed by cosign, this manifest is pushed unchanged, together with the signature.
 	Archive  []byte
 	Evidence map[string][]byte
-	// Created is when, in the manifest; zero leaves it out, so that the same chart is
-	// the same manifest whenever it is pushed.
+	// Created is the creation time in the manifest; zero omits it, so the same chart has the
+	// same manifest whenever it is pushed.
 	Created time.Time
-	// Force moves a tag that has other content.
+	// Force moves an existing tag with other content.
 	Force bool
 }
 
-// Pushed is what has become of it.
+// Pushed is the result of a push.
 type Pushed struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
-	// Signature is the digest of cosign's signature that went along, "" without one.
+	// Signature is the digest of the cosign signature pushed with it, "" without one.
 	Signature string `json:"signature,omitempty"`
-	// Changed says that the registry did not have the chart before.
+	// Changed reports whether the chart was pushed; false if the registry already had it.
 	Changed bool `json:"changed"`
 }
 
-// Push puts a chart into a registry, with its version as the tag. Errors:
-// *TagTakenError when the tag has other content, *RefusedError.
+// Push pushes a chart to a registry, with its version as the tag. Errors:
+// *TagTakenError if the tag has other content, *RefusedError.
 func (s *Sources) Push(ctx context.Context, u Upload) (Pushed, error) {
 	image := u.To
 	image.Tag = resolve.TagOf(u.Metadata.Version)
@@ -78,7 +78,7 @@ func (s *Sources) Push(ctx context.Context, u Upload) (Pushed, error) {
 	return out, explained("push "+image.String(), err)
 }
 
-// alreadyThere is the manifest that the tag has when nothing has to be pushed, or "". Errors:
+// alreadyThere returns the digest of the tag's manifest if nothing has to be pushed, or "". Errors:
 // *TagTakenError, *RefusedError.
 func (s *Sources) alreadyThere(ctx context.Context, repo *remote.Repository, i resolve.Image, u Upload, manifest string) (string, error) {
 	there, err := repo.Resolve(ctx, i.Tag)
@@ -102,8 +102,8 @@ func (s *Sources) alreadyThere(ctx context.Context, repo *remote.Repository, i r
 	return "", nil
 }
 
-// sameContent says whether a manifest is that of the same archive: other tools write
-// into theirs when it was made.
+// sameContent reports whether a manifest has the same archive. The manifests of other tools
+// differ in their creation time.
 func (s *Sources) sameContent(ctx context.Context, i resolve.Image, manifest, archive string) (bool, error) {
 	m, _, err := s.manifest(ctx, s.foundImage(i, manifest))
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Sources) sameContent(ctx context.Context, i resolve.Image, manifest, ar
 	return err == nil && string(layer.Digest) == archive, nil
 }
 
-// blobOf is a part of a manifest.
+// blobOf is a blob with its descriptor.
 type blobOf struct {
 	ocispec.Descriptor
 	data []byte
@@ -123,8 +123,8 @@ func newBlob(mediaType string, data []byte) blobOf {
 	return blobOf{Descriptor: ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}, data: data}
 }
 
-// manifest is the chart's manifest as Helm 4.3.1 writes it, or the one that is signed, and its
-// parts.
+// manifest returns the chart's manifest as Helm 4.3.1 writes it, or the one that was signed, and
+// its blobs.
 func (u Upload) manifest() ([]byte, []blobOf, error) {
 	config, err := json.Marshal(u.Metadata)
 	if err != nil {
@@ -147,8 +147,8 @@ func (u Upload) manifest() ([]byte, []blobOf, error) {
 	return data, blobs, err
 }
 
-// annotations are those that Helm derives from Chart.yaml. The chart's own may take
-// their place, apart from its name and version.
+// annotations returns the annotations that Helm derives from Chart.yaml. The chart's own
+// annotations may replace them, except for name and version.
 func (u Upload) annotations() map[string]string {
 	m := u.Metadata
 	out := map[string]string{ocispec.AnnotationDescription: m.Description, ocispec.AnnotationURL: m.Home}
@@ -173,7 +173,7 @@ func (u Upload) annotations() map[string]string {
 	return out
 }
 
-// upload sends what the registry does not have, the manifest last.
+// upload pushes the blobs that the registry does not have, and then the manifest.
 func upload(ctx context.Context, repo *remote.Repository, blobs []blobOf, manifest []byte, tag string) error {
 	for _, b := range blobs {
 		there, err := repo.Blobs().Exists(ctx, b.Descriptor)
@@ -188,7 +188,7 @@ func upload(ctx context.Context, repo *remote.Repository, blobs []blobOf, manife
 	return repo.PushReference(ctx, m.Descriptor, bytes.NewReader(manifest), tag)
 }
 
-// TagTakenError says that a tag has other content than is to be pushed.
+// TagTakenError says that a tag already has other content.
 type TagTakenError struct{ Image, There, New string }
 
 func (e *TagTakenError) Error() string {

@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
 
-// ReadEvidence reads the files beside an archive that push takes along: its provenance, and the
-// manifest that cosign has signed, with the signature. cosign's signature of the archive itself
-// (sign-blob) is none of a manifest, and stays with the file.
+// ReadEvidence reads the files next to an archive that are pushed with it, by suffix: its
+// provenance file, and the manifest signed by cosign, with the signature. A cosign signature of
+// the archive itself (sign-blob) does not sign a manifest, and is not pushed.
 func ReadEvidence(archive string) (map[string][]byte, error) {
 	evidence := map[string][]byte{}
 	for _, suffix := range []string{ProvenanceSuffix, manifestSuffix, bundleSuffix} {
@@ -38,8 +38,8 @@ func ReadEvidence(archive string) (map[string][]byte, error) {
 	return evidence, nil
 }
 
-// consistsOf is an error when a manifest that is signed has another archive, or parts that
-// are not here.
+// consistsOf returns an error if a signed manifest is for another archive, or has blobs that are
+// not here.
 func (u Upload) consistsOf(manifest []byte, blobs []blobOf) error {
 	var m ocispec.Manifest
 	err := holds(manifest, Digest(u.Archive))
@@ -57,8 +57,8 @@ func (u Upload) consistsOf(manifest []byte, blobs []blobOf) error {
 	return nil
 }
 
-// pushSignature puts a signature where cosign looks for it: a bundle is what refers to the
-// manifest, and a signature of cosign 2's comes to the others below their tag.
+// pushSignature pushes a signature to where cosign looks for it: a bundle as a referrer of the
+// manifest, a cosign 2 signature under the tag for these.
 func pushSignature(ctx context.Context, repo *remote.Repository, manifest, bundle []byte) error {
 	if layer, is := simple(bundle); is {
 		return pushBelow(ctx, repo, signatureTag(Digest(manifest)), layer)
@@ -79,7 +79,7 @@ func pushSignature(ctx context.Context, repo *remote.Repository, manifest, bundl
 	return upload(ctx, repo, []blobOf{empty, layer}, data, Digest(data))
 }
 
-// pushBelow adds a layer of cosign 2's to those below a tag.
+// pushBelow adds a cosign 2 layer to those under a tag.
 func pushBelow(ctx context.Context, repo *remote.Repository, tag string, layer ocispec.Descriptor) error {
 	config := newBlob(ocispec.MediaTypeImageConfig, []byte("{}"))
 	m := ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest, Config: config.Descriptor}

@@ -10,10 +10,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Refresh brings up to date the indexes of the repositories that references are to,
-// each once, side by side, and those of no others. What this run has refreshed is not
-// asked for again. skip leaves configured ones as they are. With Offline it does
-// nothing.
+// Refresh updates the indexes of the repositories that the references use, in parallel, and no
+// others. An index is updated once per run. With skip, those of configured repositories are left
+// as they are. With Offline it does nothing.
 func (s *Sources) Refresh(ctx context.Context, refs []resolve.Reference, skip bool) error {
 	known, err := s.Repositories()
 	if err != nil || s.Offline {
@@ -58,7 +57,7 @@ func (s *Sources) Refresh(ctx context.Context, refs []resolve.Reference, skip bo
 	return g.Wait()
 }
 
-// refreshed says whether this run has asked for an index, and that it does so now.
+// refreshed reports whether this run has already requested an index, and records that it does now.
 func (s *Sources) refreshed(name string) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -70,8 +69,8 @@ func (s *Sources) refreshed(name string) bool {
 	return before
 }
 
-// bind has the credentials of flags be those of the first server that is named, and
-// says whether this is it.
+// bind binds the credentials from flags to the first server that is named, and reports whether
+// this is it.
 func (s *Sources) bind(at string) bool {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -83,8 +82,8 @@ func (s *Sources) bind(at string) bool {
 	return s.named == u.Host
 }
 
-// accessTo is what flags say of a server. Their credentials go to the first that is
-// named, and to no other.
+// accessTo returns the access from flags for a server. Their credentials go to the first server
+// that is named, and to no other.
 func (s *Sources) accessTo(at string) Access {
 	a := s.Access
 	if !s.bind(at) {
@@ -93,8 +92,7 @@ func (s *Sources) accessTo(at string) Access {
 	return a
 }
 
-// Offer has archives that are here already be used in the place of fetching what has
-// their digest.
+// Offer provides local archives, to be used instead of fetching archives with their digests.
 func (s *Sources) Offer(archives ...[]byte) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -106,5 +104,5 @@ func (s *Sources) Offer(archives ...[]byte) {
 	}
 }
 
-// At gives an archive that is here, offered or in the cache, by its digest.
+// At returns the archive with a digest, if it was offered or is in the cache.
 func (s *Sources) At(digest string) ([]byte, bool) { return s.cached(digest, chartContent) }

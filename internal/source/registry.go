@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// repository is a client for an image's repository; connections and tokens are kept.
+// repository returns a client for an image's repository. Connections and tokens are reused.
 func (s *Sources) repository(ctx context.Context, i resolve.Image) (*remote.Repository, error) {
 	if s.Offline {
 		return nil, &OfflineError{What: i.String()}
@@ -43,8 +43,9 @@ func (s *Sources) repository(ctx context.Context, i resolve.Image) (*remote.Repo
 	}, nil
 }
 
-// registryClient speaks to a registry: the credentials of flags, or of the stores that
-// Helm, Docker and Podman share, go to it and to where it may have its tokens made.
+// registryClient returns a client for a registry, and whether to use plain HTTP. Credentials from
+// flags, or from the stores that Helm, Docker and Podman share, go only to the registry and to its
+// allowed token servers.
 func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Client, bool, error) {
 	host := registry.Reference{Registry: i.Host}.Host()
 	access := s.accessTo(i.String())
@@ -61,7 +62,7 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 	}
 	encrypted := access.Server
 	encrypted.PlainHTTP = false
-	base, err := s.client(Access{Server: encrypted}, home.String()) // the registry says how it wants credentials
+	base, err := s.client(Access{Server: encrypted}, home.String()) // auth.Client adds the credentials
 	if err != nil {
 		return nil, false, err
 	}
@@ -99,8 +100,8 @@ func isLoopback(host string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// speaksPlain says whether what listens at an address of this machine speaks no TLS.
-// It waits as long for it as for any answer.
+// speaksPlain reports whether the server at a loopback address does not speak TLS. It is as
+// patient as with any other request.
 func (s *Sources) speaksPlain(ctx context.Context, host string) (bool, error) {
 	s.mutex.Lock()
 	known, asked := s.plain[host]
@@ -138,8 +139,8 @@ func (s *Sources) speaksPlain(ctx context.Context, host string) (bool, error) {
 	return plain, nil
 }
 
-// realms are where well-known registries have their tokens made, apart from
-// themselves.
+// realms returns the origins, besides the registry itself, that issue tokens for well-known
+// registries.
 func realms(host string) []string {
 	switch host {
 	case "registry-1.docker.io":
@@ -150,8 +151,8 @@ func realms(host string) []string {
 	return nil
 }
 
-// guard keeps credentials with a registry: a request for another origin that carries
-// any is refused, apart from the places where its tokens may be made.
+// guard keeps credentials with a registry: a request with credentials to another origin is
+// refused, unless that may issue the registry's tokens.
 type guard struct {
 	registry *url.URL
 	allowed  []string
@@ -169,14 +170,15 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return g.next.RoundTrip(r)
 }
 
-// RealmError says that a registry wants its credentials to be sent elsewhere.
+// RealmError says that a registry wants its credentials sent to an origin that is not allowed.
 type RealmError struct{ Registry, Origin string }
 
 func (e *RealmError) Error() string {
 	return fmt.Sprintf("registry %s has its credentials sent to %s: they are not", e.Registry, e.Origin)
 }
 
-// explained is an error of a registry in words of ours.
+// explained converts an error of a registry to *NotThereError, *RefusedError, *RealmError,
+// *UnreachedError, or one that begins with what.
 func explained(what string, err error) error {
 	var refused *errcode.ErrorResponse
 	switch {
@@ -212,7 +214,7 @@ func (e *NotThereError) Error() string { return "there is no " + e.What }
 // RefusedError says that a registry refuses a request.
 type RefusedError struct {
 	text string
-	// Code is that of the answer.
+	// Code is the HTTP status code.
 	Code int
 }
 

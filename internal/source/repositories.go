@@ -17,13 +17,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// maxConfigBytes is the size of a file of settings.
+// maxConfigBytes limits the size of a configuration file.
 const maxConfigBytes = 8 << 20
 
-// lockWait is how long another process may hold repositories.yaml, as in Helm.
+// lockWait is how long to wait for another process's lock on repositories.yaml, as in Helm.
 const lockWait = 30 * time.Second
 
-// Repositories reads repositories.yaml; a file that is not there has no entries.
+// Repositories reads repositories.yaml; a missing file has no entries.
 func (s *Sources) Repositories() (*resolve.Repositories, error) {
 	data, err := inputfile.Read(s.Paths.RepositoryConfig, maxConfigBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,8 +36,8 @@ func (s *Sources) Repositories() (*resolve.Repositories, error) {
 	return r, nil
 }
 
-// changeRepositories reads repositories.yaml under Helm's lock, has it changed, and
-// writes it with mode 0600. change says whether anything is different.
+// changeRepositories reads repositories.yaml under Helm's lock, calls change, which reports
+// whether anything is different, and writes the file with mode 0600.
 func (s *Sources) changeRepositories(ctx context.Context, change func(*resolve.Repositories) (bool, error)) error {
 	unlock, err := locked(ctx, s.Paths.repositoriesLock())
 	if err != nil {
@@ -62,8 +62,7 @@ func (s *Sources) changeRepositories(ctx context.Context, change func(*resolve.R
 	return nil
 }
 
-// locked takes the lock that a file stands for, which other processes may hold for a
-// while.
+// locked takes a file lock, waiting up to lockWait for other processes.
 func locked(ctx context.Context, file string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
@@ -77,8 +76,8 @@ func locked(ctx context.Context, file string) (unlock func(), err error) {
 	return func() { _ = lock.Unlock() }, nil
 }
 
-// LockChart keeps other runs from the dependencies of the chart in a folder until
-// unlock. The folder shows nothing of it.
+// LockChart keeps other runs from changing the dependencies of the chart in a folder until
+// unlock is called. The lock file is not in that folder.
 func (s *Sources) LockChart(ctx context.Context, folder string) (unlock func(), err error) {
 	real, err := filepath.EvalSymlinks(folder)
 	if err == nil {
@@ -90,10 +89,10 @@ func (s *Sources) LockChart(ctx context.Context, folder string) (unlock func(), 
 	return locked(ctx, filepath.Join(s.Paths.Cache, "kubectl-release", "locks", strings.TrimPrefix(Digest([]byte(real)), "sha256:")))
 }
 
-// AddRepository fetches a repository's index and writes its entry, and its password where
-// sources.yaml says. An entry that is there already in the same words is left alone, with
-// nothing fetched: added is false. Files are kept by their absolute names. Errors: *resolve.ExistsError for another entry of the
-// name, unless replace is set; no index can be read. Nothing is written then.
+// AddRepository fetches a repository's index and writes its entry with absolute file names, and
+// its password to where sources.yaml says. If an equal entry exists, it fetches and writes
+// nothing: added is false. Errors, after which the entry is not written: *resolve.ExistsError for
+// a different entry with the name, unless replace is set; the index can't be fetched or read.
 func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, replace bool) (added bool, err error) {
 	if err := resolve.ValidRepositoryName(e.Name); err != nil {
 		return false, err
@@ -103,7 +102,7 @@ func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, repla
 		return false, err
 	}
 	if same, err := s.same(ctx, known, e, true); err != nil || same {
-		return false, err // by Helm perhaps, which keeps names of files as they are given
+		return false, err // perhaps written by Helm, which keeps file names as they are given
 	}
 	files, err := e.Server().Files(filepath.Abs)
 	if err != nil {
@@ -130,8 +129,8 @@ func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, repla
 	return err == nil, err
 }
 
-// same says whether an entry is there in the same words, its password being where it would be
-// kept now. Errors: *resolve.ExistsError.
+// same reports whether an equal entry exists, with its password where it would be stored now.
+// Errors: *resolve.ExistsError.
 func (s *Sources) same(ctx context.Context, known *resolve.Repositories, e resolve.Repository, replace bool) (bool, error) {
 	if s.helper() == nil || e.Password == "" {
 		return known.Same(e, replace)
@@ -148,7 +147,8 @@ func (s *Sources) same(ctx context.Context, known *resolve.Repositories, e resol
 	return password == e.Password, err
 }
 
-// RemoveRepository takes a repository's entry, its cached index and its password away.
+// RemoveRepository removes a repository's entry, cached index and password. Errors:
+// *NoRepositoryError.
 func (s *Sources) RemoveRepository(ctx context.Context, name string) error {
 	err := s.changeRepositories(ctx, func(r *resolve.Repositories) (bool, error) {
 		e, there := r.Find(name)
@@ -157,7 +157,7 @@ func (s *Sources) RemoveRepository(ctx context.Context, name string) error {
 		}
 		r.Remove(name)
 		if _, more := r.At(e.URL); more {
-			return true, nil // the password is another entry's, too
+			return true, nil // another entry uses the same password
 		}
 		return true, s.helpForget(ctx, e)
 	})
@@ -172,7 +172,7 @@ func (s *Sources) RemoveRepository(ctx context.Context, name string) error {
 	return nil
 }
 
-// NoRepositoryError says that repositories.yaml knows no repository of a name.
+// NoRepositoryError says that repositories.yaml has no repository with a name.
 type NoRepositoryError struct{ Name string }
 
 func (e *NoRepositoryError) Error() string { return fmt.Sprintf("there is no repository %q", e.Name) }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// maxResumptions is how often one download goes on in the middle.
+// maxResumptions is how often one download is resumed.
 const maxResumptions = 5
 
-// resuming goes on in the middle of answers that break off, by requests for the rest of them
-// (RFC 9110, 14). That is done only where a strong ETag says that both are of the same bytes:
-// a chart must not be made of two.
+// resuming resumes responses that break off, with range requests for the rest (RFC 9110, 14). It
+// does so only if a strong ETag says that both are parts of the same content: a chart must not be
+// pieced together from two versions.
 type resuming struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -26,15 +26,16 @@ func (t *resuming) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// resumedBody is the body of an answer, however many answers it came with.
+// resumedBody is a response body that may come from several responses.
 type resumedBody struct {
 	body    io.ReadCloser
 	request *http.Request
 	next    http.RoundTripper
 	etag    string
-	// whole says that the server compresses it: parts of that would be parts of other bytes.
+	// whole is set if the server compressed the body: ranges would count compressed bytes, so the
+	// whole body is requested again.
 	whole bool
-	// read are the bytes so far, left the resumptions to come.
+	// read is the number of bytes read so far, left how many resumptions remain.
 	read int64
 	left int
 }
@@ -48,12 +49,12 @@ func (b *resumedBody) Read(p []byte) (int, error) {
 		case err == nil || errors.Is(err, io.EOF) || b.left == 0 || b.request.Context().Err() != nil:
 			return n, err
 		case n > 0:
-			return n, nil // the next read meets the error again
+			return n, nil // the next read returns the error again
 		}
 		b.left--
 		if failed := b.resume(); failed != nil {
 			b.left = 0
-			// Only the first error is wrapped: the other one may be io.EOF, which means an end.
+			// Only the first error is wrapped: the other one may be io.EOF, which means success.
 			return 0, fmt.Errorf("it broke off after %d bytes: %w; the rest: %s", b.read, err, failed.Error())
 		}
 	}
@@ -62,7 +63,7 @@ func (b *resumedBody) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (b *resumedBody) Close() error { return b.body.Close() }
 
-// resume asks for the rest.
+// resume requests the rest.
 func (b *resumedBody) resume() error {
 	r := b.request.Clone(b.request.Context())
 	if !b.whole {

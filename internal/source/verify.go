@@ -14,29 +14,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
 
-// trustedRootFile stands beside sources.yaml, in the format of Sigstore's.
+// trustedRootFile is the name of the trusted root next to sources.yaml, in Sigstore's format.
 const trustedRootFile = "trusted_root.json"
 
-// Verification is what a command's flags demand of signatures, beside the rules of
+// Verification is what a command's flags demand of signatures, in addition to the rules in
 // sources.yaml.
 type Verification struct {
-	// Wanted says that every chart has to be signed.
+	// Wanted reports whether every chart must be signed.
 	Wanted bool
-	// Rule says by whom, when it says anything: otherwise by a key in GnuPG's keyring.
+	// Rule says by whom; if it names nobody, by a key in GnuPG's keyring.
 	Rule resolve.Rule
-	// Now is when signatures and keys have to be valid.
+	// Now is the time at which signatures and keys must be valid.
 	Now time.Time
 }
 
-// demand is the signature that a chart has to have: by one of the keys, and of these by
-// one of the signers; or with cosign by a party.
+// demand is the signature that a chart must have: by one of the keys, and one of the signers if
+// there are any; or, with cosign, by a party.
 type demand struct {
 	keys    signature.Keyring
 	signers []string
 	party   signature.Party
 }
 
-// UnverifiedError says that a chart is not signed as was demanded.
+// UnverifiedError says that a chart is not signed as demanded.
 type UnverifiedError struct {
 	What string
 	Err  error
@@ -48,12 +48,12 @@ func (e *UnverifiedError) Error() string {
 
 func (e *UnverifiedError) Unwrap() error { return e.Err }
 
-// Demands says whether a chart that is fetched from a URL has to be signed.
+// Demands reports whether a chart fetched from a URL must be signed.
 func (s *Sources) Demands(url string) bool {
 	return s.Verification.Wanted || resolve.RuleFor(s.Settings.Verify, url) != nil
 }
 
-// demands are what flags and rules say of a chart; all of them count.
+// demands returns what flags and rules demand for a chart; all of them must be met.
 func (s *Sources) demands(urls ...string) ([]demand, error) {
 	var out []demand
 	if v := s.Verification; v.Wanted {
@@ -77,8 +77,7 @@ func (s *Sources) demands(urls ...string) ([]demand, error) {
 	return out, nil
 }
 
-// readDemand reads the keys of a rule, whose files are below a folder unless they say
-// otherwise.
+// readDemand reads the keys of a rule, whose file names are relative to folder.
 func (s *Sources) readDemand(r resolve.Rule, folder string) (demand, error) {
 	file := cmp.Or(r.Keyring, r.Key, r.TrustedRoot)
 	if file == "" {
@@ -105,7 +104,7 @@ func (s *Sources) readDemand(r resolve.Rule, folder string) (demand, error) {
 	return d, nil
 }
 
-// identity is that of a rule, known by a trusted root.
+// identity returns the identity of a rule, to be checked against a trusted root.
 func identity(r resolve.Rule, trustedRoot []byte) (signature.Party, error) {
 	root, err := signature.ParseTrustedRoot(trustedRoot)
 	if err != nil {
@@ -118,7 +117,8 @@ func identity(r resolve.Rule, trustedRoot []byte) (signature.Party, error) {
 	return who, err
 }
 
-// keyring is the file of GnuPG's public keys: its old one where that is there, as in Helm.
+// keyring returns the file with GnuPG's public keys: pubring.gpg, as in Helm, or pubring.kbx if
+// only that exists.
 func (p Paths) keyring() string {
 	old, box := filepath.Join(p.GnuPG, "pubring.gpg"), filepath.Join(p.GnuPG, "pubring.kbx")
 	_, none := os.Stat(old)
@@ -128,7 +128,7 @@ func (p Paths) keyring() string {
 	return old
 }
 
-// verify finds whose signature a chart has, when one is demanded. Errors:
+// verify checks the signatures that are demanded for a chart, and sets f.Signature. Errors:
 // *UnverifiedError, *OfflineError.
 func (s *Sources) verify(ctx context.Context, f *Fetched) error {
 	wanted, err := s.demands(f.home, f.URL)

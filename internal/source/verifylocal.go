@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
 
-// ReadVerified reads an archive on this machine when it is signed as flags demand, by the
-// files beside it (Fetched.Evidence). Errors: *UnverifiedError.
+// ReadVerified reads a local archive and checks that it is signed as flags demand, with the
+// files next to it (Fetched.Evidence). Errors: *UnverifiedError.
 func (s *Sources) ReadVerified(file string) (Fetched, error) {
 	f := Fetched{Cached: true}
 	data, err := inputfile.Read(file, MaxArchiveBytes)
@@ -52,8 +52,8 @@ func (s *Sources) verifyLocalProvenance(f *Fetched, d demand) (signature.Signatu
 	return found, err
 }
 
-// verifyLocalBundle checks a signature of the archive; or of the manifest that it had in a
-// registry, where that is there.
+// verifyLocalBundle checks a signature of the archive or, if the manifest that it had in a
+// registry is there, of that.
 func verifyLocalBundle(f *Fetched, by signature.Party) (signature.Signature, error) {
 	if err := f.readEvidence(bundleSuffix); err != nil {
 		return signature.Signature{}, err
@@ -76,7 +76,7 @@ func verifyLocalBundle(f *Fetched, by signature.Party) (signature.Signature, err
 	return found, err
 }
 
-// readEvidence reads a file beside the archive. Errors: *UnverifiedError when there is none.
+// readEvidence reads a file next to the archive. Errors: *UnverifiedError if there is none.
 func (f *Fetched) readEvidence(suffix string) error {
 	data, err := inputfile.Read(f.URL+suffix, maxSignatureBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func (f *Fetched) readEvidence(suffix string) error {
 	return err
 }
 
-// holds says whether a manifest is that of an archive with a digest.
+// holds returns an error unless a manifest is for the archive with a digest.
 func holds(manifest []byte, archive string) error {
 	var m ocispec.Manifest
 	if err := json.Unmarshal(manifest, &m); err != nil {

@@ -17,8 +17,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// Archive packs files into the .tgz of a chart: their names are below a folder of the
-// chart's name.
+// Archive packs files into the .tgz of a chart, in a folder with the chart's name.
 func Archive(t testing.TB, name string, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -42,7 +41,8 @@ func Archive(t testing.TB, name string, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// Chart is a small chart that renders one ConfigMap with its name, version and a text.
+// Chart returns the archive of a small chart that renders one ConfigMap with its version and a
+// text.
 func Chart(t testing.TB, name, version, text string) []byte {
 	t.Helper()
 	return Archive(t, name, map[string]string{
@@ -52,12 +52,12 @@ func Chart(t testing.TB, name, version, text string) []byte {
 	})
 }
 
-// Entry is a chart of an index.
+// Entry is a chart version in an index.
 type Entry struct {
 	Name, Version, URL, Digest, Description string
 }
 
-// Index is an index.yaml in the form that Helm writes.
+// Index returns an index.yaml in the layout that Helm writes.
 func Index(entries ...Entry) []byte {
 	var b bytes.Buffer
 	b.WriteString("apiVersion: v1\nentries:\n")
@@ -75,8 +75,8 @@ func Index(entries ...Entry) []byte {
 	return b.Bytes()
 }
 
-// Many are entries of a kilobyte each, as those of large public repositories are:
-// fifteen versions of chart-0000, of chart-0001, and so on. Their archives are nowhere.
+// Many returns entries of a kilobyte each, as in large public repositories: fifteen
+// versions of chart-0000, of chart-0001, and so on. Their archives do not exist.
 func Many(entries int) []Entry {
 	out := make([]Entry, entries)
 	for i := range out {
@@ -89,7 +89,7 @@ func Many(entries int) []Entry {
 	return out
 }
 
-// Publish puts charts into a repository, by name and versions, with an index of them.
+// Publish puts charts, given by name and versions, into a repository, with an index of them.
 func (r *Repository) Publish(t testing.TB, charts map[string][]string) {
 	t.Helper()
 	var entries []Entry
@@ -104,8 +104,8 @@ func (r *Repository) Publish(t testing.TB, charts map[string][]string) {
 	r.Put("/index.yaml", Index(entries...))
 }
 
-// PutImage has the repository answer as a registry that has a chart's archive at a tag,
-// whatever is in it: a real one takes charts alone. path is such as "charts/alpha".
+// PutImage makes the repository answer like a registry with a chart's archive at a tag. Unlike
+// in a real one, the archive may contain anything. path is for example "charts/alpha".
 func (r *Repository) PutImage(t testing.TB, path, tag string, archive []byte) {
 	t.Helper()
 	config := []byte("{}")
@@ -122,7 +122,7 @@ func (r *Repository) PutImage(t testing.TB, path, tag string, archive []byte) {
 	r.Put(at+"/blobs/sha256:"+Digest(archive), archive)
 }
 
-// Digest is the SHA-256 of bytes in hex, as Helm's index has it.
+// Digest returns the SHA-256 of data in hex, as in Helm's index.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

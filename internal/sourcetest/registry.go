@@ -22,7 +22,7 @@ import (
 
 // Registry is a distribution/distribution registry on 127.0.0.1.
 type Registry struct {
-	// Host is HOST:PORT. CAFile has its certificate, when it speaks TLS.
+	// Host is HOST:PORT. CAFile contains its certificate if it speaks TLS.
 	Host, CAFile string
 
 	program, folder string
@@ -30,18 +30,17 @@ type Registry struct {
 	process         *exec.Cmd
 }
 
-// RegistryOptions are a registry's ways. A user means TLS.
+// RegistryOptions configures a registry. With a user, it speaks TLS.
 type RegistryOptions struct {
 	// Program is the registry's binary: testcluster/bin/registry.
 	Program string
-	// User and Password are asked for, when they are set.
+	// User and Password are required if they are set.
 	User, Password string
-	// Token is the address of a server of tokens, RootCertBundle the file with its
-	// certificate.
+	// Token is the URL of a token server, RootCertBundle the file with its certificate.
 	Token, RootCertBundle string
 }
 
-// StartRegistry starts a registry; it ends with the test.
+// StartRegistry starts a registry, which is stopped at the end of the test.
 func StartRegistry(t testing.TB, o RegistryOptions) *Registry {
 	t.Helper()
 	folder := t.TempDir()
@@ -66,7 +65,7 @@ func StartRegistry(t testing.TB, o RegistryOptions) *Registry {
 	return r
 }
 
-// Start starts it again where it was.
+// Start starts the registry again at the same address.
 func (r *Registry) Start(t testing.TB) {
 	t.Helper()
 	log, err := os.OpenFile(r.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -90,7 +89,7 @@ func (r *Registry) Start(t testing.TB) {
 	t.Fatalf("the registry does not start: %s", r.text())
 }
 
-// Stop ends it; what it has stays.
+// Stop stops the registry; its content stays.
 func (r *Registry) Stop() {
 	if r.process != nil {
 		_ = r.process.Process.Kill()
@@ -102,8 +101,8 @@ func (r *Registry) Stop() {
 // Forget empties the log.
 func (r *Registry) Forget() { _ = os.Truncate(r.log, 0) }
 
-// Asked are the requests since Forget, such as "HEAD /v2/a/manifests/1.0.0 200". Those
-// that were refused for want of credentials are left out.
+// Asked returns the requests since Forget, such as "HEAD /v2/a/manifests/1.0.0 200", except
+// those that were refused with 401.
 func (r *Registry) Asked() []string {
 	var out []string
 	for line := range strings.Lines(r.text()) {
@@ -133,7 +132,7 @@ func write(t testing.TB, file, content string) {
 	}
 }
 
-// FreeAddress is HOST:PORT of this machine at which nobody listens just now.
+// FreeAddress returns a HOST:PORT on 127.0.0.1 at which nothing is listening right now.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -144,7 +143,7 @@ func FreeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// certificate makes one for 127.0.0.1 that signs itself, and its key, in files.
+// certificate writes a self-signed certificate for 127.0.0.1 and its key to files.
 func certificate(t testing.TB, folder string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

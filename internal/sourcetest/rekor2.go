@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// rekor2Name is the name of the second log, which is part of its id:
+// rekor2Name is the name of the second log, which its ID depends on:
 // https://github.com/C2SP/C2SP/blob/main/signed-note.md#signatures
 const rekor2Name = "log2.test"
 
@@ -20,14 +20,14 @@ func (s *Sigstore) newEdwards() ed25519.PrivateKey {
 	return key
 }
 
-// rekor2ID is the id of the second log.
+// rekor2ID returns the ID of the second log.
 func (s *Sigstore) rekor2ID() []byte {
 	key, _ := s.rekor2.Public().(ed25519.PublicKey)
 	sum := sha256.Sum256(append([]byte(rekor2Name+"\n\x01"), key...))
 	return sum[:]
 }
 
-// log2 has a signature logged by Rekor 2, which says no time, and stamped:
+// log2 adds to signed an entry of Rekor 2, which has no time, and a timestamp:
 // https://github.com/sigstore/rekor-tiles/blob/main/CLIENTS.md
 func (s *Sigstore) log2(who Keyless, signed *Signed, message []byte) {
 	s.t.Helper()

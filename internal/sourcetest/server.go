@@ -1,8 +1,8 @@
-// Package sourcetest gives tests the places where charts live: a static repository
-// with TLS, basic authentication, redirects, delays and faults, that remembers what
-// it was asked for.
+// Package sourcetest provides sources of charts for tests: a static repository with TLS,
+// basic authentication, redirects, delays and faults, which records its requests;
+// registries; and a Sigstore instance.
 //
-// The program does not link it.
+// It is not linked into the program.
 package sourcetest
 
 import (
@@ -24,10 +24,9 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// Repository is a static repository on 127.0.0.1. Its fields may change while it
-// serves, under Change.
+// Repository is a static repository on 127.0.0.1.
 type Repository struct {
-	// URL is where it is; CAFile has its certificate, when it speaks TLS.
+	// URL is its address. CAFile contains its certificate if it speaks TLS.
 	URL, CAFile string
 	options     Options
 
@@ -37,29 +36,30 @@ type Repository struct {
 	log    []Request
 }
 
-// Options are a repository's ways.
+// Options configures a repository.
 type Options struct {
 	TLS bool
-	// User and Password are asked for, when they are set.
+	// User and Password are required if they are set.
 	User, Password string
-	// Redirect leads from paths with a prefix to a URL.
+	// Redirect maps path prefixes to the URLs that replace them.
 	Redirect map[string]string
-	// Delay is before every answer.
+	// Delay comes before every response.
 	Delay time.Duration
-	// Fault answers a request itself, and says so. n counts the requests for the path.
+	// Fault may answer a request itself, and reports whether it did. n is the number of
+	// earlier requests for the path.
 	Fault func(w http.ResponseWriter, r *http.Request, n int) bool
-	// Breaks says after how many bytes an answer breaks off, 0 for one that does not.
+	// Breaks returns after how many bytes a response breaks off, 0 for never.
 	Breaks func(r *http.Request, n int) int
 }
 
-// Request is one that was received.
+// Request is a request that was received.
 type Request struct {
 	Method, Path string
 	Header       http.Header
 	Status       int
 }
 
-// Serve starts a repository; it ends with the test.
+// Serve starts a repository, which is stopped at the end of the test.
 func Serve(t testing.TB, o Options) *Repository {
 	t.Helper()
 	r := &Repository{options: o, files: map[string][]byte{}}
@@ -80,24 +80,24 @@ func Serve(t testing.TB, o Options) *Repository {
 	return r
 }
 
-// Stop ends it early.
+// Stop stops the repository early.
 func (r *Repository) Stop() { r.server.Close() }
 
-// Put gives it a file, at a path such as "/index.yaml".
+// Put stores a file, at a path such as "/index.yaml".
 func (r *Repository) Put(path string, content []byte) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.files[path] = content
 }
 
-// File is what it has at a path.
+// File returns the file at a path.
 func (r *Repository) File(path string) []byte {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.files[path]
 }
 
-// Requests are those since the last call, in their order.
+// Requests returns the requests since the last call, in order.
 func (r *Repository) Requests() []Request {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -106,7 +106,7 @@ func (r *Repository) Requests() []Request {
 	return out
 }
 
-// Asked is Requests in words: "GET /index.yaml 200".
+// Asked returns Requests as text: "GET /index.yaml OK".
 func (r *Repository) Asked() []string {
 	var out []string
 	for _, q := range r.Requests() {
@@ -118,7 +118,7 @@ func (r *Repository) Asked() []string {
 type recorder struct {
 	http.ResponseWriter
 	status int
-	// left is how many bytes are to be written before the connection breaks.
+	// left is how many bytes are still written before the connection breaks.
 	left int
 }
 
@@ -131,7 +131,7 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.NewResponseController find what flushes.
+// Unwrap lets http.NewResponseController find the Flusher.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *recorder) WriteHeader(status int) {

@@ -25,8 +25,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Sigstore is an instance of the test's own: an authority, a log of certificates, two logs
-// of signatures and an authority for timestamps, whose words are made here, in the formats of
+// Sigstore is a private Sigstore instance: a certificate authority, a certificate log, two
+// signature logs and a timestamp authority. Their output is made here, in the formats of
 // Fulcio, Rekor 1 and 2, and RFC 3161.
 type Sigstore struct {
 	t         testing.TB
@@ -42,18 +42,18 @@ type Sigstore struct {
 type Keyless struct {
 	// Identity is an email address or a URI.
 	Identity, Issuer string
-	// Certified is when the certificate begins to be valid, for ten minutes, and Logged
-	// when the log has taken the signature in.
+	// Certified is the start of the certificate's validity, which lasts ten minutes, and
+	// Logged when the signature is logged.
 	Certified, Logged time.Time
-	// Unlisted says that no log knows the certificate, and Mislisted that what the log has
-	// promised is about another one.
+	// Unlisted omits the certificate log's promise, and Mislisted makes it for another
+	// certificate.
 	Unlisted, Mislisted bool
-	// Forged says that another key has signed than the certificate names, and Usage what
-	// the certificate is for instead of signing code.
+	// Forged signs with another key than that of the certificate, and Usage replaces code
+	// signing as the certificate's usage.
 	Forged bool
 	Usage  x509.ExtKeyUsage
-	// Rekor2 has the signature logged there, with a timestamp of when it was logged, which
-	// Stamp spoils. Origin is what the checkpoint calls the log instead of its name.
+	// Rekor2 logs the signature in the second log, with a timestamp for Logged, in which
+	// Stamp introduces errors. Origin replaces the log's name in the checkpoint.
 	Rekor2 bool
 	Stamp  Stamp
 	Origin string
@@ -62,18 +62,18 @@ type Keyless struct {
 // Signed is a message that was signed keylessly.
 type Signed struct {
 	Signature, Certificate []byte
-	// Entry is that in the log, as a bundle has it.
+	// Entry is the log entry, as in a bundle.
 	Entry map[string]any
-	// Timestamp is what Rekor 2 needs besides.
+	// Timestamp is needed in addition with Rekor 2.
 	Timestamp []byte
 }
 
 const bundleMediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
-// founded is when the instance was; what it has made before does not count.
+// founded is when the instance begins to be valid; anything signed before does not count.
 var founded = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// NewSigstore makes an instance that nobody else trusts.
+// NewSigstore returns a new instance with keys of its own.
 func NewSigstore(t testing.TB) *Sigstore {
 	t.Helper()
 	s := &Sigstore{t: t, ca: newECDSA(t), ctlog: newECDSA(t), rekor: newECDSA(t)}
@@ -96,7 +96,7 @@ func newECDSA(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-// TrustedRoot is the file that makes others trust the instance.
+// TrustedRoot returns the trusted_root.json of the instance.
 func (s *Sigstore) TrustedRoot() []byte {
 	valid := map[string]any{"start": founded}
 	log := func(key *ecdsa.PrivateKey) map[string]any {
@@ -116,13 +116,13 @@ func (s *Sigstore) TrustedRoot() []byte {
 	})
 }
 
-// SignBlob is the bundle that cosign sign-blob makes.
+// SignBlob returns a bundle as made by cosign sign-blob.
 func (s *Sigstore) SignBlob(who Keyless, data []byte) []byte {
 	signed := s.Sign(who, data)
 	return s.bundle(signed, "messageSignature", map[string]any{"signature": signed.Signature})
 }
 
-// SignManifest is the bundle that cosign sign makes of a manifest with a digest in hex.
+// SignManifest returns a bundle as made by cosign sign, for a manifest's digest in hex.
 func (s *Sigstore) SignManifest(who Keyless, digest string) []byte {
 	const kind = "application/vnd.in-toto+json"
 	payload := fmt.Sprintf(`{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":"https://sigstore.dev/cosign/sign/v1","predicate":{}}`, digest)
@@ -139,7 +139,7 @@ func (s *Sigstore) SignManifest(who Keyless, digest string) []byte {
 	return s.bundle(signed, "dsseEnvelope", map[string]any{"payload": []byte(payload), "payloadType": kind, "signatures": []any{map[string]any{"sig": signed.Signature}}})
 }
 
-// Sign signs a message and has that logged.
+// Sign signs a message and logs the signature.
 func (s *Sigstore) Sign(who Keyless, message []byte) Signed {
 	key := newECDSA(s.t)
 	out := Signed{Signature: s.by(key, message), Certificate: s.certify(who, key)}
@@ -153,7 +153,7 @@ func (s *Sigstore) Sign(who Keyless, message []byte) Signed {
 	return out
 }
 
-// Simple are the annotations with which cosign 2 stores a signature.
+// Simple returns the annotations with which cosign 2 stores a signature.
 func (s *Sigstore) Simple(signed Signed) (signature, certificate, entry string) {
 	promise, _ := signed.Entry["inclusionPromise"].(map[string]any)
 	at, index := json.Number(fmt.Sprint(signed.Entry["integratedTime"])), json.Number(fmt.Sprint(signed.Entry["logIndex"]))
@@ -171,8 +171,8 @@ func (s *Sigstore) bundle(signed Signed, kind string, content map[string]any) []
 	return s.json(map[string]any{"mediaType": bundleMediaType, kind: content, "verificationMaterial": material})
 }
 
-// certify makes a certificate as Fulcio does: first without, then with the promise of the
-// log of certificates (RFC 6962, 3.2).
+// certify makes a certificate as Fulcio does: first without, then with the certificate log's
+// promise (RFC 6962, 3.2).
 func (s *Sigstore) certify(who Keyless, key *ecdsa.PrivateKey) []byte {
 	s.t.Helper()
 	issuer, err := asn1.MarshalWithParams(who.Issuer, "utf8")
@@ -228,7 +228,7 @@ func (s *Sigstore) certificate(template, parent *x509.Certificate, key *ecdsa.Pu
 	return cert
 }
 
-// log takes an entry in as the second of three, promises and proves it.
+// log logs an entry in Rekor 1, with promise and proof.
 func (s *Sigstore) log(at time.Time, content map[string]any) map[string]any {
 	body := s.json(content)
 	proof, text := s.proof(body, "rekor.test - 1")
@@ -241,7 +241,8 @@ func (s *Sigstore) log(at time.Time, content map[string]any) map[string]any {
 	}
 }
 
-// proof shows that a log has an entry as the second of three; text is the checkpoint's.
+// proof returns an inclusion proof for an entry as the second of three, and the text of the
+// checkpoint.
 func (s *Sigstore) proof(body []byte, origin string) (proof map[string]any, text string) {
 	const index, size = 1, 3
 	first, last := tlog.RecordHash([]byte("first")), tlog.RecordHash([]byte("last"))
@@ -266,7 +267,7 @@ func (s *Sigstore) der(key crypto.PublicKey) []byte {
 	return out
 }
 
-// id is that of a log.
+// id returns the ID of a log with a key.
 func (s *Sigstore) id(key *ecdsa.PrivateKey) []byte {
 	sum := sha256.Sum256(s.der(&key.PublicKey))
 	return sum[:]

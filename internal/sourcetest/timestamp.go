@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// Stamp is what is wrong with a timestamp; the zero value is a right one.
+// Stamp says what is wrong with a timestamp; the zero value is a valid one.
 type Stamp struct {
-	// None leaves it out, and Of has it made of another message, At at another time.
+	// None omits the timestamp; Of replaces the message, At the time.
 	None bool
 	Of   []byte
 	At   time.Time
-	// Status is another than granted, and Changed has another content than is signed.
+	// Status replaces granted (0), and Changed has other content than is signed.
 	Status  int
 	Changed bool
-	// Version is added to the right one. Without is the attribute that is not signed:
+	// Version is added to the correct one. Without is the signed attribute to omit:
 	// "content type", "digest" or "certificate". Misnamed names another certificate, Extended
-	// adds an extension, and Doubled has two sign.
+	// adds an extension, and Doubled has two signers.
 	Version                     int
 	Without                     string
 	Misnamed, Extended, Doubled bool
-	// Enclosed has the certificate come with it, and Fraction the time end with one; neither
-	// is wrong. Broad is by a certificate for other uses, too.
+	// Enclosed includes the certificate, and Fraction adds a fraction to the time; neither
+	// is an error. Broad signs with a certificate that also has other uses.
 	Enclosed, Fraction, Broad bool
 }
 
-// stamper is an authority for timestamps. Its broad certificate is for other uses, too.
+// stamper is a timestamp authority. Its broad certificate also has other uses.
 type stamper struct {
 	root, certificate, broad *x509.Certificate
 	key                      crypto.Signer
 }
 
-// stamperYears is how long its certificates are valid.
+// stamperYears is how many years its signing certificates are valid.
 const stamperYears = 2
 
 func (s *Sigstore) newStamper() stamper {
@@ -78,7 +78,7 @@ var (
 	oidSigningCert = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47}
 )
 
-// stamp is the answer to a request for a timestamp: RFC 3161, 2.4.2, and RFC 5652, 5.
+// stamp returns the response to a timestamp request: RFC 3161, 2.4.2, and RFC 5652, 5.
 func (s *Sigstore) stamp(message []byte, at time.Time, how Stamp) []byte {
 	s.t.Helper()
 	time := at.UTC().Format("20060102150405")
@@ -138,7 +138,7 @@ func digestOf(data []byte) []byte {
 	return sum[:]
 }
 
-// asn1 is a value in DER; sequence, set and tagged put such values together.
+// asn1 encodes a value in DER; sequence, set and tagged combine such values.
 func (s *Sigstore) asn1(v any) []byte {
 	s.t.Helper()
 	out, err := asn1.Marshal(v)

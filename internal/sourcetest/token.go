@@ -14,19 +14,20 @@ import (
 	"time"
 )
 
-// Tokens is a server of tokens for registries, as the distribution project specifies it:
-// https://distribution.github.io/distribution/spec/auth/token/. Everybody may pull, its
-// user may push, too. A refresh token is the password again.
+// Tokens is a token server for registries, as the distribution project specifies it:
+// https://distribution.github.io/distribution/spec/auth/token/. Anybody may pull, and its
+// user may also push. The refresh token is the password.
 type Tokens struct {
 	*Repository
-	// CertFile has the certificate of the key that signs, which the registry trusts.
+	// CertFile contains the certificate of the signing key, which the registry trusts.
 	CertFile       string
 	user, password string
 	chain          string
 	key            *ecdsa.PrivateKey
 }
 
-// ServeTokens starts one; it ends with the test. Its requests are remembered.
+// ServeTokens starts a token server, which is stopped at the end of the test. Its requests are
+// recorded.
 func ServeTokens(t testing.TB, user, password string) *Tokens {
 	t.Helper()
 	cert, key := certificate(t, t.TempDir())
@@ -42,7 +43,7 @@ func ServeTokens(t testing.TB, user, password string) *Tokens {
 	return s
 }
 
-// answer serves GET with basic authentication, and POST of OAuth 2.
+// answer serves GET with basic authentication, and POST with OAuth 2.
 func (s *Tokens) answer(w http.ResponseWriter, q *http.Request, _ int) bool {
 	user, password, known := q.BasicAuth()
 	if q.Method == http.MethodPost {
@@ -65,7 +66,8 @@ func (s *Tokens) answer(w http.ResponseWriter, q *http.Request, _ int) bool {
 	return true
 }
 
-// token is a signed JWT (RFC 7515) that allows what scopes ask for.
+// token returns a signed JWT (RFC 7515) that allows what scopes ask for, or for an unknown user
+// only pull.
 func (s *Tokens) token(service string, scopes []string, known bool) (string, error) {
 	type access struct {
 		Type    string   `json:"type"`

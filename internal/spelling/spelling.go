@@ -1,7 +1,7 @@
-// Package spelling finds the word that somebody meant: edit distance over a few
+// Package spelling finds the word that somebody meant, by edit distance to a few
 // candidates.
 //
-// It knows no dictionary and no language, and it says nothing where it would
+// It uses no dictionary and knows no language, and it says nothing where it would
 // have to guess.
 package spelling
 
@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// Nearest is the candidate that needs the fewest edits to become name, "" when
-// that takes more than a third of name's letters. Of equals the first counts.
-// It suits errors: something is wrong already, and a guess may be a bold one.
+// Nearest returns the candidate that needs the fewest edits to become name, the first
+// of several, or "" if that takes more than a third of name's letters. It is meant for
+// errors: something is already wrong, and a guess may be bold.
 func Nearest(name string, candidates []string) string {
 	return nearest(name, candidates, max(len(name)/3, 1))
 }
 
-// Namesake is Nearest for warnings, where a guess has to be a safe one: the same
-// letters in another case or with other dashes and underscores, one slip in a
-// word of four letters or more, two slips in one of eight or more, or neighbours
-// swapped in one of three. name
-// itself is no namesake of its own.
+// Namesake is like Nearest, for warnings, where a guess must be safe: the same letters
+// in another case or with other dashes and underscores, one typo in a word of four
+// letters or more, two typos in one of eight or more, or swapped neighbours in one of
+// three. name itself does not count.
 func Namesake(name string, candidates []string) string {
 	others := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return c == name })
 	for _, c := range others {
@@ -41,14 +40,14 @@ func Namesake(name string, candidates []string) string {
 	return ""
 }
 
-// letters are a word's bytes in order.
+// letters returns a word's bytes, sorted.
 func letters(word string) string {
 	b := []byte(word)
 	slices.Sort(b)
 	return string(b)
 }
 
-// plain is a word without what people mix up between words of one name.
+// plain returns a word without dashes and underscores, which people mix up.
 func plain(word string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(word)
 }
@@ -69,8 +68,8 @@ func nearest(name string, candidates []string, most int) string {
 	return found
 }
 
-// edits counts the slips between two words in bytes: a letter too many, one
-// missing, a wrong one, or two neighbours swapped (optimal string alignment).
+// edits counts the typos between two words, in bytes: an extra letter, a missing or
+// wrong one, or two neighbours swapped (optimal string alignment).
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

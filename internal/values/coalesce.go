@@ -9,7 +9,7 @@ import (
 // Coalesce merges a user's values with the defaults of the whole chart tree. Each subchart's values
 // are in a table with its name, with the globals of its parent. Lists and scalars replace, tables
 // are merged. A null in the user's values removes the default; a null default never appears. It
-// returns an error if a subchart's values are no table.
+// returns an error if a subchart's values are not a table, or too many globals are handed down.
 //
 // As in Helm 4.3.1 (pkg/chart/common/util/coalesce.go, coalesceGlobals), subcharts share the nested
 // tables of "global": what one subchart's defaults add below the first level of a global table is
@@ -18,12 +18,12 @@ func Coalesce(c *chart.Chart, user map[string]any) (map[string]any, error) {
 	return (&coalescer{}).chart(c, Clone(user), "")
 }
 
-// merge is Coalesce, but keeps nulls, for values that will be coalesced again.
+// merge is like Coalesce, but keeps nulls, for values that will be coalesced again.
 func merge(c *chart.Chart, user map[string]any) (map[string]any, error) {
 	return (&coalescer{keepNulls: true}).chart(c, Clone(user), "")
 }
 
-// coalescer walks the chart tree. It changes the tables that it is given, which are always copies.
+// coalescer walks the chart tree. It changes the tables passed to it, which are always copies.
 type coalescer struct {
 	keepNulls bool
 	// handed counts the globals that were passed to subcharts.

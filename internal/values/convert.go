@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// converter turns the YAML library's result into what a round trip through JSON would return, as
-// Helm does: string keys and float64 numbers. Unlike the round trip, it never expands repeated
-// aliases.
+// converter turns the YAML library's result into what a round trip through JSON, as in Helm, would
+// return: string keys and float64 numbers. Unlike the round trip, it limits how far aliases expand.
 type converter struct {
 	// room is how many bytes the document may still take as text.
 	room     int

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// MissingError lists the dependencies that a chart declares but that were not loaded with it.
+// MissingError lists the dependencies that a chart declares but was not loaded with.
 type MissingError struct {
 	Chart string
 	Names []string
@@ -41,7 +41,7 @@ func CheckDependencies(c *chart.Chart) error {
 // ProcessDependencies returns the tree as it is rendered: without the subcharts that are disabled
 // by condition or tags, with aliases, with only the declared versions, and with import-values in
 // the defaults. Conditions and tags are read from the coalesced values. The returned chart, not the
-// loaded one, belongs in the release record. c itself is not changed.
+// loaded one, belongs in the release record. c is not changed.
 func ProcessDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, error) {
 	out, _, err := processDependencies(c, user)
 	return out, err
@@ -65,8 +65,8 @@ type processor struct {
 	imported int
 }
 
-// enable decides which subcharts of c stay. path is the prefix, with a dot at its end, under which
-// c's conditions are looked up in the values.
+// enable decides which subcharts of c stay. path is the prefix, ending with a dot, under which c's
+// conditions are looked up in the values.
 func (p *processor) enable(c *chart.Chart, user map[string]any, path string) error {
 	if c.Metadata.Dependencies == nil {
 		return nil
@@ -76,8 +76,8 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 		d.Name = d.EffectiveName()
 		d.Enabled = true
 	}
-	// The root's values are combined with a subchart's defaults as if these were the root's own.
-	// Helm does so, too, and only tags show it.
+	// Like Helm, this combines the root's values with a subchart's defaults as if they were the
+	// root's own defaults. Only tags show it.
 	vals, err := Coalesce(c, user)
 	if err != nil {
 		return err

@@ -41,8 +41,8 @@ func (p *processor) importInto(c *chart.Chart) error {
 				p.warn(c, "import-values: dependency %s has no table %q", d.Name, child)
 				continue
 			}
-			// The tables are shared with defaults on purpose: Helm shares them, so that two imports
-			// into one table are visible in the dependency's values. It does not share empty ones.
+			// The tables are shared with defaults on purpose: Helm shares them, so two imports into
+			// one table are visible in the dependency's values. It does not share empty ones.
 			if len(table) == 0 {
 				table = map[string]any{}
 			}

@@ -12,8 +12,8 @@ import (
 // Line returns the line, from 1, at which a values file sets the value at a path, or the deepest
 // part of the path that the file has. A value from an alias or a merge key is at the line of the
 // alias or key. Items of lists are given by number ("[0]"), or by a text that is one of their
-// fields, such as a name. Of several documents the last one that has the value counts. It returns 0
-// when the file has nothing of the path, or is no YAML.
+// fields, such as a name. The last of several documents with the value counts. It returns 0 if the
+// file has no part of the path, or is not YAML.
 func Line(data []byte, path []string) int {
 	deepest, line := 0, 0
 	dec := yamlv3.NewDecoder(bytes.NewReader(data))
@@ -44,8 +44,8 @@ func follow(n *yamlv3.Node, path []string) (depth, line int) {
 	return depth, line
 }
 
-// field returns the node of a key or an item, and the node of its value. Of a duplicate key the
-// last one counts.
+// field returns the node of a key or an item, and the node of its value. The last of duplicate keys
+// counts.
 func field(n *yamlv3.Node, key string) (at, below *yamlv3.Node) {
 	switch n.Kind {
 	case yamlv3.MappingNode:

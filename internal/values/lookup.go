@@ -27,7 +27,7 @@ func scalarAt(v map[string]any, path string) (any, bool) {
 	return found, ok && !isTable(found)
 }
 
-// nest returns a table nested in tables along a dotted path; for "." it is the table itself.
+// nest returns a table nested in tables along a dotted path; for ".", the table itself.
 func nest(path string, t map[string]any) map[string]any {
 	if path == "." {
 		return t

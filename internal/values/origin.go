@@ -10,15 +10,15 @@ import (
 
 // Origin is where a value comes from.
 type Origin struct {
-	// Name is a flag or a file: "--set", "prod.yaml"; "" when the value was not given.
+	// Name is a flag or a file: "--set", "prod.yaml"; "" if the value was not given.
 	Name string
 	// Line is the line of a file, from 1; 0 for flags, standard input and URLs.
 	Line int
 }
 
-// Origin returns the flag or file that set the value at a path; of several the one that counts. The
-// path is written like UnknownKeys.Path. Sources that can't be read are skipped: Merge has reported
-// them.
+// Origin returns the flag or file that set the value at a path, the one that counts if there are
+// several. The path is written like UnknownKeys.Path. Sources that can't be read are skipped, since
+// Merge has reported them.
 func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) Origin {
 	for _, flag := range []struct {
 		name string

@@ -19,12 +19,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 )
 
-// written matches numbers of digits and at most one point. For other forms, such as 1e3 and 0x1F,
-// nobody expects that templates print them unchanged.
+// written matches numbers of digits and at most one point. Nobody expects templates to print other
+// forms, such as 1e3 and 0x1F, unchanged.
 var written = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]+)?$`)
 
-// suspicious finds possible numbers of this kind without parsing: with a point, or too long for 64
-// bits.
+// suspicious finds such numbers without parsing, if they have a point or are too long for 64 bits.
 var suspicious = regexp.MustCompile(`[:,\[\s-]\s*[-+]?([0-9]+\.[0-9]+|[0-9]{20,})\s*($|[,\]}#\r\n])`)
 
 // literals warns about numbers in a values file that templates print differently: 1.10 renders as
@@ -79,8 +78,8 @@ func eachScalar(n *yamlv3.Node, path []string, visit func(*yamlv3.Node, []string
 	}
 }
 
-// changed describes how a template prints a number that it does not print as written, "" for all
-// others.
+// changed describes how a template prints a number that it does not print as written; "" for any
+// other text.
 func changed(path []string, text string) string {
 	if !written.MatchString(text) {
 		return ""
@@ -121,7 +120,7 @@ func disclosed(path []string, number string) string {
 	return number
 }
 
-// setWarnings warns about numbers in --set and --set-json arguments that are changed later.
+// setWarnings warns about numbers in --set and --set-json arguments that will change later.
 func (s Sources) setWarnings() []chart.Warning {
 	var out []chart.Warning
 	for _, text := range s.Set {
@@ -164,7 +163,7 @@ func (s Sources) setWarnings() []chart.Warning {
 	return out
 }
 
-// long matches digits of a number that may be beyond 2^53.
+// long matches a number with enough digits to be beyond 2^53.
 var long = regexp.MustCompile(`[0-9]{16}`)
 
 func exact(n int64) bool {

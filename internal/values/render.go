@@ -13,8 +13,8 @@ type ReleaseInfo struct {
 }
 
 // RenderValues coalesces the values and returns them with the other top-level objects of templates:
-// Chart, Capabilities and Release. c is the result of ProcessDependencies. Validate checks values
-// against the schema.
+// Chart, Capabilities and Release. c is the result of ProcessDependencies. It does not check values
+// against schemas, which Validate does.
 func RenderValues(c *chart.Chart, user map[string]any, rel ReleaseInfo, capabilities any) (map[string]any, error) {
 	vals, err := Coalesce(c, user)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Reuse says which values an upgrade takes over from the previous revision.
+// Reuse says which values of the previous revision an upgrade reuses.
 type Reuse int
 
 // The modes, as in the flags of Helm 4.3.1's upgrade
 // (https://github.com/helm/helm/blob/v4.3.1/pkg/action/upgrade.go, reuseValues). With several
-// flags, ResetValues has precedence over ReuseValues, and that over ResetThenReuseValues.
+// flags, ResetValues takes precedence over ReuseValues, and that over ResetThenReuseValues.
 const (
 	// ReuseUnlessGiven reuses the earlier user values if no new ones are given.
 	ReuseUnlessGiven Reuse = iota
-	// ResetValues (--reset-values) forgets the earlier values.
+	// ResetValues (--reset-values) ignores the earlier values.
 	ResetValues
 	// ReuseValues (--reuse-values) merges the new values into all values that the release had,
 	// including the defaults of the earlier chart.
@@ -28,7 +28,7 @@ const (
 // Previous is the revision whose values are reused.
 type Previous struct {
 	Chart *chart.Chart
-	// Config are the user's values of that revision.
+	// Config is the user's values of that revision.
 	Config map[string]any
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// schemaURL is a made-up location of a chart's schema. A relative $ref leads to a place from which
-// nothing can be loaded.
+// schemaURL is a made-up location of a chart's schema, so nothing can be loaded through a relative
+// $ref.
 const schemaURL = "chart:///values.schema.json"
 
 // Validate checks coalesced values against values.schema.json of the chart and of every subchart
-// that has values. It reports all findings, each with the chart, the path of the value and the
+// that has values. It reports all violations, each with the chart, the path of the value and the
 // reason. Drafts 4 to 2020-12 are supported.
 //
 // A $ref must point into the schema itself: nothing is fetched and no file is read. As in Helm, a

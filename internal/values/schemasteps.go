@@ -64,7 +64,7 @@ func (c *stepCounter) field(v reflect.Value) {
 }
 
 // counted is the counter of one schema. Each check of a value against the schema counts as one
-// step, plus the work of the check outside of its subschemas.
+// step, plus the work of the check outside its subschemas.
 type counted struct {
 	steps  *schemaSteps
 	schema *jsonschema.Schema
@@ -105,8 +105,8 @@ func pairs(doc any) int {
 	return n
 }
 
-// enumerated counts the values in a schema's enums. The library compares a value with each without
-// calling schemaSteps.
+// enumerated counts the values in a schema's enums. The library compares a value with each of them,
+// which schemaSteps does not count.
 func enumerated(doc any) int {
 	n := 0
 	switch v := doc.(type) {

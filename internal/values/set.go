@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// errEnd says that the argument ends. What was assigned before stays: "a[0]" creates an empty list
-// and is no error.
+// errEnd says that the argument has ended. What was assigned before stays: "a[0]" creates an empty
+// list and is not an error.
 var errEnd = errors.New("end of the argument")
 
 // setter applies one argument in the syntax of --set to a table. It reproduces Helm 4.3.1's grammar
-// (https://github.com/helm/helm/blob/v4.3.1/pkg/strvals/parser.go) with its corner cases: it
-// accepts and refuses the same arguments, with the same values.
+// (https://github.com/helm/helm/blob/v4.3.1/pkg/strvals/parser.go) with its corner cases: it accepts
+// and refuses the same arguments, and sets the same values.
 type setter struct {
 	in input
 	// scalars reads the value after "=".
@@ -25,7 +25,7 @@ type setter struct {
 // distinguishes that from an empty text.
 type scalarReader interface {
 	read(in *input) (any, error)
-	// keyEnds are the runes that end a key.
+	// keyEnds returns the runes that end a key.
 	keyEnds() string
 }
 

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// input is the text of a --set style argument and the position up to which it was read.
+// input is the text of a --set style argument and how far it has been read.
 type input struct {
 	text string
 	pos  int
@@ -15,7 +15,7 @@ type input struct {
 }
 
 // until returns the text before the first stop rune, and that rune, which is consumed. A backslash
-// escapes the next rune. ended says that there was no stop rune.
+// escapes the next rune. ended reports whether there was no stop rune.
 func (in *input) until(stops string) (text string, stop rune, ended bool) {
 	var b strings.Builder
 	for {

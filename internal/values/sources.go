@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Sources are the values from the command line, each list in the order of the flags. They are
-// applied in the order of the fields, later ones override earlier ones, as in Helm 4.3.1
+// Sources holds the values from the command line, each list in the order of the flags. They are
+// applied in the order of the fields, and later ones override earlier ones, as in Helm 4.3.1
 // (pkg/cli/values/options.go, MergeValues).
 type Sources struct {
 	Files   []string // -f, --values: names of YAML files
@@ -23,7 +23,7 @@ type Sources struct {
 
 // Merge merges all sources into one table. read returns the content of a file named by Files or
 // File; "-" is passed on unchanged. Null values stay in the table: they remove defaults when it is
-// coalesced. It warns about duplicate keys and about numbers that are changed later.
+// coalesced. It warns about duplicate keys and about numbers that will change later.
 func (s Sources) Merge(read func(name string) ([]byte, error)) (map[string]any, []chart.Warning, error) {
 	out := map[string]any{}
 	var warnings []chart.Warning
@@ -90,8 +90,8 @@ func (s Sources) setAll(out map[string]any, read func(string) ([]byte, error)) (
 	return out, nil
 }
 
-// Set sets the values of a --set argument ("key=value,…") in table, which it changes together with
-// the tables in it. With asText, values stay text, as with --set-string.
+// Set sets the values of a --set argument ("key=value,…") in table, which it changes in place,
+// including nested tables. With asText, values stay text, as with --set-string.
 func Set(table map[string]any, argument string, asText bool) error {
 	slots := maxSetSlots
 	convert := typed

@@ -40,8 +40,8 @@ func tags(c *chart.Chart) map[string]any {
 	return out
 }
 
-// dependencyNames returns the names of c's subcharts, enabled or not, and the aliases among them by
-// the names of the charts.
+// dependencyNames returns the names of c's subcharts, enabled or not, and the aliases among them,
+// keyed by the name of the chart.
 func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string) {
 	aliases = map[string]string{}
 	for _, dep := range c.Metadata.Dependencies {
@@ -59,7 +59,7 @@ func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string)
 }
 
 // off finds unknown keys in the values of a disabled subchart, at the top level only: one may be a
-// misspelt switch for the subchart.
+// misspelt key that would have enabled the subchart.
 func (d *keyChecker) off(loaded *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
 	name := path[len(path)-1]
 	at := valuesTable{path: path, tables: []map[string]any{vals}, defaults: tablesAt(defaults, name)}
@@ -78,7 +78,7 @@ func (d *keyChecker) off(loaded *chart.Chart, path []string, user, vals map[stri
 	}
 }
 
-// subchart returns the loaded subchart with a name, or an alias, in c; nil when there is none.
+// subchart returns the loaded subchart of c with a name or alias; nil if there is none.
 func subchart(c *chart.Chart, name string) *chart.Chart {
 	for _, dep := range c.Metadata.Dependencies {
 		if dep.EffectiveName() == name {

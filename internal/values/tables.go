@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// tables merges src into dest, key by key and recursively, and changes both: dest takes over src's
-// content, and src gets dest's nulls. With keepNulls, a null in dest hides src's value; without, it
-// removes the key if src has a value for it, and stays if src has none.
+// tables merges src into dest, key by key and recursively, and changes both: dest gets src's
+// content, and src gets dest's nulls. With keepNulls, a null in dest hides src's value; without it,
+// a null removes the key if src has a value for it, and stays if src has none.
 func (co *coalescer) tables(dest, src map[string]any, where string, keepNulls bool) {
 	for key, val := range dest {
 		if val != nil {
@@ -16,14 +16,14 @@ func (co *coalescer) tables(dest, src map[string]any, where string, keepNulls bo
 		below, ok := src[key]
 		if ok && below != nil && !keepNulls {
 			delete(dest, key)
-			// It must not be taken over again below.
+			// It must not be added again below.
 			delete(src, key)
 			continue
 		}
 		src[key] = nil
 	}
-	// If imports overlap, src can be part of dest and grow during the loop. Helm's result is random
-	// then; iterating over the initial keys, sorted, makes it deterministic.
+	// If imports overlap, src can be part of dest and grow during the loop. Helm's result is then
+	// random; iterating over the initial keys, sorted, makes it deterministic.
 	for _, key := range slices.Sorted(maps.Keys(src)) {
 		have, ok := dest[key]
 		if !ok {

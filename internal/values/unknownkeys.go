@@ -10,26 +10,26 @@ import (
 )
 
 // UnknownKeys is a table of the user's values with keys for which no chart has a default. That need
-// not be a mistake: many charts read keys without a default. What templates read of Tables decides.
+// not be a mistake: many charts read keys without a default. What templates read from Tables decides.
 type UnknownKeys struct {
 	// Path is the path of the table from the root of the values; an index of a list is written
 	// "[0]".
 	Path []string
-	// Tables are the corresponding tables of the coalesced values, as templates get them. The
+	// Tables holds the corresponding tables of the coalesced values, as templates get them. The
 	// globals of each chart are a separate table.
 	Tables []map[string]any
-	// Keys are the unknown keys, sorted.
+	// Keys holds the unknown keys, sorted.
 	Keys []string
-	// Known are the keys that the charts know in this table: defaults, names of subcharts, and keys
-	// of conditions and tags.
+	// Known holds the keys that the charts know in this table: defaults, names of subcharts, and
+	// keys of conditions and tags.
 	Known []string
-	// Aliases are the aliases of dependencies in this chart, by the names of their charts.
+	// Aliases holds the aliases of dependencies in this chart, keyed by the name of the chart.
 	Aliases map[string]string
 }
 
 // FindUnknownKeys returns the tables of the user's values with keys that are not among the charts'
 // defaults, outer tables first. loaded is the whole tree, processed the result of
-// ProcessDependencies, vals that of RenderValues. Of disabled subcharts only the top-level keys are
+// ProcessDependencies, vals that of Coalesce. For disabled subcharts only the top-level keys are
 // checked. Nulls are ignored.
 func FindUnknownKeys(loaded, processed *chart.Chart, user, vals map[string]any) []UnknownKeys {
 	d := keyChecker{globals: globalTables(processed, vals)}
@@ -38,7 +38,7 @@ func FindUnknownKeys(loaded, processed *chart.Chart, user, vals map[string]any) 
 }
 
 // Meant returns the key that an unknown one was probably meant to be, among those that the charts
-// know or that templates have read in the table; "" when there is none.
+// know or that templates have read in the table; "" if there is none.
 func (s UnknownKeys) Meant(key string, read []string) string {
 	if alias, ok := s.Aliases[key]; ok {
 		return alias
@@ -50,19 +50,19 @@ func (s UnknownKeys) Meant(key string, read []string) string {
 
 type keyChecker struct {
 	found []UnknownKeys
-	// globals are the tables under "global" of all charts, defaults are the known keys of these.
+	// globals holds the tables under "global" of all charts, defaults the known keys of these.
 	globals  []map[string]any
 	defaults []map[string]any
 }
 
-// valuesTable is one table of the values: as templates get it, and in the defaults.
+// valuesTable is one table of the values, as templates get it and as in the defaults.
 type valuesTable struct {
 	path     []string
 	tables   []map[string]any
 	defaults []map[string]any
 }
 
-// chart checks the values of one chart. defaults are what its parents define for it.
+// chart checks the values of one chart. defaults holds what its parents define for it.
 func (d *keyChecker) chart(loaded, processed *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
 	defaults = append(slices.Clip(defaults), processed.Values, switches(loaded))
 	at := valuesTable{path, []map[string]any{vals}, defaults}
@@ -139,7 +139,7 @@ func (d *keyChecker) below(at valuesTable, v any, above valuesTable, key string)
 	case map[string]any:
 		d.table(at, v, nil)
 	case []any:
-		// A key that is read from one item counts as read from all.
+		// A key that is read from one item counts as read from all items.
 		items, known := itemsAt(above.tables, key), itemsAt(above.defaults, key)
 		for i, item := range v {
 			t, ok := item.(map[string]any)

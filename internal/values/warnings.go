@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Warnings lists what Helm ignores silently when it processes the dependencies of a loaded chart
-// and coalesces its values: tables against scalars, conditions that are no booleans, imports
-// without a source; and deprecated charts. The order is stable and nothing is listed twice.
+// Warnings lists what Helm silently ignores when it processes the dependencies of a loaded chart
+// and coalesces its values: conflicts of tables and scalars, conditions that are not booleans,
+// imports without a source. It also lists deprecated charts. The order is stable, without duplicates.
 func Warnings(c *chart.Chart, user map[string]any) []chart.Warning {
 	processed, found, err := processDependencies(c, user)
 	if err != nil {

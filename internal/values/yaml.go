@@ -22,7 +22,7 @@ import (
 // names the file in errors and warnings. The result is never nil.
 //
 // Duplicate keys (the last one counts) and whole numbers that a float64 can't represent are
-// warnings. Content that is no table, nests too deep or grows too large through aliases is an
+// warnings. Content that is not a table, nests too deep or grows too large through aliases is an
 // error.
 func Parse(data []byte, source string) (map[string]any, []chart.Warning, error) {
 	out, warnings, err := parseDocuments(data, source)
@@ -38,7 +38,7 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 	}
 	out := map[string]any{}
 	var warnings []chart.Warning
-	// At some sizes the reader would lose a last line without a line feed.
+	// At some sizes the reader would lose a last line without a newline.
 	end := ""
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		end = "\n"
@@ -99,7 +99,7 @@ func decode(doc []byte) (any, []string, error) {
 	if err := yaml.Unmarshal(doc, &raw); err != nil {
 		return nil, nil, err
 	}
-	// A key that overrides one merged by << is reported as a duplicate, but is none.
+	// A key that overrides one merged by << is reported as a duplicate, but is not one.
 	if bytes.Contains(doc, []byte("<<")) {
 		return raw, nil, nil
 	}

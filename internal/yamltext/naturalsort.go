@@ -3,7 +3,7 @@ package yamltext
 import "unicode"
 
 // naturally sorts keys as the YAML emitter does: letters after other
-// characters, numbers within by value.
+// characters, and embedded numbers by value.
 type naturally []string
 
 func (k naturally) Len() int           { return len(k) }
@@ -27,8 +27,8 @@ func naturalLess(a, b []rune) bool {
 	return len(a) < len(b)
 }
 
-// numberLess compares at i, where neither has a letter: two numbers by value,
-// with the digits before i counted when one continues with a zero.
+// numberLess compares at i, where neither has a letter: numbers by value, counting
+// the digits before i if either has a zero at i.
 func numberLess(a, b []rune, i int) bool {
 	var lead int64
 	if a[i] == '0' || b[i] == '0' {

@@ -1,9 +1,9 @@
-// Package yamltext writes and reads the plain part of YAML, which is most of what
-// charts pass through toYaml and fromYaml, without the long way through JSON, a parser
-// and an emitter: the same text and the same values as sigs.k8s.io/yaml, or none.
+// Package yamltext writes and reads a plain subset of YAML, which is most of what charts
+// pass through toYaml and fromYaml, without the detour through JSON, a parser and an
+// emitter. Its results are those of sigs.k8s.io/yaml, or none.
 //
-// It is here for speed alone (BenchmarkMarshal, BenchmarkUnmarshalFlat); thirty thousand
-// random values and two fuzz targets hold it to the library.
+// It exists only for speed (BenchmarkMarshal, BenchmarkUnmarshalFlat). Thirty thousand
+// random values and two fuzz targets check it against the library.
 package yamltext
 
 import (
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Marshal gives the text that sigs.k8s.io/yaml's Marshal gives, without the line end,
-// for values made of maps, lists, numbers and plain words; ok is false for all else.
+// Marshal returns the same text as sigs.k8s.io/yaml's Marshal, without the final newline,
+// for values made of maps, lists, numbers and plain words; ok is false for anything else.
 func Marshal(v any) (text string, ok bool) {
 	w := &yamlWriter{}
 	switch v := v.(type) {
@@ -29,7 +29,7 @@ func Marshal(v any) (text string, ok bool) {
 	return string(w.out), ok
 }
 
-// top writes a collection as a block, and an empty one as a scalar.
+// top writes a collection as a block, or an empty one as a scalar.
 func (w *yamlWriter) top(v any, size int, block func() bool) bool {
 	if size == 0 {
 		return w.scalar(v)
@@ -42,10 +42,10 @@ type yamlWriter struct {
 	depth int
 }
 
-// maxPlainDepth leaves deep values to the long way and its limits.
+// maxPlainDepth limits the depth of values; deeper ones are left to the library and its limits.
 const maxPlainDepth = 50
 
-// table writes a block mapping. inline says that the first key follows "- ".
+// table writes a block mapping. With inline, the first key follows "- ".
 func (w *yamlWriter) table(m map[string]any, indent int, inline bool) bool {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -75,7 +75,7 @@ func (w *yamlWriter) value(v any, indent int) bool {
 			return w.nested(func() bool { return w.table(v, indent+2, false) })
 		}
 	case []any:
-		if len(v) > 0 { // lists stand at the column of their key
+		if len(v) > 0 { // lists begin at the column of their key
 			return w.nested(func() bool { return w.items(v, indent, false) })
 		}
 	}
@@ -171,8 +171,8 @@ func (w *yamlWriter) float(f float64) bool {
 	return true
 }
 
-// word writes text that needs no quotes, or whose quotes are certain: the empty
-// text and the words and numbers that YAML 1.1 reads as something else.
+// word writes text that needs no quotes, or certainly needs them: the empty text, and the
+// words and numbers that YAML 1.1 reads as something else.
 func (w *yamlWriter) word(s string) bool {
 	switch {
 	case s == "":
@@ -191,14 +191,14 @@ func (w *yamlWriter) word(s string) bool {
 	return true
 }
 
-// maxColumn is where the emitter begins to fold text with spaces, and a little.
+// maxColumn is a little less than the width at which the emitter folds text with spaces.
 const maxColumn = 78
 
 func (w *yamlWriter) column() int {
 	return len(w.out) - 1 - bytes.LastIndexByte(w.out, '\n')
 }
 
-// isReserved says whether YAML 1.1 reads a word as a boolean or null.
+// isReserved reports whether s is a lower-case word that YAML 1.1 reads as a boolean or null.
 func isReserved(s string) bool {
 	if len(s) > 5 {
 		return false
@@ -210,7 +210,7 @@ func isReserved(s string) bool {
 	return false
 }
 
-// isSmallNumber says whether s is digits that are certainly an integer.
+// isSmallNumber reports whether s consists of digits that certainly are an integer.
 func isSmallNumber(s string) bool {
 	if len(s) > 9 || s[0] == '0' && len(s) > 1 {
 		return false
@@ -223,9 +223,9 @@ func isSmallNumber(s string) bool {
 	return true
 }
 
-// isPlain says whether s is a word, or words, that no YAML reader takes for
-// anything but text: it begins with a letter, a slash or an underscore (or is a
-// quantity such as 100m), and has no mark with a meaning.
+// isPlain reports whether s is one or more words that no YAML reader takes for anything
+// but text: it begins with a letter, a slash or an underscore (or is a quantity such as
+// 100m, or a version such as 1.2.3), and has no character with a meaning in YAML.
 func isPlain(s string) bool {
 	c := s[0]
 	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '/' || c == '_'
@@ -250,7 +250,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// isQuantity is digits with a unit of memory, CPU or time.
+// isQuantity reports whether s is digits with a unit of memory, CPU or time.
 func isQuantity(s string) bool {
 	digits := strings.TrimLeft(s, "0123456789")
 	if len(digits) == len(s) {
@@ -263,7 +263,7 @@ func isQuantity(s string) bool {
 	return false
 }
 
-// isDotted is a version of digits with at least two dots, which is no number.
+// isDotted reports whether s is a version of digits with at least two dots, which is not a number.
 func isDotted(s string) bool {
 	return strings.Count(s, ".") >= 2 && strings.Trim(s, "0123456789.") == "" && isDigit(s[0]) && isDigit(s[len(s)-1])
 }
@@ -271,8 +271,8 @@ func isDotted(s string) bool {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // UnmarshalFlat reads lines of "key: word" as sigs.k8s.io/yaml's Unmarshal does; ok is
-// false for all else. Charts pass tables of labels through toYaml and fromYaml to merge
-// them.
+// false for anything else. Charts pass tables of labels through toYaml and fromYaml to
+// merge them.
 func UnmarshalFlat(text string) (table map[string]any, ok bool) {
 	text = strings.TrimSuffix(text, "\n")
 	table = map[string]any{}

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// interval is how often a build tells how far it is.
+// interval is how often a build reports its progress.
 const interval = 5 * time.Second
 
-// compile makes the file dir/name. Without cgo no C compiler is needed.
+// compile builds the file dir/name. It disables cgo, so no C compiler is needed.
 func compile(ctx context.Context, t target, dir string) error {
 	// Without -trimpath, go vet and go test find the same packages in the cache. The tag
-	// leaves a Markdown parser out of kubectl-release: packaging/goreleaser.yaml.
+	// excludes a Markdown parser from kubectl-release: packaging/goreleaser.yaml.
 	args := []string{"build", "-v", "-tags", "urfave_cli_no_docs", "-ldflags", t.flags(), "-o", filepath.Join(dir, t.name), cmp.Or(t.pkg, ".")}
 	environment := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if os.Getenv("GOGC") == "" {
-		environment = append(environment, "GOGC=400") // the compiler's: a fifth faster for large packages
+		environment = append(environment, "GOGC=400") // for the compiler: a fifth faster for large packages
 	}
 	if t.folder == "" {
 		args = []string{"install", "-v", "-ldflags", t.flags(), t.pkg}
@@ -52,7 +52,7 @@ func compile(ctx context.Context, t target, dir string) error {
 	return nil
 }
 
-// progress counts what the go command says while it works.
+// progress tracks what the go command prints while it works.
 type progress struct {
 	name       string
 	began      time.Time
@@ -61,9 +61,9 @@ type progress struct {
 	compiled   []string
 	last       string
 	failure    []string
-	// ask finds out what is to be done; nil where that can't be known.
+	// ask makes the estimate; nil if it can't be made, or has been asked for.
 	ask func() *estimate
-	// estimate is nil until it is there.
+	// estimate is nil until ask has returned it.
 	estimate *estimate
 }
 
@@ -93,7 +93,7 @@ func (p *progress) follow(command *exec.Cmd) error {
 	return nil
 }
 
-// watch notes lines until there are no more. A build that is over at the first
+// watch processes lines until there are no more. A build that is finished by the first
 // report is not estimated.
 func (p *progress) watch(lines <-chan string) {
 	estimates := make(chan *estimate, 1)
@@ -117,8 +117,8 @@ func (p *progress) watch(lines <-chan string) {
 	}
 }
 
-// note sorts a line: with -v the go command prints a path for each package
-// that it has begun to compile.
+// note classifies a line: with -v, the go command prints the path of each package
+// that it begins to compile.
 func (p *progress) note(line string) {
 	switch {
 	case line == "":
@@ -136,7 +136,7 @@ func (p *progress) note(line string) {
 
 func (p *progress) elapsed() time.Duration { return time.Since(p.began).Round(time.Second) }
 
-// report says how far the build is: on a terminal in one line.
+// report prints how far the build is, on a terminal always in the same line.
 func (p *progress) report() {
 	if p.terminal {
 		p.tell("  %s: %4s  %s", p.name, p.elapsed(), p)
@@ -145,7 +145,7 @@ func (p *progress) report() {
 	p.tell("  %s: %4s  %s\n", p.name, p.elapsed(), p)
 }
 
-// tell prints; on a terminal it takes the place of the last report.
+// tell prints a line; on a terminal it replaces the last report.
 func (p *progress) tell(format string, args ...any) {
 	if p.terminal {
 		format = "\r\x1b[K" + format

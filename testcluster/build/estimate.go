@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// startOfCompiler is how much source takes as long to compile as it takes to
-	// start the compiler once: fitted to the 700 packages of kubectl-release, where
-	// it explains 60 % of what the times differ by.
+	// startOfCompiler is how many bytes of source compile in the time it takes to
+	// start the compiler once. It was fitted to the 700 packages of kubectl-release,
+	// where it explains 60 % of the variation in time.
 	startOfCompiler = 50 << 10
-	// linking is its part of the whole, in percent.
+	// linking is the share of linking in the whole build, in percent.
 	linking = 8
 )
 
-// estimate knows how much of a build is still to be done: in bytes of source, and
-// a constant for each package.
+// estimate tracks how much of a build remains, measured in bytes of source plus a
+// constant for each package.
 type estimate struct {
 	since time.Time
-	// weights are those of the packages that are still to be compiled.
+	// weights holds the weights of the packages that remain to be compiled.
 	weights            map[string]int
 	packages, compiled int
 	whole, done        int
 }
 
-// newEstimate asks the go command in dir what is still to be compiled of the program pkg;
-// nil when it does not say.
+// newEstimate asks the go command in dir which packages of the program pkg remain to be
+// compiled; it returns nil if that fails.
 func newEstimate(ctx context.Context, dir, pkg string, environment []string) *estimate {
 	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
 		`{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`, pkg)
@@ -65,8 +65,8 @@ func (e *estimate) add(path, dir string, files []string) {
 	e.packages++
 }
 
-// forget takes packages off the list that were begun before it was made: they say
-// nothing about how fast it gets shorter.
+// forget removes packages that were started before the estimate was made: they say
+// nothing about its speed. A nil estimate does nothing.
 func (e *estimate) forget(paths []string) {
 	for _, path := range paths {
 		if e != nil && e.weights[path] > 0 {
@@ -77,7 +77,7 @@ func (e *estimate) forget(paths []string) {
 	}
 }
 
-// note takes a package off the list. A nil estimate does nothing.
+// note counts a package as compiled. A nil estimate does nothing.
 func (e *estimate) note(path string) {
 	if e == nil || e.weights[path] == 0 {
 		return

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// lock waits until no other build holds file, and returns what gives it back.
-// The kernel gives it back too when this process dies.
+// lock waits until no other build holds the lock on file, takes it, and returns the
+// function that releases it. The kernel also releases it when this process dies.
 func lock(file string) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -1,12 +1,12 @@
 // Command build compiles what the tests need into testcluster/bin: testcluster
-// with kubectl, and Helm 3 and Helm 4 as the other hand. What is up to date is
-// not compiled again, and several builds at a time wait for each other. It says
-// every few seconds how far it is: the first build takes minutes. registry,
-// helm-controller, and conftest and gojq, which run policies over plans, are only built
-// when they are named. With -o it builds another program than these, which go build alone decides to be old.
+// with kubectl, and Helm 3 and Helm 4 for comparison. What is up to date is not
+// compiled again, and concurrent builds wait for each other. It reports progress
+// every few seconds, since the first build takes minutes. registry, helm-controller,
+// and conftest and gojq, which run policies on plans, are built only if they are named.
+// With -o it builds any other program, and always runs go build.
 //
-// It does not start anything. It imports the standard library only, so that it
-// compiles at once itself.
+// It does not start anything. It imports only the standard library, so it compiles
+// quickly itself.
 //
 // Usage, in the folder testcluster:
 //
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// run builds the binaries called names, or all.
+// run builds the named binaries, or without names the default ones.
 func run(ctx context.Context, quiet bool, names []string) error {
 	if _, err := os.Stat("controlplane"); err != nil {
 		return fmt.Errorf("look for our sources: run this in the folder testcluster: %w", err)

@@ -21,21 +21,21 @@ const (
 	gojq       = "v0.12.19"
 )
 
-// target is a binary and how it comes about.
+// target is a binary and how it is built.
 type target struct {
 	name string
-	// folder is that of the program, of which pkg is a package, or empty; without a folder pkg is
-	// package@version.
+	// folder is where to build the package pkg, or the folder's own package if pkg is empty.
+	// Without a folder, pkg is package@version.
 	folder, pkg string
-	// variables are set by the linker, as the releases of these programs do.
+	// variables are set by the linker, as in the releases of these programs.
 	variables []string
-	// onDemand is only built when it is named: few tests need it.
+	// onDemand targets are built only if they are named: few tests need them.
 	onDemand bool
-	// with is a target without which nobody wants this one.
+	// with is another target: if that is named, this one is built too.
 	with string
 }
 
-// wanted says whether the target is to be built for who names these, or none.
+// wanted reports whether to build the target, given the named ones, if any.
 func (t target) wanted(names []string) bool {
 	if len(names) == 0 {
 		return !t.onDemand
@@ -69,8 +69,8 @@ func targets() []target {
 	}
 }
 
-// bring builds the target unless the binary was made from just the same; built
-// tells which.
+// bring builds the target unless the binary was built from exactly the same sources
+// and settings; built reports whether it did.
 func (t target) bring(ctx context.Context, bin string) (built bool, err error) {
 	key, err := t.key()
 	if err != nil {
@@ -82,7 +82,7 @@ func (t target) bring(ctx context.Context, bin string) (built bool, err error) {
 			return false, nil
 		}
 	}
-	// A binary that runs can't be overwritten, but another can take its name.
+	// A running binary can't be overwritten, but another can take its name.
 	scratch, err := os.MkdirTemp(bin, ".build-")
 	if err != nil {
 		return false, fmt.Errorf("make a folder to build %s in: %w", t.name, err)
@@ -108,7 +108,7 @@ func (t target) flags() string {
 	return flags
 }
 
-// key is a digest of all that the binary depends on.
+// key returns a digest of everything that the binary depends on.
 func (t target) key() (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, t.folder, t.pkg, t.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -9,7 +9,7 @@ const (
 	serviceRange = "10.96.0.0/16"
 	serviceIP    = "10.96.0.1"
 	podRange     = "10.244.0.0/16"
-	// advertised is an address of TEST-NET-1: the service "kubernetes" must
+	// advertised is an address in TEST-NET-1: the Service "kubernetes" must
 	// have an endpoint, and a loopback address is not allowed as one.
 	advertised = "192.0.2.1"
 )
@@ -62,7 +62,7 @@ func apiserverArguments(l layout, etcd, secure int, auditLog string) []string {
 	}
 	if auditLog != "" {
 		args = append(args, "--audit-policy-file="+l.file("audit-policy.yaml"), "--audit-log-path="+auditLog,
-			"--audit-log-maxsize=100000") // megabytes: one file, however long the tests take
+			"--audit-log-maxsize=100000") // megabytes: a single file, however long the tests take
 	}
 	return args
 }
@@ -76,8 +76,8 @@ func controllerManagerArguments(l layout) []string {
 		"--service-account-private-key-file=" + l.file("service-accounts.key"),
 		"--cluster-signing-cert-file=" + l.file("ca.crt"),
 		"--cluster-signing-key-file=" + l.file("ca.key"),
-		// kwok sends no heartbeats: after the grace period, 50 s unless told
-		// otherwise, every ready pod would be marked as not ready, for good.
+		// kwok sends no heartbeats: after the grace period, 50 s by default, every
+		// ready pod would be marked as not ready, permanently.
 		"--node-monitor-grace-period=24h",
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
@@ -98,8 +98,8 @@ func kwokArguments(l layout) []string {
 	}
 }
 
-// writeConfiguration stores the files that the arguments above name, next to
-// those that writeTrust makes.
+// writeConfiguration writes the files that the arguments above refer to, next to
+// those of writeTrust.
 func writeConfiguration(l layout, stages []byte) error {
 	files := map[string][]byte{
 		"stages.yaml":       stages,
@@ -114,7 +114,7 @@ func writeConfiguration(l layout, stages []byte) error {
 	return nil
 }
 
-// auditPolicy logs one line a request: when the answer is complete.
+// auditPolicy logs one line per request, when the response is complete.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -122,7 +122,7 @@ rules:
 - level: Metadata
 `
 
-// schedulerConfiguration retries a pod soon: tests wait for it.
+// schedulerConfiguration retries a pod soon, since tests wait for it.
 const schedulerConfiguration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 leaderElection:

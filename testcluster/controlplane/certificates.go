@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// lifetime of all certificates: a cluster lives for minutes, a demo for days.
+// lifetime is how long all certificates are valid: a cluster lives for minutes, a demo for days.
 const lifetime = 30 * 24 * time.Hour
 
 // authority signs the certificates of one trust domain of a cluster.
@@ -25,7 +25,7 @@ type authority struct {
 	pem         []byte
 }
 
-// pair is a certificate and its key, both PEM.
+// pair is a certificate and its key, both in PEM.
 type pair struct {
 	certificate, key []byte
 }
@@ -59,7 +59,7 @@ func newAuthority(name string) (*authority, error) {
 	}, nil
 }
 
-// issueServer signs a certificate for a server on the loopback address that is
+// issueServer issues a certificate for a server on the loopback address that is
 // also reached under names.
 func (a *authority) issueServer(name string, names ...string) (pair, error) {
 	return a.issue(&x509.Certificate{
@@ -70,7 +70,7 @@ func (a *authority) issueServer(name string, names ...string) (pair, error) {
 	})
 }
 
-// issueClient signs a certificate that authenticates as user.
+// issueClient issues a certificate that authenticates as user.
 func (a *authority) issueClient(user string) (pair, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: user},

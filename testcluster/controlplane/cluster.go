@@ -1,10 +1,10 @@
 // Package controlplane starts and stops the processes of a Kubernetes cluster:
 // etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok, all of
-// them this program under other names, on free ports, with keys, logs and data
-// in a folder of their own.
+// them subcommands of this program, on free ports, with keys, logs and data in a
+// folder of their own.
 //
-// It does not create objects in the cluster: nodes, storage classes and what
-// else a cluster needs are the business of fakenodes and fakecloud.
+// It does not create objects in the cluster: fakenodes and fakecloud create nodes,
+// storage classes and what else a cluster needs.
 package controlplane
 
 import (
@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Options say what differs between clusters.
+// Options holds what differs between clusters.
 type Options struct {
 	// Stages is the configuration of kwok: how nodes and pods behave.
 	Stages []byte
@@ -29,11 +29,11 @@ type Options struct {
 	AuditLog string
 	// KeepData leaves the folder in place when the cluster is stopped.
 	KeepData bool
-	// Progress is told in a few words what begins now. It is never nil.
+	// Progress is called with a few words about what starts now. It must not be nil.
 	Progress func(string)
 }
 
-// Cluster is a control plane that runs.
+// Cluster is a running control plane.
 type Cluster struct {
 	options   Options
 	layout    layout
@@ -43,8 +43,8 @@ type Cluster struct {
 	failed    chan error
 }
 
-// Start starts a control plane and returns when its API server is ready and
-// its other parts are under way. After an error nothing is left running.
+// Start starts a control plane and returns when its API server is ready and its
+// other parts have been started. After an error nothing is left running.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err := removeOrphans(); err != nil {
 		return nil, err
@@ -92,8 +92,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.spawn("kwok", kwokArguments(c.layout))
 }
 
-// spawn starts one part and watches it: a cluster that has lost a part is of
-// no use to anyone.
+// spawn starts one part and watches it: a cluster that has lost a part is useless.
 func (c *Cluster) spawn(name string, args []string) error {
 	p, err := c.spawner.start(name, c.layout.file(name+".log"), args...)
 	if err != nil {
@@ -110,8 +109,8 @@ func (c *Cluster) spawn(name string, args []string) error {
 	return nil
 }
 
-// waitForAPIServer returns when the API server says that it is ready, which
-// includes the roles and priority classes that it makes itself.
+// waitForAPIServer returns when the API server reports that it is ready, which
+// includes the roles and priority classes that it creates itself.
 func (c *Cluster) waitForAPIServer(ctx context.Context) error {
 	client, err := c.Client()
 	if err != nil {
@@ -133,13 +132,14 @@ func (c *Cluster) waitForAPIServer(ctx context.Context) error {
 	}
 }
 
-// Failed delivers an error when a part of the cluster ends by itself.
+// Failed returns a channel that delivers an error when a part of the cluster ends on
+// its own.
 func (c *Cluster) Failed() <-chan error { return c.failed }
 
-// Kubeconfig is the path of the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.layout.file("admin.kubeconfig") }
 
-// ClientConfig returns how the cluster's own parts reach the API server.
+// ClientConfig returns the client configuration of the cluster's own parts.
 func (c *Cluster) ClientConfig() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", c.layout.file("components.kubeconfig"))
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Cluster) ClientConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// Client returns a client with the rights of the cluster's own parts.
+// Client returns a client with the permissions of the cluster's own parts.
 func (c *Cluster) Client() (kubernetes.Interface, error) {
 	config, err := c.ClientConfig()
 	if err != nil {
@@ -162,8 +162,8 @@ func (c *Cluster) Client() (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// KubeletCertificate returns the certificate of a server on the loopback
-// address that the API server accepts as a kubelet.
+// KubeletCertificate returns a certificate for a server on the loopback address
+// that the API server accepts as a kubelet.
 func (c *Cluster) KubeletCertificate() (tls.Certificate, error) {
 	certificate, err := tls.LoadX509KeyPair(c.layout.file("kubelet.crt"), c.layout.file("kubelet.key"))
 	if err != nil {
@@ -172,8 +172,8 @@ func (c *Cluster) KubeletCertificate() (tls.Certificate, error) {
 	return certificate, nil
 }
 
-// Stop ends all processes, the last one started first, gives the ports back
-// and removes the folder unless its data is to be kept.
+// Stop kills all processes, the last one started first, frees the ports and
+// removes the folder, unless Options.KeepData is set.
 func (c *Cluster) Stop() error {
 	for i := len(c.processes) - 1; i >= 0; i-- {
 		c.processes[i].stop()

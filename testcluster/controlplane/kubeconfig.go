@@ -7,7 +7,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// kubeconfig is what a client needs to know: where, whom to trust, who it is.
+// kubeconfig is what a client needs: the server, the CA to trust, and its own identity.
 type kubeconfig struct {
 	server string
 	ca     []byte

@@ -22,9 +22,9 @@ type layout struct {
 	lock *os.File
 }
 
-// newLayout makes the folder and locks it for as long as this process lives,
-// so that others can tell a cluster that runs from one that was killed. It gets
-// its name when it is locked: without a lock it would be taken for an orphan.
+// newLayout creates the folder and locks it for as long as this process lives, so
+// others can tell a running cluster from one that was killed. The folder gets its
+// final name only when it is locked: before, it would be taken for an orphan.
 func newLayout() (layout, error) {
 	unlocked, err := os.MkdirTemp("", unlockedPrefix)
 	if err != nil {
@@ -47,7 +47,7 @@ func newLayout() (layout, error) {
 
 func (l layout) file(name string) string { return filepath.Join(l.dir, name) }
 
-// remove deletes the folder, or only its lock when its data is wanted.
+// remove deletes the folder, or only its lock if its data is kept.
 func (l layout) remove(keep bool) error {
 	victim := l.dir
 	if keep {

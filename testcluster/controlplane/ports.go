@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ports holds TCP ports on the loopback address for servers that start later.
+// ports reserves TCP ports on the loopback address for servers that start later.
 // A port is bound with SO_REUSEPORT and never listened on: the kernel gives it
-// to nobody else, and a server that sets SO_REUSEPORT too may listen on it.
+// to nobody else, but a server that also sets SO_REUSEPORT may listen on it.
 type ports struct {
 	sockets []int
 }
 
-// take returns the number of a port that stays ours until release.
+// take returns the number of a port that is reserved until release.
 func (p *ports) take() (int, error) {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *ports) takeMany(n int) ([]int, error) {
 	return taken, nil
 }
 
-// release gives all ports back.
+// release frees all ports.
 func (p *ports) release() error {
 	var errs []error
 	for _, socket := range p.sockets {

@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// LifelineVariable is set in the environment of every part: it tells the part
-// to end when its standard input does, which is when its starter is gone.
+// LifelineVariable is set in the environment of every part: it tells the part to
+// end when its standard input is closed, which happens when its starter is gone.
 const LifelineVariable = "TESTCLUSTER_LIFELINE"
 
 // process is one running part of the control plane.
@@ -22,8 +22,8 @@ type process struct {
 	done     chan struct{} // closed when the process has ended
 }
 
-// spawner starts processes from one thread that never ends: on Linux a child
-// is killed when the thread that started it dies.
+// spawner starts processes from one thread that never ends: on Linux, Pdeathsig kills
+// a child when the thread that started it dies.
 type spawner struct {
 	requests chan func()
 }
@@ -39,10 +39,10 @@ func newSpawner() *spawner {
 	return s
 }
 
-// garbage is GOGC of the parts, in percent: there is more memory than processor time.
+// garbage is the GOGC of the parts, in percent: memory is less scarce than CPU time.
 const garbage = "300"
 
-// start runs the part called name of our own binary; its output goes to log.
+// start runs our own binary with the subcommand name; its output goes to log.
 func (s *spawner) start(name, log string, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -69,21 +69,21 @@ func (s *spawner) start(name, log string, args ...string) (*process, error) {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go func() {
-		// How it ended shows in its log; that it ended is what matters here.
+		// The log shows how it ended; only that it ended matters here.
 		_ = p.command.Wait()
 		close(p.done)
 	}()
 	return p, nil
 }
 
-// stop kills the process and returns when it is gone. Nothing is lost by the
-// kill: the data of a test cluster does not outlive it.
+// stop kills the process and returns when it is gone. Killing loses nothing, since
+// the data of a test cluster does not outlive it.
 func (p *process) stop() {
 	_ = p.command.Process.Kill()
 	<-p.done
 }
 
-// lastWords returns the end of what the process wrote, for an error message.
+// lastWords returns the end of the process's log, for an error message.
 func (p *process) lastWords() string {
 	content, err := os.ReadFile(p.log)
 	if err != nil {

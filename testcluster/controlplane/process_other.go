@@ -4,8 +4,8 @@ package controlplane
 
 import "syscall"
 
-// childAttributes puts a part into a process group of its own, so that Ctrl-C
-// reaches only the starter. That the starter died is told by the lifeline.
+// childAttributes puts a part into a process group of its own, so Ctrl-C reaches
+// only the starter. The lifeline shows when the starter has died.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

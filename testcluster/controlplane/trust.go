@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// tokenFile has the users of the kubeconfigs: token, name, uid, groups.
+// tokenFile lists the users of the kubeconfigs: token, name, uid, groups.
 const tokenFile = "tokens.csv"
 
-// writeTrust fills the folder of the cluster with certificates, keys and the
-// two kubeconfigs: one for people and tests, one for the cluster's own parts.
-// Both are of group system:masters, so the parts need no roles of their own.
+// writeTrust fills the folder of the cluster with certificates, keys and three
+// kubeconfigs: for people and tests, for the cluster's own parts, and for kwok. All
+// their users are in the group system:masters, so the parts need no roles.
 func writeTrust(l layout, server string) error {
 	ca, err := newAuthority("testcluster")
 	if err != nil {
@@ -56,8 +56,8 @@ func writeServing(l layout, ca *authority) error {
 	return kubelet.write(l.dir, "kubelet")
 }
 
-// writeClients stores the key that signs service account tokens too: a
-// certificate is made for it because a pair is what we can make.
+// writeClients also stores the key that signs service account tokens. It has a
+// certificate only because keys are made in pairs with one.
 func writeClients(l layout, ca, frontProxy *authority) error {
 	proxy, err := frontProxy.issueClient("front-proxy-client")
 	if err != nil {
@@ -73,11 +73,11 @@ func writeClients(l layout, ca, frontProxy *authority) error {
 	return accounts.write(l.dir, "service-accounts")
 }
 
-// KubeletUser is whom the API server takes kwok for.
+// KubeletUser is the user name of kwok at the API server.
 const KubeletUser = "testcluster-kubelet"
 
-// writeKubeconfigs gives the users tokens: a client certificate is verified anew with each
-// request, which was a fourteenth of what the API server did in tests.
+// writeKubeconfigs gives the users tokens, since a client certificate is verified again for each
+// request, which was a fourteenth of the API server's work in tests.
 func writeKubeconfigs(l layout, ca *authority, server string) error {
 	users := map[string]string{
 		l.file("admin.kubeconfig"):      "testcluster-admin",

@@ -1,4 +1,4 @@
-// Package fakecloud does what a cloud's controllers do for a cluster: it makes
+// Package fakecloud does what a cloud's controllers do for a cluster: it creates
 // and deletes volumes for claims, and gives load balancers an address.
 //
 // It does not store data and does not forward traffic.
@@ -18,11 +18,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// retry is how long after an unsuccessful pass the next one begins.
+// retry is how long after a failed pass the next one begins.
 const retry = 250 * time.Millisecond
 
 // cloud sees the cluster through caches and writes what is missing. Each pass
-// looks at everything: a test cluster is small.
+// checks everything, since a test cluster is small.
 type cloud struct {
 	client   kubernetes.Interface
 	claims   corelisters.PersistentVolumeClaimLister
@@ -32,7 +32,7 @@ type cloud struct {
 	changed  chan struct{}
 }
 
-// Start makes the storage classes and serves the cluster until ctx ends.
+// Start creates the storage classes and serves the cluster until ctx ends.
 func Start(ctx context.Context, client kubernetes.Interface) error {
 	if err := createClasses(ctx, client); err != nil {
 		return err
@@ -72,7 +72,7 @@ func Start(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// note remembers that something has changed; one note is enough for a pass.
+// note records that something has changed; one note is enough for a pass.
 func (c *cloud) note() {
 	select {
 	case c.changed <- struct{}{}:
@@ -88,7 +88,7 @@ func (c *cloud) serve(ctx context.Context) {
 		case <-c.changed:
 		}
 		if c.pass(ctx) != nil {
-			// A conflict or a cache that lags: the next pass sees more.
+			// A conflict or a stale cache: the next pass sees more.
 			time.AfterFunc(retry, c.note)
 		}
 	}
@@ -99,7 +99,7 @@ func (c *cloud) pass(ctx context.Context) error {
 }
 
 // ignoreRace drops the errors of writing what another pass, or another writer,
-// has done already.
+// has already done.
 func ignoreRace(err error) error {
 	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/testcluster/fakenodes"
 )
 
-// balance gives each service of type LoadBalancer an address, unless it asks to
-// hang or is of a class that somebody else serves.
+// balance gives each Service of type LoadBalancer an address, unless it asks to
+// hang or has a loadBalancerClass, which somebody else serves.
 func (c *cloud) balance(ctx context.Context) error {
 	services, err := c.services.List(labels.Everything())
 	if err != nil {
@@ -42,8 +42,8 @@ func (c *cloud) giveAddress(ctx context.Context, service *corev1.Service) error 
 	return nil
 }
 
-// address is one of TEST-NET-2, chosen by the service's name: two services may
-// share one, and nothing is there anyway.
+// address returns an address in TEST-NET-2, chosen by the Service's name. Two Services
+// may share one, since nothing is there anyway.
 func address(service *corev1.Service) string {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(service.Namespace + "/" + service.Name))

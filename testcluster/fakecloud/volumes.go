@@ -18,12 +18,12 @@ const (
 	// provisioner is our name in storage classes and on volumes.
 	provisioner = "testcluster.kubectl-release.dev/volumes"
 
-	// Annotations by which Kubernetes and provisioners talk to each other.
+	// Annotations by which Kubernetes and provisioners communicate.
 	claimProvisioner = "volume.kubernetes.io/storage-provisioner"
 	provisionedBy    = "pv.kubernetes.io/provisioned-by"
 )
 
-// createClasses makes the default class "standard", which binds at once, and the
+// createClasses creates the default class "standard", which binds immediately, and the
 // class "on-first-use", which waits for a pod.
 func createClasses(ctx context.Context, client kubernetes.Interface) error {
 	classes := map[string]storagev1.VolumeBindingMode{
@@ -49,8 +49,8 @@ func createClasses(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// provision makes a volume for each claim that Kubernetes has handed to us: with
-// WaitForFirstConsumer that is when the scheduler has chosen a node.
+// provision creates a volume for each claim that Kubernetes has assigned to us, which it
+// does with WaitForFirstConsumer once the scheduler has chosen a node.
 func (c *cloud) provision(ctx context.Context) error {
 	claims, err := c.claims.List(labels.Everything())
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *cloud) createVolume(ctx context.Context, claim *corev1.PersistentVolume
 	return nil
 }
 
-// newVolume names a path that nobody will ever look at.
+// newVolume returns a volume with a path that nobody will ever look at.
 func newVolume(name string, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{provisionedBy: provisioner}},

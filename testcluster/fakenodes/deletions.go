@@ -9,10 +9,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// GuardDeletions has the API server refuse the deletions of pods by kubelet, a user, that nobody
-// has asked for. A kubelet ends the deletion of one pod, by its UID; kwok deletes by name alone
-// (deleteResource in sigs.k8s.io/kwok, pkg/kwok/controllers/pod_controller.go): when it is late it
-// would delete the pod that has been created under that name since.
+// GuardDeletions makes the API server refuse deletions of pods by the user kubelet unless somebody
+// asked for them. A real kubelet completes the deletion of one pod, by its UID; kwok deletes only by
+// name (deleteResource in sigs.k8s.io/kwok, pkg/kwok/controllers/pod_controller.go): when it is late
+// it would delete a pod that was since created with the same name.
 func GuardDeletions(ctx context.Context, client kubernetes.Interface, kubelet string) error {
 	const name = "kubelets-only-end-deletions"
 	policy := &admissionv1.ValidatingAdmissionPolicy{

@@ -18,9 +18,9 @@ import (
 // LogsKey is the annotation with the text that each container of a pod logs.
 const LogsKey = "testcluster.kubectl-release.dev/logs"
 
-// ServeLogs answers the API server's requests for logs of pods, on a port of the
-// loopback address that it returns, until ctx ends. Following a log ends at its
-// present end.
+// ServeLogs answers the API server's requests for pod logs, on a port of the
+// loopback address that it returns, until ctx ends. Following a log stops at its
+// current end.
 func ServeLogs(ctx context.Context, client kubernetes.Interface, certificate tls.Certificate) (int32, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,12 +55,12 @@ func answerLogs(w http.ResponseWriter, r *http.Request, client kubernetes.Interf
 	if limit, err := strconv.Atoi(r.URL.Query().Get("limitBytes")); err == nil {
 		text = text[:min(limit, len(text))]
 	}
-	// A client that has gone needs no answer.
+	// A client that is gone needs no response.
 	_, _ = fmt.Fprint(w, text)
 }
 
-// logText is what a container has logged: the pod's own text, or what fits its
-// behaviour.
+// logText returns what a container has logged: the text in the pod's annotation, or
+// one that fits its behaviour.
 func logText(pod *corev1.Pod, container string) string {
 	if text, found := pod.Annotations[LogsKey]; found {
 		return strings.TrimSuffix(text, "\n") + "\n"
@@ -75,7 +75,7 @@ func logText(pod *corev1.Pod, container string) string {
 	}
 }
 
-// lastLines returns the last count lines of text, or all when count is no number.
+// lastLines returns the last count lines of text, or all if count is not a number.
 func lastLines(text, count string) string {
 	n, err := strconv.Atoi(count)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package fakenodes makes nodes without machines: it creates Node objects that
-// kwok plays the kubelet for, says in stages how pods on them behave, and answers
-// the API server when somebody asks for a pod's logs.
+// Package fakenodes makes nodes without machines: it creates Node objects for which
+// kwok plays the kubelet, defines in stages how pods on them behave, and answers the
+// API server's requests for pod logs.
 //
 // It does not run containers and does not start kwok.
 package fakenodes
@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Create makes count nodes, node-1 to node-N, whose kubelet is reached at port
-// of the loopback address. Each offers cpu, memory, pods and ephemeral storage,
-// and is in a zone of its own out of three.
+// Create creates count nodes, node-1 to node-N, whose kubelet is reached at port
+// on the loopback address. Each offers CPU, memory, pods and ephemeral storage, and
+// they are distributed over three zones.
 func Create(ctx context.Context, client kubernetes.Interface, count int, port int32) error {
 	for i := range count {
 		node := newNode(i, port)

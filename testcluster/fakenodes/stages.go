@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// BehaveKey is the annotation or label by which a pod (or, for hang, a claim or
-// a service) asks for a behaviour other than the best:
+// BehaveKey is the annotation or label with which a pod (or, for hang, a claim or
+// a Service) asks for a behaviour other than success:
 //
-//	never-ready      runs, and is never ready
+//	never-ready      runs, but is never ready
 //	slow, slow:10s   is ready after 3 s, or after the time given
 //	crash            its containers crash again and again
 //	fail             ends with exit code 1 (with restartPolicy Always: crash)
 //	hang             stays pending; a claim is not bound, a load balancer gets no address
 //	image-missing    stays pending with ImagePullBackOff
-//	run              runs on though its restartPolicy is not Always
+//	run              keeps running although its restartPolicy is not Always
 //	slow-delete:10s  is gone 3 s after its deletion, or after the time given
 //
-// A label can't hold a colon: times are given by annotation.
+// A label can't contain a colon, so times need an annotation.
 const BehaveKey = "testcluster.kubectl-release.dev/behave"
 
-// Behaviour returns what an object with these annotations and labels is told
-// to do, without the time; the annotation wins.
+// Behaviour returns the behaviour that an object with these annotations and labels asks
+// for, without the time; the annotation takes precedence.
 func Behaviour(annotations, labels map[string]string) string {
 	told, found := annotations[BehaveKey]
 	if !found {
@@ -31,18 +31,18 @@ func Behaviour(annotations, labels map[string]string) string {
 	return name
 }
 
-// told is jq for the list of a behaviour and its argument.
+// told is a jq expression for the list of a pod's behaviour and its argument.
 const told = `(.metadata.annotations["` + BehaveKey + `"] // .metadata.labels["` + BehaveKey + `"] // "" | split(":"))`
 
-// behave is jq for the behaviour of a pod. A container that fails is started
-// again when restartPolicy is Always, and never when it is Never.
+// behave is a jq expression for the behaviour of a pod. A container that fails is
+// always restarted with restartPolicy Always, and never with Never.
 const behave = `(` + told + `[0] // "") as $b | .spec.restartPolicy as $p | ` +
 	`(if $b == "fail" and $p == "Always" then "crash" elif $b == "crash" and $p == "Never" then "fail" else $b end)`
 
 //go:embed stages.yaml
 var stages string
 
-// Stages returns the configuration of kwok.
+// Stages returns the configuration for kwok.
 func Stages() []byte {
 	return []byte(strings.NewReplacer("$behave", "("+behave+")", "$argument", "("+told+"[1])").Replace(stages))
 }

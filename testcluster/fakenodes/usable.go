@@ -13,8 +13,7 @@ import (
 )
 
 // WaitUntilUsable returns when count nodes are ready for pods and the default
-// namespace has what pods need: its service account and the authority's
-// certificate.
+// namespace has what pods need: its service account and the CA certificate.
 func WaitUntilUsable(ctx context.Context, client kubernetes.Interface, count int) error {
 	missing := "the first look"
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -28,7 +27,7 @@ func WaitUntilUsable(ctx context.Context, client kubernetes.Interface, count int
 	return nil
 }
 
-// findMissing names one thing that is not there yet, or nothing.
+// findMissing returns a description of one thing that is not ready yet, or "".
 func findMissing(ctx context.Context, client kubernetes.Interface, count int) (string, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -52,8 +51,8 @@ func findMissing(ctx context.Context, client kubernetes.Interface, count int) (s
 	return "", nil
 }
 
-// isReady is true for a node that pods can go to: the taint of new nodes is
-// taken away some time after the node has become ready.
+// isReady reports whether pods can be scheduled to a node: the taint of new nodes is
+// removed some time after the node has become ready.
 func isReady(node corev1.Node) bool {
 	if len(node.Spec.Taints) > 0 {
 		return false

@@ -1,6 +1,6 @@
-// Command kubectl is Kubernetes' own, with its plugin handler: `kubectl release` finds
-// kubectl-release in PATH. As a part of testcluster it would begin with all that a control
-// plane registers, which doubled its processor time.
+// Command kubectl is Kubernetes' own kubectl, with its plugin handler: `kubectl release` finds
+// kubectl-release in PATH. As a subcommand of testcluster it would first initialize everything
+// that a control plane registers, which doubled its CPU time.
 package main
 
 import (

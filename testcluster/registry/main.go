@@ -1,5 +1,5 @@
-// Command registry is distribution/distribution, the registry that others are
-// measured by, with the storage and the authentication that tests need and no clouds.
+// Command registry is distribution/distribution, the reference registry, with only the
+// storage and authentication that tests need, and no cloud drivers.
 //
 // Usage: registry serve CONFIG
 package main
@@ -16,6 +16,6 @@ import (
 
 func main() {
 	if registry.RootCmd.Execute() != nil {
-		os.Exit(1) // it has said why
+		os.Exit(1) // the command has printed why
 	}
 }

@@ -1,7 +1,7 @@
-// Command measure runs a program and prints what that took, as JSON with the fields of
-// clustertest.Usage. Linux counts the memory of a program from that of the process that
-// starts it (setmax_mm_hiwater_rss in fs/exec.c), and a test is a large process: so this one
-// stands between, and imports the standard library only, to stay small.
+// Command measure runs a program and prints what it used, as JSON with the fields of
+// clustertest.Usage. Linux includes the memory of the process that starts a program in the
+// program's peak (setmax_mm_hiwater_rss in fs/exec.c), and a test is a large process. Therefore
+// this one runs in between, and imports only the standard library, to stay small.
 //
 // Usage:
 //
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// endless is when a run is given up.
+// endless is how long a run may take before it is killed.
 const endless = 10 * time.Minute
 
 func main() {

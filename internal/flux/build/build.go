@@ -1,10 +1,10 @@
-// Package build makes the objects of a Flux Kustomization of a tree of files, with
+// Package build builds the objects of a Flux Kustomization from a tree of files, with
 // kustomize's own library: overlays, components, patches, images, generators. It
 // also post-renders what the chart of a HelmRelease renders.
 //
 // Nothing is fetched and nothing is run: remote bases are refused, and so are
 // plugins and charts that kustomize would render. It does not substitute
-// variables (package substitution).
+// variables: package substitution does.
 package build
 
 import (
@@ -25,13 +25,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// one keeps builds apart: kustomize has state of its own (kustomize#3659).
+// one serializes builds: kustomize has global state (kustomize#3659).
 var one sync.Mutex
 
-// Objects are what the Kustomization's path comes to: the kustomization there, or
-// one of all YAML below it, with the fields of spec on top. Errors name the
-// Kustomization; a folder that is not there, remote bases and what kustomize
-// refuses.
+// Objects returns what the Kustomization's path builds: the kustomization there, or
+// one generated from all YAML below it, with the fields of spec on top. A missing
+// folder, remote bases and what kustomize refuses are errors that name the
+// Kustomization.
 func Objects(tree fs.FS, k *flux.Kustomization) ([]map[string]any, error) {
 	dir := within(k.Spec.Path)
 	made, err := kustomization(tree, dir, k.Spec)
@@ -79,7 +79,7 @@ func run(over files, dir string) ([]map[string]any, error) {
 	return out, nil
 }
 
-// mark puts the common metadata and kustomize-controller's own labels on an
+// mark adds the common metadata and kustomize-controller's own labels to an
 // object.
 func mark(object map[string]any, k *flux.Kustomization) {
 	labels := map[string]string{
@@ -107,8 +107,8 @@ func set(object map[string]any, field string, values map[string]string) {
 	}
 }
 
-// fileOf is the name of the folder's kustomization, the default one where there is
-// none.
+// fileOf returns the name of the folder's kustomization file, the default name if
+// there is none.
 func fileOf(tree fs.FS, dir string) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if info, err := fs.Stat(tree, path.Join(dir, name)); err == nil && !info.IsDir() {
@@ -118,8 +118,8 @@ func fileOf(tree fs.FS, dir string) string {
 	return konfig.DefaultKustomizationFileName()
 }
 
-// kustomization is the folder's own, or one of all that is below it, with the
-// fields of spec (fluxcd/pkg kustomize.Generator).
+// kustomization returns the folder's own, or one generated from everything below
+// it, with the fields of spec (fluxcd/pkg kustomize.Generator).
 func kustomization(tree fs.FS, dir string, spec flux.KustomizationSpec) (*types.Kustomization, error) {
 	if info, err := fs.Stat(tree, dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("path %s is no folder of the repository", dir)
@@ -172,7 +172,7 @@ func selector(s *flux.Selector) *types.Selector {
 	}
 }
 
-// addImage merges with the entry of the same name.
+// addImage adds an image, or merges it with the entry of the same name.
 func addImage(out *types.Kustomization, image flux.Image) {
 	i := slices.IndexFunc(out.Images, func(have types.Image) bool { return have.Name == image.Name })
 	if i < 0 {
@@ -188,9 +188,9 @@ func addImage(out *types.Kustomization, image flux.Image) {
 	}
 }
 
-// below are all YAML files under a folder, and folders with a kustomization of
-// their own in place of what is in them. Hidden folders and files are left out,
-// as source-controller does with those of version control and CI.
+// below returns all YAML files under a folder, and folders with a kustomization of
+// their own instead of what is in them. Hidden folders and files are left out, as
+// source-controller does with those of version control and CI.
 func below(tree fs.FS, dir string) ([]string, error) {
 	var out []string
 	err := fs.WalkDir(tree, dir, func(p string, d fs.DirEntry, err error) error {

@@ -11,18 +11,18 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// files is a tree as kustomize wants it: paths begin with /, the tree's root, and
-// nothing leads out of it. It can't be written.
+// files presents a tree as kustomize wants it: paths begin with /, the tree's root,
+// and nothing leads out of it. It is read-only.
 type files struct {
 	tree fs.FS
-	// root is the kustomization of the folder that is built, in the place of what is
-	// there.
+	// root is the kustomization of the folder that is built, by path; it replaces the
+	// file in the tree.
 	root map[string][]byte
 }
 
 var errReadOnly = errors.New("the tree can't be written")
 
-// within is the path in the tree.
+// within returns the path in the tree.
 func within(name string) string {
 	name = strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(name)), "/")
 	if name == "" {
@@ -60,7 +60,7 @@ func (f files) ReadDir(name string) ([]string, error) {
 	return out, err
 }
 
-// CleanedAbs tells folder and file of a path.
+// CleanedAbs returns the folder and the file of a path.
 func (f files) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 	whole := "/" + strings.TrimPrefix(within(name), ".")
 	switch {

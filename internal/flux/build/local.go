@@ -11,8 +11,8 @@ import (
 )
 
 // local refuses what kustomize would fetch or run, in the kustomization of a
-// folder and in all that it names: kustomize itself clones what looks like a
-// repository before it says a word.
+// folder and in everything that it names: kustomize itself would clone what looks
+// like a repository without asking.
 func local(over files, dir string, k *types.Kustomization, path []string) error {
 	if slices.Contains(path, dir) {
 		return fmt.Errorf("the kustomization in %s is its own base", dir)
@@ -34,7 +34,7 @@ func local(over files, dir string, k *types.Kustomization, path []string) error 
 	return nil
 }
 
-// folder looks into a base or component.
+// folder checks a base or component.
 func folder(over files, dir, name string, trail []string) error {
 	at := within(path.Join(dir, name))
 	if !over.Exists(at) || strings.HasPrefix(path.Join(dir, name), "..") {
@@ -54,7 +54,7 @@ func folder(over files, dir, name string, trail []string) error {
 	return local(over, at, next, trail)
 }
 
-// named are the files and folders that a kustomization names.
+// named returns the files and folders that a kustomization names.
 func named(k *types.Kustomization) []string {
 	out := slices.Concat(k.Resources, k.Bases, k.Components, k.Crds, k.Configurations, k.Generators, k.Transformers, k.Validators)
 	for _, p := range k.PatchesStrategicMerge {
@@ -90,8 +90,8 @@ func sources(s types.KvPairSources) []string {
 	return out
 }
 
-// remote says whether kustomize could take the name for a URL or a repository.
-// A patch in place has more than one line.
+// remote reports whether kustomize could take the name for a URL or a repository.
+// A name of several lines is an inline patch.
 func remote(name string) bool {
 	if strings.Contains(name, "\n") {
 		return false

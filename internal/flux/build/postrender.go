@@ -23,14 +23,14 @@ const (
 	separate = "separate"
 )
 
-// sourceAnnotation keeps the file that an object came from while kustomize, which
-// drops comments, has it. It is Helm 4's.
+// sourceAnnotation carries the file that an object came from through kustomize,
+// which drops comments. It is Helm 4's.
 const sourceAnnotation = "postrenderer.helm.sh/postrender-filename"
 
 // PostRender rewrites what a chart renders as helm-controller does: the
 // post-renderers in order, then the common metadata, then the origin labels,
-// which win. text is a manifest with a "# Source:" line in each document, hooks
-// included; so is the result. Errors are kustomize's.
+// which win. text is a manifest with a "# Source:" line in each document, including
+// hooks, and so is the result. Errors are kustomize's.
 func PostRender(hr *flux.HelmRelease, text string) (string, error) {
 	var streams [2][]string
 	var hooks []string
@@ -63,7 +63,7 @@ func PostRender(hr *flux.HelmRelease, text string) (string, error) {
 	return out.String(), nil
 }
 
-// hook says whether a document is one.
+// hook reports whether a document is a hook.
 func hook(doc string) (bool, error) {
 	var head struct {
 		Metadata struct {
@@ -77,8 +77,8 @@ func hook(doc string) (bool, error) {
 	return is, nil
 }
 
-// rewrite post-renders a stream. An object whose annotations a patch has replaced
-// has lost its file: it gets one that begins with lost, as Helm names it.
+// rewrite post-renders a stream of documents. An object whose annotations a patch
+// has replaced has lost its file name: it gets one that begins with lost, as in Helm.
 func rewrite(hr *flux.HelmRelease, docs []string, lost string, out *strings.Builder) error {
 	if len(docs) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func rewrite(hr *flux.HelmRelease, docs []string, lost string, out *strings.Buil
 	return nil
 }
 
-// read parses documents and notes in each where it came from.
+// read parses documents and annotates each object with the file it came from.
 func read(docs []string) (resmap.ResMap, error) {
 	factory := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
 	all := resmap.New()
@@ -172,7 +172,7 @@ func patched(objects resmap.ResMap, k *flux.KustomizeRenderer) (resmap.ResMap, e
 	}).Run(memory, ".")
 }
 
-// labelled puts the common metadata and the origin labels on every object.
+// labelled adds the common metadata and the origin labels to every object.
 func labelled(hr *flux.HelmRelease, objects resmap.ResMap) error {
 	metadata := func(field string) []types.FieldSpec {
 		return []types.FieldSpec{{Path: "metadata/" + field, CreateIfNotPresent: true}}

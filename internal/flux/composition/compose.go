@@ -1,8 +1,8 @@
-// Package composition puts the values of a HelmRelease together as
-// helm-controller does, its quirks with targetPath included, and says what has
-// no effect, what was left out and what is not known.
+// Package composition composes the values of a HelmRelease as helm-controller
+// does, including its quirks with targetPath, and says what has no effect, what
+// was skipped and what is not known.
 //
-// It fetches nothing: ConfigMaps and Secrets come from a lookup.
+// It fetches nothing: ConfigMaps and Secrets come from a Lookup.
 package composition
 
 import (
@@ -17,28 +17,28 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// Found is how much is known of what a reference names.
+// Found is how much is known about what a reference names.
 type Found int
 
 const (
 	// Missing is an object or a key that is not there.
 	Missing Found = iota
-	// Known is content that is at hand.
+	// Known is content that is available.
 	Known
-	// Unknown is content that exists, or may, and can't be read: a Secret that is
-	// encrypted, made in the cluster, or forbidden.
+	// Unknown is content that exists, or may exist, and can't be read: a Secret that
+	// is encrypted, created in the cluster, or forbidden.
 	Unknown
 )
 
-// Lookup gives the content of the key of a ConfigMap or Secret in the
-// HelmRelease's own namespace. The object is always of the cluster that Flux
+// Lookup returns the content of a key of a ConfigMap or Secret in the
+// HelmRelease's own namespace. The object is always in the cluster that Flux
 // runs in.
 type Lookup func(ref flux.ValuesReference) (data []byte, found Found)
 
 // Composed are the values of a HelmRelease.
 type Composed struct {
-	// Values are the result. Where a targetPath's content is not known a marker
-	// stands, see Marker.
+	// Values are the result. Where a targetPath's content is not known there is a
+	// marker, see Marker.
 	Values map[string]any
 	// Unknown are the references whose content is not known. When there are any,
 	// Values are an estimate and their digest says nothing.
@@ -69,29 +69,29 @@ func (e *Error) Error() string {
 		kind, e.Namespace, e.Reference.Name, e.Reference.Key(), e.Err)
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Marker is the text that stands for content that is not known. It is the same
-// on every side of a comparison, so that it makes no difference.
+// Marker returns the text that stands for content that is not known. It is the same
+// on both sides of a comparison, so it makes no difference.
 func Marker(namespace string, r flux.ValuesReference) string {
 	return fmt.Sprintf(unknownPrefix+"%s/%s/%s %s)", r.Kind, namespace, r.Name, r.Key())
 }
 
-// unknownPrefix begins a marker, that of package substitution included.
+// unknownPrefix begins a marker, also those of package substitution.
 const unknownPrefix = "(unknown "
 
-// Marked says whether a text holds a marker.
+// Marked reports whether a text contains a marker.
 func Marked(text string) bool { return strings.Contains(text, unknownPrefix) }
 
 // Compose merges valuesFrom in order and spec.values on top (fluxcd/pkg
 // chartutil.ChartValuesFromReferences). A reference with a targetPath sets one
-// value instead: spec.values are merged before it is set, and at the end once
-// more, so that it loses against them in most places. As the first of
-// valuesFrom it changes nested tables of spec.values themselves and wins.
+// value instead: spec.values are merged before it is set, and once more at the
+// end, so in most places they win over it. As the first of valuesFrom it changes
+// the nested maps of spec.values themselves and wins.
 //
-// Errors are of type *Error: what is missing and not optional, and content
-// that is no table or can't be set.
+// Errors are of type *Error: a reference that is missing and not optional, and
+// content that is not a map or can't be set.
 func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 	out := &Composed{}
 	inline := hr.InlineValues()
@@ -141,11 +141,11 @@ func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 	return out, nil
 }
 
-// ErrNotFound says that an object or its key is missing.
+// ErrNotFound is the reason of an Error for a missing object or key.
 var ErrNotFound = fmt.Errorf("object or key not found")
 
-// read reads a values file as Helm's ReadValues: one document, numbers as they
-// are written.
+// read reads a values file as Helm's ReadValues does: one document, with numbers
+// as they are written.
 func read(data []byte) (map[string]any, error) {
 	if _, err := values.CheckYAML(data, "values"); err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ type assignment struct {
 	literal bool
 }
 
-// apply sets the value in the grammar of --set: {a,b} is a list, a comma ends the
-// value, and quotes around it keep it text. A literal value is text as it is.
+// apply sets the value in the syntax of --set: {a,b} is a list, a comma ends the
+// value, and quotes around it make it a string. A literal value is a string as it is.
 func (a assignment) apply(table map[string]any) error {
 	value, quoted := a.value, a.literal
 	switch {
@@ -33,10 +33,10 @@ func enclosed(s, quote string) bool {
 	return strings.HasPrefix(s, quote) && strings.HasSuffix(s, quote)
 }
 
-// escaper takes what --set would read as grammar for text.
+// escaper escapes what --set would read as syntax.
 var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`)
 
-// lost says so when the result does not have what was set, and who has it.
+// lost returns a note if the result does not have what was set, with what overrides it.
 func (a assignment) lost(result, inline map[string]any) []string {
 	alone := map[string]any{}
 	if a.apply(alone) != nil || holds(result, alone) {
@@ -49,8 +49,8 @@ func (a assignment) lost(result, inline map[string]any) []string {
 	return []string{fmt.Sprintf("spec.valuesFrom[%d]: targetPath %s has no effect, %s sets it", a.entry, a.path, by)}
 }
 
-// holds says whether all that was set is in the result. What an index left
-// empty in a list is not asked for.
+// holds reports whether all that was set is in the result. List items that an
+// index has left empty are ignored.
 func holds(result, set any) bool {
 	switch set := set.(type) {
 	case map[string]any:
@@ -73,7 +73,7 @@ func holds(result, set any) bool {
 	return reflect.DeepEqual(result, set)
 }
 
-// touches says whether the table has something at the place that was set.
+// touches reports whether the table has something at the path that was set.
 func touches(table, set map[string]any) bool {
 	for k, v := range set {
 		there, ok := table[k]

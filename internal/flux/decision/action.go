@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// release is the loop of a pass: the state, and the action for it.
+// release is the core of a pass: it determines the state, and the action for it.
 func (in Input) release() Decision {
 	f := in.state()
 	var d Decision
@@ -26,8 +26,8 @@ func (in Input) release() Decision {
 	return d
 }
 
-// actionFor is helm-controller's table of actions. The counters are those after
-// a reset.
+// actionFor is helm-controller's table of actions. The failure counters are those
+// after a reset.
 func (in Input) actionFor(f found) Decision {
 	hr := in.HelmRelease
 	switch f.state {
@@ -71,7 +71,7 @@ func (in Input) unlessExhausted(a Action, r flux.Remedy, why string) Decision {
 	return in.exceeded()
 }
 
-// exceeded is the end of the tries, in helm-controller's words.
+// exceeded returns the decision when no retries are left, with helm-controller's reason.
 func (in Input) exceeded() Decision {
 	hr := in.HelmRelease
 	active, _ := hr.ActiveRemedy()
@@ -79,7 +79,7 @@ func (in Input) exceeded() Decision {
 		hr.Status.LastAttemptedReleaseAction, active.Failures))
 }
 
-// failed is the action for a revision that has failed, or whose test has.
+// failed returns the action for a revision that has failed, or whose test has.
 func (in Input) failed(why string) Decision {
 	hr := in.HelmRelease
 	if retry := hr.ActiveRetry(); retry != nil {
@@ -110,8 +110,8 @@ func (in Input) failed(why string) Decision {
 	return d
 }
 
-// rollbackTarget is the newest good snapshot behind the first, of snapshots
-// that are sorted.
+// rollbackTarget returns the newest good snapshot after the first; history is
+// sorted, newest first.
 func rollbackTarget(history []flux.Snapshot, ignoreTests bool) (flux.Snapshot, bool) {
 	for _, s := range history[min(1, len(history)):] {
 		if good(s, ignoreTests) {
@@ -127,7 +127,7 @@ func good(s flux.Snapshot, ignoreTests bool) bool {
 		(ignoreTests || !s.TestIn(flux.TestFailed))
 }
 
-// verified says whether the snapshot's record is stored and unchanged.
+// verified reports whether the snapshot's record is stored and unchanged.
 func (in Input) verified(s flux.Snapshot) bool {
 	i := slices.IndexFunc(in.Records, func(r *release.Revision) bool { return r.Version == s.Version })
 	if i < 0 {
@@ -137,8 +137,7 @@ func (in Input) verified(s flux.Snapshot) bool {
 	return err == nil && same
 }
 
-// follow adds what comes behind the action when it goes well, and what when it
-// does not.
+// follow adds what happens after the action when it succeeds, and when it fails.
 func (in Input) follow(d *Decision) {
 	switch d.Action {
 	case Unlock:
@@ -156,9 +155,9 @@ func (in Input) follow(d *Decision) {
 	}
 }
 
-// afterRemedy is what comes behind a remediation: another try, as long as there
-// are some. The install behind the uninstall of an upgrade has a budget of its
-// own.
+// afterRemedy returns what follows a remediation: another try, while there are
+// any left. The install that follows the uninstall of an upgrade has retries of
+// its own.
 func (in Input) afterRemedy(a Action) Action {
 	remedy, _ := in.HelmRelease.ActiveRemedy()
 	afterUpgrade := a == Uninstall && in.HelmRelease.Status.LastAttemptedReleaseAction == flux.AttemptUpgrade
@@ -171,8 +170,8 @@ func (in Input) afterRemedy(a Action) Action {
 	return Upgrade
 }
 
-// unlocked is the input behind an unlock: the revision has failed, and the
-// snapshot of it, if there is one, says so.
+// unlocked returns the input after an unlock: the revision has failed, and its
+// snapshot, if there is one, says so.
 func (in Input) unlocked() Input {
 	r := in.newest()
 	failed := r.WithStatus(release.StatusFailed, fmt.Sprintf("Release unlocked from stale '%s' state", r.Info.Status))

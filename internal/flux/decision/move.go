@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// move is a HelmRelease that means another release than its status: the old one
-// is uninstalled, the history is cleared, and the next pass begins anew.
-// Nothing moves that was not released yet.
+// move decides about a HelmRelease that names another release than its status
+// does: the old one is uninstalled, the history is cleared, and the next pass
+// starts afresh. A HelmRelease that was not released yet does not move.
 func move(in Input) (Decision, bool) {
 	hr := in.HelmRelease
 	history := hr.Status.Snapshots()
@@ -33,8 +33,8 @@ func move(in Input) (Decision, bool) {
 	return d, true
 }
 
-// moved names what differs. A chart whose name is not known is taken for the
-// same.
+// moved returns what differs. A chart whose name is not known is assumed to be
+// the same.
 func moved(hr *flux.HelmRelease, was flux.Snapshot, chart string) (what, from, to string) {
 	switch {
 	case hr.StorageNamespace() != hr.Status.StorageNamespace:
@@ -49,9 +49,9 @@ func moved(hr *flux.HelmRelease, was flux.Snapshot, chart string) (what, from, t
 	return "", "", ""
 }
 
-// afterMove is what the pass behind the uninstall does. Its records are those of
-// the new name; where that is the old one, they are gone with the release, or
-// say that it is uninstalled.
+// afterMove returns what the pass after the uninstall does. Its records are those
+// of the new name; if that is the old one, they are gone with the release, or say
+// that it is uninstalled.
 func afterMove(in Input, was flux.Snapshot) []Action {
 	next := *in.HelmRelease
 	s := &next.Status

@@ -9,11 +9,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Notes are sentences about the decision that a reviewer should read and no
-// condition of Flux says before: whether a stalled release is tried again, what a
-// failure comes to, and which fields have changed without an effect now. base
-// is the HelmRelease before the change that is planned, nil when it is new or
-// nothing is compared.
+// Notes returns sentences about the decision that a reviewer should read and that
+// no condition of Flux says beforehand: whether a stalled release is retried, what
+// a failure leads to, and which changed fields have no effect yet. base is the
+// HelmRelease before the planned change, nil when it is new or nothing is compared.
 func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 	hr := in.HelmRelease
 	var out []string
@@ -45,22 +44,22 @@ func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 	return out
 }
 
-// nameInUse says whether an install runs into a release that was uninstalled with its
+// nameInUse reports whether an install runs into a release that was uninstalled with its
 // history kept.
 func (in Input) nameInUse(d Decision) bool {
 	newest, install := in.newest(), in.HelmRelease.Spec.Install
 	return d.Action == Install && newest != nil && newest.Info.Status == release.StatusUninstalled && (install == nil || !install.Replace)
 }
 
-// compared are the fields of spec that a pass looks at, or that make it another
-// one. A change of any other is no reason for a release.
+// compared are the fields of spec that a pass looks at, or that change what the pass
+// does. A change of any other field is no reason for a release.
 var compared = []string{
 	"chart", "chartRef", "values", "valuesFrom", "postRenderers", "commonMetadata", "releaseName", "targetNamespace",
 	"storageNamespace", "suspend", "dependsOn", "test.enable", "test.ignoreFailures", "test.filters", "driftDetection",
 	"kubeConfig", "serviceAccountName",
 }
 
-// isCompared says whether a pass looks at a field, by its path without "spec.".
+// isCompared reports whether a pass looks at a field, given its path without "spec.".
 func isCompared(path string) bool {
 	return slices.ContainsFunc(compared, func(field string) bool {
 		rest, ok := strings.CutPrefix(path, field)
@@ -68,8 +67,8 @@ func isCompared(path string) bool {
 	})
 }
 
-// Uncompared are the fields of spec that differ and that helm-controller does not
-// compare: "spec.timeout", "spec.upgrade.remediation.retries".
+// Uncompared returns the fields of spec that differ and that helm-controller does not
+// compare, such as "spec.timeout" or "spec.upgrade.remediation.retries".
 func Uncompared(base, head *flux.HelmRelease) []string {
 	var out []string
 	for _, change := range fielddiff.Compare(base.Object, head.Object) {

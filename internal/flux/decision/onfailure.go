@@ -11,21 +11,21 @@ import (
 // OnFailure is what follows when an install or upgrade fails after it has
 // written a record.
 type OnFailure struct {
-	// Action is RollBack, Uninstall, Upgrade (RetryOnFailure, or a target that is lost) or
+	// Action is RollBack, Uninstall, Upgrade (RetryOnFailure, or a lost target) or
 	// Stall.
 	Action Action
-	// Target is the revision that is rolled back to, or would be if its record were there.
+	// Target is the revision to roll back to, also if its record is lost.
 	Target int
-	// Retries is how often it is tried again, below 0 for ever.
+	// Retries is how often it is retried; a negative number means for ever.
 	Retries int
 	// Interval is that of RetryOnFailure.
 	Interval time.Duration
-	// NoTarget says that a rollback is asked for and there is nothing to roll back
-	// to: helm-controller stalls with MissingRollbackTarget.
+	// NoTarget reports whether a rollback is asked for and there is nothing to roll
+	// back to: helm-controller stalls with MissingRollbackTarget.
 	NoTarget bool
 }
 
-// String is a sentence without a full stop.
+// String returns a sentence without a full stop.
 func (f OnFailure) String() string {
 	retries := fmt.Sprintf("retried up to %d times", f.Retries)
 	if f.Retries < 0 {
@@ -46,9 +46,9 @@ func (f OnFailure) String() string {
 	return "if it fails the HelmRelease stalls and the failed revision stays"
 }
 
-// onFailure foresees the failure of the decision's install or upgrade: the
-// history then is the failed revision on top of today's, or alone, where
-// helm-controller clears it.
+// onFailure predicts what follows if the decision's install or upgrade fails: the
+// history then is the failed revision on top of today's, or only the failed one
+// where helm-controller clears the history.
 func (in Input) onFailure(d *Decision) *OnFailure {
 	next := *in.HelmRelease
 	history := append([]flux.Snapshot{{}}, next.Status.Snapshots()...)
@@ -85,9 +85,9 @@ func (in Input) onFailure(d *Decision) *OnFailure {
 	return out
 }
 
-// pruned says whether a record is deleted when the next one is written: before it writes
-// one Helm deletes the oldest beyond spec.maxHistory, but not the newest that is deployed
-// (Helm 4, pkg/storage Create).
+// pruned reports whether a record is deleted when the next one is written: before writing
+// one, Helm deletes the oldest beyond spec.maxHistory, except for the newest that is
+// deployed (Helm 4, pkg/storage Create).
 func (in Input) pruned(version int) bool {
 	keep := in.HelmRelease.MaxHistory() - 1
 	if keep < 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Next is what the next pass would do first, and what would follow.
+// Next returns what the next pass would do first, and what would follow.
 func Next(in Input) Decision {
 	hr := in.HelmRelease
 	if hr.Metadata.DeletionTimestamp != nil {
@@ -37,7 +37,7 @@ func Next(in Input) Decision {
 	return d
 }
 
-// deletion is the end of a HelmRelease.
+// deletion decides about a HelmRelease that is being deleted.
 func deletion(hr *flux.HelmRelease) Decision {
 	switch {
 	case hr.Spec.Suspend:
@@ -81,7 +81,7 @@ func prerequisites(in Input) (Decision, bool) {
 	return Decision{}, false
 }
 
-// decide says whether the dependency holds the release back.
+// decide reports whether the dependency holds the release back, and the decision if so.
 func (d Dependency) decide() (Decision, bool) {
 	switch {
 	case d.HelmRelease == nil:
@@ -102,7 +102,7 @@ func (d Dependency) ready() bool {
 	return d.Expression && d.Ready || !d.Expression && Ready(d.HelmRelease)
 }
 
-// NotReady is why the dependency holds the release back, in helm-controller's words;
+// NotReady returns why the dependency holds the release back, in helm-controller's words;
 // "" when it does not.
 func (d Dependency) NotReady() string {
 	switch {
@@ -120,14 +120,14 @@ func (d Dependency) NotReady() string {
 	return fmt.Sprintf("dependency '%s' is not ready", d.Name)
 }
 
-// Ready says whether others that depend on the HelmRelease may go on: its status
-// is of its generation and it is Ready.
+// Ready reports whether others that depend on the HelmRelease may proceed: its
+// status is that of its generation and it is Ready.
 func Ready(hr *flux.HelmRelease) bool {
 	return hr.Metadata.Generation == hr.Status.ObservedGeneration && flux.ConditionTrue(hr.Status.Conditions, "Ready")
 }
 
-// resetReason is why the counters of failures start anew. What is not known is
-// taken for unchanged.
+// resetReason returns why the failure counters are reset, "" when they are not.
+// What is not known is assumed to be unchanged.
 func resetReason(in Input) string {
 	hr, s := in.HelmRelease, in.HelmRelease.Status
 	switch {
@@ -143,20 +143,20 @@ func resetReason(in Input) string {
 	return ""
 }
 
-// requested says whether an annotation asks for something that was not handled
-// yet: it has to be equal to requestedAt, both of them new.
+// requested reports whether an annotation asks for something that was not handled
+// yet: it has to equal requestedAt, and both have to be new.
 func requested(hr *flux.HelmRelease, annotation, handled string) bool {
 	at, ok := hr.Metadata.Annotations[annotation]
 	asked, asks := hr.Metadata.Annotations[flux.AnnotationRequestedAt]
 	return ok && asks && at == asked && hr.Status.LastHandledReconcileAt != asked && handled != at
 }
 
-// forced says whether an install or upgrade is asked for.
+// forced reports whether an install or upgrade is forced by annotation.
 func (in Input) forced() bool {
 	return requested(in.HelmRelease, flux.AnnotationForceAt, in.HelmRelease.Status.LastHandledForceAt)
 }
 
-// newest is the record with the highest revision, nil when there is none.
+// newest returns the record with the highest revision, nil when there is none.
 func (in Input) newest() *release.Revision {
 	var out *release.Revision
 	for _, r := range in.Records {

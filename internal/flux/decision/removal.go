@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// Removed is what becomes of a release whose HelmRelease vanishes from the
-// repository. owner is the Kustomization that has applied it, nil when there is
-// none that is known.
+// Removed returns what happens to a release whose HelmRelease is removed from the
+// repository. owner is the Kustomization that has applied it, nil when none is
+// known.
 func Removed(hr *flux.HelmRelease, owner *flux.Kustomization) Decision {
 	switch {
 	case owner == nil:
@@ -24,9 +24,9 @@ func Removed(hr *flux.HelmRelease, owner *flux.Kustomization) Decision {
 	return decide(Uninstall, "Deleted", fmt.Sprintf("Kustomization %s prunes: the HelmRelease is deleted, and the release uninstalled", owner))
 }
 
-// Cycles are the circles of spec.dependsOn, each beginning and ending with the
-// same "namespace/name". helm-controller does not notice: all of a circle wait
-// for ever. A dependency that is none of the HelmReleases ends a path.
+// Cycles returns the cycles of spec.dependsOn, each beginning and ending with the
+// same "namespace/name". helm-controller does not notice them: all HelmReleases of
+// a cycle wait for ever. A dependency that is not among releases ends a path.
 func Cycles(releases []*flux.HelmRelease) [][]string {
 	s := search{needs: map[string][]string{}, done: map[string]bool{}}
 	for _, hr := range releases {

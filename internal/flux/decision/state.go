@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// found is how the release stands, and why.
+// found is the state of the release, and why.
 type found struct {
 	state State
 	why   string
-	// err is why the state can't be told.
+	// err is why the state can't be determined.
 	err error
 }
 
-// state finds out how the release stands: the first rule that fits.
+// state determines the state of the release: the first rule that applies.
 func (in Input) state() found {
 	if in.Obstacles.Records != nil {
 		return found{Undetermined, "", fmt.Errorf("failed to retrieve last release from storage: %w", in.Obstacles.Records)}
@@ -52,11 +52,11 @@ func (in Input) state() found {
 	return found{state: Undetermined, err: fmt.Errorf("unable to determine state for release with status '%s'", r.Info.Status)}
 }
 
-// pending are the statuses of a lock. Helm does not count uninstalling among
-// them.
+// pending reports whether a status counts as locked. Helm does not count
+// uninstalling.
 func pending(s release.Status) bool { return s.Pending() && s != release.StatusUninstalling }
 
-// deployed compares a revision that is deployed with what it should be.
+// deployed compares a deployed revision with what it should be.
 func (in Input) deployed(r *release.Revision, cur flux.Snapshot) found {
 	hr := in.HelmRelease
 	was := r.Chart.Metadata
@@ -96,8 +96,8 @@ func valuesDiffer(hr *flux.HelmRelease) string {
 	return "the values change"
 }
 
-// rendering says whether the post-renderers or the common metadata have changed,
-// which is looked at for a new generation alone.
+// rendering returns whether the post-renderers or the common metadata have changed,
+// as a sentence or "". They are compared only for a new generation.
 func (in Input) rendering() string {
 	hr := in.HelmRelease
 	switch {
@@ -110,7 +110,7 @@ func (in Input) rendering() string {
 	return ""
 }
 
-// drift is asked for last, when all else is in sync.
+// drift comes last, when everything else is in sync.
 func (in Input) drift() found {
 	if in.HelmRelease.DriftMode() != "" {
 		switch in.Drift {

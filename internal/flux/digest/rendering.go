@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// PostRenderers is the digest of spec.postRenderers for
+// PostRenderers returns the digest of spec.postRenderers for
 // status.observedPostRenderersDigest, "" when they are not set.
 func PostRenderers(p []flux.PostRenderer) string {
 	if p == nil {
@@ -18,7 +18,7 @@ func PostRenderers(p []flux.PostRenderer) string {
 	return ofJSON(p)
 }
 
-// CommonMetadata is the digest of spec.commonMetadata for
+// CommonMetadata returns the digest of spec.commonMetadata for
 // status.observedCommonMetadataDigest, "" when it is not set.
 func CommonMetadata(m *flux.CommonMetadata) string {
 	if m == nil {
@@ -27,8 +27,8 @@ func CommonMetadata(m *flux.CommonMetadata) string {
 	return ofJSON(m)
 }
 
-// ofJSON is the digest of a line of JSON, its end included. The types hold texts
-// alone, which can't fail to encode.
+// ofJSON returns the digest of a line of JSON, including the line feed. The types
+// hold only strings, which can't fail to encode.
 func ofJSON(v any) string {
 	var out bytes.Buffer
 	_ = json.NewEncoder(&out).Encode(v)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// observation is what helm-controller keeps of a record for the digest, in its
-// order of the fields (internal/release.Observation).
+// observation is what helm-controller digests of a record, in its order of
+// fields (internal/release.Observation).
 type observation struct {
 	Name          string         `json:"name"`
 	Version       int            `json:"version"`
@@ -27,8 +27,8 @@ type observation struct {
 	OCIDigest     string         `json:"ociDigest,omitempty"`
 }
 
-// hook has the fields of a hook in the order of Helm's type: the last run
-// stands in their middle.
+// hook has the fields of a hook in the order of Helm's type: the last run is in
+// the middle.
 type hook struct {
 	Name              string            `json:"name,omitempty"`
 	Kind              string            `json:"kind,omitempty"`
@@ -41,10 +41,10 @@ type hook struct {
 	OutputLogPolicies []manifest.Policy `json:"output_log_policies,omitempty"`
 }
 
-// Record is the digest of a release record, "sha256:…", as it stands in
-// status.history. ociDigest is that of the chart's artifact, which the record
-// does not hold: the snapshot's ociDigest. Tests are left out, since anybody may
-// run them. Errors: a record of which only a part was read.
+// Record returns the digest of a release record, "sha256:…", as in status.history.
+// ociDigest is that of the chart's artifact, which the record does not hold: the
+// snapshot's ociDigest. Tests are not included, since anybody may run them. A record
+// of which only the outline was read is an error.
 func Record(r *release.Revision, ociDigest string) (string, error) {
 	data, err := encode(r, ociDigest)
 	if err != nil {
@@ -53,9 +53,9 @@ func Record(r *release.Revision, ociDigest string) (string, error) {
 	return digest.Canonical.FromBytes(data).String(), nil
 }
 
-// VerifyRecord says whether the snapshot was taken of the record, whatever
-// algorithm its digest has. One of another apiVersion was made by an older
-// helm-controller: any record does. Errors are those of Record.
+// VerifyRecord reports whether the snapshot was taken of the record, whatever
+// algorithm its digest uses. A snapshot with another apiVersion was made by an older
+// helm-controller: it matches any record. Errors are those of Record.
 func VerifyRecord(s flux.Snapshot, r *release.Revision) (bool, error) {
 	if s.APIVersion != flux.SnapshotAPIVersion {
 		return true, nil

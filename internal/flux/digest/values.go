@@ -1,9 +1,9 @@
 // Package digest computes the digests by which helm-controller knows whether
-// something has changed: of values, of release records, of post-renderers and
-// common metadata. They are equal, byte for byte, to those in the status of a
-// HelmRelease; ../../../shared/flux holds recorded ones.
+// something has changed: of values, release records, post-renderers and common
+// metadata. They equal, byte for byte, those in the status of a HelmRelease;
+// ../../../shared/flux has recorded ones.
 //
-// It reads records as values and decides nothing.
+// It is given records as Go values and decides nothing.
 package digest
 
 import (
@@ -16,9 +16,9 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Values is the digest of composed values, "sha256:…": that of their YAML with
-// the keys of every table sorted, and of nothing when there are none
-// (fluxcd/pkg chartutil.DigestValues). Errors: values that YAML can't hold.
+// Values returns the digest of composed values, "sha256:…": that of their YAML with
+// the keys of every map sorted, or of no bytes when there are none (fluxcd/pkg
+// chartutil.DigestValues). Values that YAML can't represent are an error.
 func Values(values map[string]any) (string, error) {
 	if len(values) == 0 {
 		return digest.Canonical.FromBytes(nil).String(), nil
@@ -32,7 +32,7 @@ func Values(values map[string]any) (string, error) {
 	return digest.Canonical.FromBytes(data).String(), nil
 }
 
-// sortTable sorts by key, all the way down.
+// sortTable sorts a map by key, recursively.
 func sortTable(table yaml.MapSlice) {
 	slices.SortFunc(table, func(a, b yaml.MapItem) int {
 		return strings.Compare(fmt.Sprint(a.Key), fmt.Sprint(b.Key))

@@ -1,5 +1,5 @@
-// Package drift is what spec.driftDetection of a HelmRelease leaves alone of the differences
-// between live objects and the stored manifest (fluxcd/pkg/ssa/jsondiff). It compares
+// Package drift says which differences between live objects and the stored manifest
+// spec.driftDetection of a HelmRelease ignores (fluxcd/pkg/ssa/jsondiff). It compares
 // nothing itself: it is given the steps of a plan that corrects them.
 package drift
 
@@ -18,16 +18,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// driftDetection is the label or annotation of objects that are not compared, with the
-// value "disabled".
+// driftDetection is the label or annotation that, with the value "disabled", keeps an object
+// from being compared.
 const driftDetection = flux.HelmGroup + "/driftDetection"
 
-// Refused says that no dry run could be made of an object.
+// Refused reports whether an object has a blocking problem: its dry run was refused.
 func Refused(p *plan.Document, id manifest.ID) bool {
 	return slices.ContainsFunc(p.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == id })
 }
 
-// Overlook is what of a step that corrects drift helm-controller does not compare:
+// Overlook returns what helm-controller does not compare in a step that corrects drift:
 // objects that say so, paths of spec.driftDetection.ignore, which are sent as they are live,
 // and labels and annotations beyond those of the manifest.
 func Overlook(hr *flux.HelmRelease, s *plan.Step) plan.Overlooked {
@@ -44,7 +44,7 @@ func Overlook(hr *flux.HelmRelease, s *plan.Step) plan.Overlooked {
 		}
 		for _, pointer := range rule.Paths {
 			path := tokens(pointer)
-			// What neither the manifest has nor the apply takes away is somebody else's, and stays so.
+			// What the manifest does not have and the apply does not remove is somebody else's, and stays so.
 			if has(s.Body.Object, path) || !has(s.After.Object, path) {
 				restore(sent.Object, s.Before.Object, path)
 			}
@@ -73,7 +73,7 @@ func excluded(o *unstructured.Unstructured) bool {
 	return o != nil && (o.GetLabels()[driftDetection] == "disabled" || o.GetAnnotations()[driftDetection] == "disabled")
 }
 
-// selects says whether a selector, nil for all, takes an object.
+// selects reports whether a selector, nil for all, selects an object.
 func selects(s *flux.Selector, o *unstructured.Unstructured) bool {
 	if s == nil {
 		return true
@@ -94,7 +94,7 @@ func fits(selector string, of map[string]string) bool {
 	return err == nil && parsed.Matches(labels.Set(of))
 }
 
-// tokens are the parts of a JSON pointer (RFC 6901).
+// tokens returns the parts of a JSON pointer (RFC 6901).
 func tokens(pointer string) []string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i := range parts {
@@ -103,7 +103,7 @@ func tokens(pointer string) []string {
 	return parts
 }
 
-// has says whether there is a value at a path.
+// has reports whether there is a value at a path.
 func has(in any, path []string) bool {
 	if len(path) == 0 {
 		return true
@@ -119,7 +119,7 @@ func has(in any, path []string) bool {
 	return false
 }
 
-// restore gives the value at a path back what it was before.
+// restore resets the value at a path to what it was before.
 func restore(after, before any, path []string) {
 	key := path[0]
 	switch after := after.(type) {

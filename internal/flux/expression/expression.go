@@ -1,6 +1,6 @@
-// Package expression evaluates the CEL that HelmReleases hold: readyExpr of dependencies
-// and healthCheckExprs, in the environment of fluxcd/pkg runtime/cel. It reads no
-// objects and decides nothing.
+// Package expression evaluates the CEL expressions in HelmReleases, readyExpr of
+// dependencies and healthCheckExprs, in the environment of fluxcd/pkg runtime/cel. It reads
+// no objects and decides nothing.
 package expression
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 )
 
-// ErrInvalid says that an expression can't be used, whatever it is evaluated with: it
-// does not compile, or gives no truth value.
+// ErrInvalid means that an expression can't be used, whatever it is evaluated with: it
+// does not compile, or does not yield a boolean.
 var ErrInvalid = errors.New("invalid expression")
 
 type invalidError struct{ error }
 
 func (invalidError) Is(target error) bool { return target == ErrInvalid }
 
-// Ready evaluates a readyExpr over two objects. Errors: those for which ErrInvalid holds,
-// and of the evaluation, such as a key that is not there.
+// Ready evaluates a readyExpr over two objects. Errors are ErrInvalid, by errors.Is, and
+// those of the evaluation, such as a missing key.
 func Ready(text string, self, dep map[string]any) (bool, error) {
 	env, err := environment("self", "dep")
 	if err != nil {
@@ -51,7 +51,8 @@ func noTruthValue(text string) error {
 	return invalidError{fmt.Errorf("the CEL expression '%s' gives no truth value", text)}
 }
 
-// Judge fills in what the readyExpr of a dependency gives over the HelmRelease that has it.
+// Judge evaluates the readyExpr of a dependency, with the HelmRelease that depends on it as
+// self, and fills in the outcome.
 func Judge(dep *decision.Dependency, text string, self map[string]any) {
 	ready, err := Ready(text, self, dep.HelmRelease.Object)
 	switch dep.Ready = ready; {
@@ -62,7 +63,7 @@ func Judge(dep *decision.Dependency, text string, self map[string]any) {
 	}
 }
 
-// Check says why a health check does not compile.
+// Check returns why a health check can't be parsed, nil if all can.
 func Check(checks []flux.HealthCheck) error {
 	env, err := environment()
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
 
-// Health judges objects of the kinds that the checks name, whatever their versions, in
-// fluxcd/pkg's order: inProgress, failed, current; none of them is in progress. judged is
-// false for objects of other kinds. An expression that fails, over a status that is not
-// there yet, is in progress, too. Errors are those of Check.
+// Health returns a function that judges objects of the kinds that the checks name, whatever
+// their versions, in fluxcd/pkg's order: inProgress, failed, current; if none holds, the object
+// is in progress. So it is if an expression fails, as over a status that is not there yet.
+// judged is false for objects of other kinds. Errors are those of Check, and an invalid
+// apiVersion.
 func Health(checks []flux.HealthCheck) (judge func(*unstructured.Unstructured) (result readiness.Result, judged bool), err error) {
 	if err := Check(checks); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func Health(checks []flux.HealthCheck) (judge func(*unstructured.Unstructured) (
 	}, nil
 }
 
-// rule is an expression and what it says of an object that it is true of.
+// rule is an expression and the state of an object for which it is true.
 type rule struct {
 	text  string
 	is    readiness.State
@@ -69,8 +70,8 @@ func rulesOf(c flux.HealthCheck) (out []rule, err error) {
 	return out, nil
 }
 
-// judged is what the first rule that holds says of an object. One whose status is of an
-// older generation is in progress.
+// judged returns what the first rule that holds says about an object. One whose status is of
+// an older generation is in progress.
 func judged(rules []rule, o *unstructured.Unstructured) readiness.Result {
 	observed, ok, err := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	if err == nil && ok && observed != o.GetGeneration() {

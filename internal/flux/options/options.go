@@ -1,4 +1,4 @@
-// Package options is what a HelmRelease's spec says of its actions, as options of a
+// Package options turns what a HelmRelease's spec says about its actions into the options of a
 // release: for plans of what helm-controller will do, and for a controller that does it.
 package options
 
@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// Policies of spec.install.crds and spec.upgrade.crds; without one it is Create.
+// Policies of spec.install.crds and spec.upgrade.crds; the default is Create.
 const (
 	crdsSkip          = "Skip"
 	crdsCreateReplace = "CreateReplace"
@@ -23,7 +23,7 @@ const (
 	serverSideOff  = "false"
 )
 
-// Install are the options of installs.
+// Install returns the options of installs.
 func Install(hr *flux.HelmRelease) releaseset.Options {
 	i := *cmp.Or(hr.Spec.Install, &flux.Install{})
 	if i.SkipCRDs && i.CRDs == "" {
@@ -38,7 +38,7 @@ func Install(hr *flux.HelmRelease) releaseset.Options {
 	return o
 }
 
-// Upgrade are the options of an upgrade of a revision, nil for one that is not known.
+// Upgrade returns the options of an upgrade from the last revision, which is nil if it is not known.
 func Upgrade(hr *flux.HelmRelease, last *release.Revision) releaseset.Options {
 	u := *cmp.Or(hr.Spec.Upgrade, &flux.Upgrade{})
 	o := deployment(hr, u.Deployment, u.CRDs)
@@ -49,7 +49,7 @@ func Upgrade(hr *flux.HelmRelease, last *release.Revision) releaseset.Options {
 	return o
 }
 
-// deployment are the options that installs and upgrades have alike.
+// deployment returns the options that installs and upgrades share.
 func deployment(hr *flux.HelmRelease, d flux.Deployment, crds string) releaseset.Options {
 	return releaseset.Options{
 		Wait: !d.DisableWait, WaitForJobs: !d.DisableWait && !d.DisableWaitForJobs,
@@ -58,7 +58,7 @@ func deployment(hr *flux.HelmRelease, d flux.Deployment, crds string) releaseset
 	}
 }
 
-// Rollback are the options of a rollback to a revision.
+// Rollback returns the options of a rollback to a revision.
 func Rollback(hr *flux.HelmRelease, to *release.Revision) releaseset.Options {
 	r := *cmp.Or(hr.Spec.Rollback, &flux.Rollback{})
 	history, side := hr.MaxHistory(), serverSide(r.ServerSideApply)
@@ -69,7 +69,7 @@ func Rollback(hr *flux.HelmRelease, to *release.Revision) releaseset.Options {
 	}
 }
 
-// Uninstall are the options of uninstalls.
+// Uninstall returns the options of uninstalls.
 func Uninstall(hr *flux.HelmRelease) releaseset.Options {
 	u := *cmp.Or(hr.Spec.Uninstall, &flux.Uninstall{})
 	return releaseset.Options{
@@ -88,8 +88,8 @@ func serverSide(field string) string {
 	return serverSideAuto
 }
 
-// ClientSide says whether the objects of what follows a revision are not applied by the
-// server: force is for them alone, as in Helm 4.
+// ClientSide reports whether the operation that follows the last revision uses client-side apply:
+// only then is force allowed, as in Helm 4.
 func ClientSide(side string, last *release.Revision) bool {
 	return side == serverSideOff || side == serverSideAuto && last != nil && last.ApplyMethod != release.ServerSide
 }

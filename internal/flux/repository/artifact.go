@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// oci is a chart of a registry: a digest counts more than a range of versions among the
-// tags that semverFilter takes, and that more than a tag, which is "latest" where none is given.
+// oci returns a chart in a registry: a digest takes precedence over a range of versions among the
+// tags that semverFilter selects, and that over a tag, which is "latest" if none is given.
 func (m *Managed) oci(url string, ref *flux.SourceVersion, layer *flux.LayerSelector) releaseset.Chart {
 	out := releaseset.Chart{Name: url}
 	if ref == nil {
@@ -48,8 +48,9 @@ func exact(version string) bool {
 	return err == nil
 }
 
-// Version has the digest of an OCIRepository's artifact as its metadata. Errors: the tag,
-// be it named or chosen among a range, is the version of another chart.
+// Version returns the chart's version with the digest of an OCIRepository's artifact as its
+// metadata, "" for other sources. It is an error if the tag, whether named or chosen from a
+// range, is another version than the chart's.
 func (m *Managed) Version(of *chart.Metadata, from *plan.ChartSource) (string, error) {
 	if m.hr.ChartSource().Kind != flux.KindOCIRepository || from == nil {
 		return "", nil
@@ -66,10 +67,10 @@ func (m *Managed) Version(of *chart.Metadata, from *plan.ChartSource) (string, e
 	return version, err
 }
 
-// source looks at the source that is in the cluster, where the change does not make it
-// another one: helm-controller waits for one that is not ready, and its artifact is the
-// chart. before is the live HelmRelease, nil for none. The notes say where the plan is of
-// something else than the artifact; exact says that the chart's version is the artifact's.
+// source looks at the source in the cluster, unless the change makes it another one:
+// helm-controller waits for a source that is not ready, and its artifact is the chart. before
+// is the live HelmRelease, nil for none. The notes say where the plan is based on something
+// other than the artifact; exact reports whether the chart's version is the artifact's.
 func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadata, in *decision.Input) (notes []string, exact bool) {
 	exact = m.pinned(is)
 	ref := m.hr.ChartSource()
@@ -114,20 +115,20 @@ func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadat
 	return append(notes, m.checkout(has)...), exact
 }
 
-// pinned says whether the version of an OCIRepository's chart is that of the artifact which
+// pinned reports whether the version of an OCIRepository's chart is that of the artifact that
 // was fetched.
 func (m *Managed) pinned(is *chart.Metadata) bool {
 	return m.hr.ChartSource().Kind == flux.KindOCIRepository && strings.Contains(is.Version, "+")
 }
 
-// core is a version without metadata.
+// core returns a version without metadata.
 func core(version string) string {
 	out, _, _ := strings.Cut(version, "+")
 	return out
 }
 
-// sourceNow is a source as it is in the cluster and as the repository declares it, each nil
-// where it has none.
+// sourceNow returns a source as it is in the cluster and as the repository declares it, nil for
+// each that does not exist.
 func (m *Managed) sourceNow(lookup releaseset.Lookup, ref flux.Reference) (live, declared *flux.Source, err error) {
 	if declared, err = m.in.source(ref); err != nil {
 		return nil, nil, err
@@ -140,13 +141,13 @@ func (m *Managed) sourceNow(lookup releaseset.Lookup, ref flux.Reference) (live,
 	return live, declared, err
 }
 
-// sameSource says whether two sources are of the same content, as far as their specs
-// decide it.
+// sameSource reports whether two sources have the same content, as far as their specs
+// determine it.
 func sameSource(a, b *flux.Source) bool {
 	return reflect.DeepEqual(decisive(a), decisive(b))
 }
 
-// decisive is the spec with its defaults, and without what the content does not depend on.
+// decisive returns the spec with its defaults, and without what the content does not depend on.
 func decisive(s *flux.Source) flux.SourceSpec {
 	out := s.Spec
 	out.Interval.Duration, out.Timeout, out.Suspend = 0, nil, false
@@ -162,8 +163,8 @@ func decisive(s *flux.Source) flux.SourceSpec {
 	return out
 }
 
-// checkout notes how the GitRepository that is the repository itself stands in the cluster:
-// not ready, or at another commit than the one that the change is compared with.
+// checkout returns notes about the GitRepository in the cluster that is the repository itself:
+// that it is not ready, or at another commit than the one the change is compared with.
 func (m *Managed) checkout(has releaseset.Live) []string {
 	if !m.git {
 		return nil

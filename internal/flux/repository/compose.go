@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// InCluster is the manager with what the repository does not know of its values read
-// from the cluster.
+// InCluster returns the manager with those of its values that the repository does not know
+// read from the cluster.
 func (m *Managed) InCluster(lookup releaseset.Lookup) (releaseset.Manager, []releaseset.Value) {
 	out := *m
 	values := out.compose(lookup)
@@ -22,7 +22,7 @@ func (m *Managed) InCluster(lookup releaseset.Lookup) (releaseset.Manager, []rel
 	return &out, values
 }
 
-// compose puts the values together. Without a lookup no cluster is asked.
+// compose composes the values. Without a lookup no cluster is asked.
 func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 	m.composed = composed{}
 	found, err := composition.Compose(m.hr, m.in.values(m.hr, lookup))
@@ -51,7 +51,7 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 // maxLabel is the API server's limit for the value of a label.
 const maxLabel = 63
 
-// unplanned are notes about fields that do something which no plan shows.
+// unplanned returns notes about fields whose effect no plan shows.
 func unplanned(hr *flux.HelmRelease) []string {
 	var out []string
 	for _, field := range hr.Unknown {

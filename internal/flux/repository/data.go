@@ -15,27 +15,27 @@ import (
 type presence int
 
 const (
-	// elsewhere is an object that is not at hand.
+	// elsewhere is an object that the repository does not have.
 	elsewhere presence = iota
-	// there is an object with its keys.
+	// there is an object whose keys are known.
 	there
-	// hidden is one that is made in the cluster, or can't be read.
+	// hidden is one that is created in the cluster, or can't be read.
 	hidden
 )
 
 // ciphertext is in every value that SOPS has encrypted, and in files with such values.
 const ciphertext = "ENC[AES256_GCM,"
 
-// encrypted says whether SOPS has encrypted a text, or some of it.
+// encrypted reports whether SOPS has encrypted a text, or part of it.
 func encrypted(text string) bool { return strings.Contains(text, ciphertext) }
 
-// sealed says whether SOPS has encrypted an object, or some of it.
+// sealed reports whether SOPS has encrypted an object, or part of it.
 func sealed(object map[string]any) bool { return object["sops"] != nil }
 
 // concealed stands for what SOPS has encrypted in a HelmRelease itself.
 const concealed = "(encrypted)"
 
-// Estimated implements releaseset.Manager. A Secret's data is looked into.
+// Estimated implements releaseset.Manager. It decodes the data of Secrets.
 func (m *Managed) Estimated(object map[string]any) bool {
 	for _, text := range content(object) {
 		if composition.Marked(text) || strings.Contains(text, concealed) {
@@ -45,7 +45,7 @@ func (m *Managed) Estimated(object map[string]any) bool {
 	return holds(object)
 }
 
-// holds says whether a text of an object has a marker in it.
+// holds reports whether any text in an object contains a marker.
 func holds(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -62,7 +62,7 @@ func holds(v any) bool {
 	return false
 }
 
-// marked is a copy of a value with markers in the place of what is encrypted.
+// marked returns a copy of a value with markers instead of what is encrypted.
 func marked(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -85,8 +85,8 @@ func marked(v any) any {
 	return v
 }
 
-// makers are the kinds of objects that a Secret of their name is made from in the
-// cluster.
+// makers are the kinds of objects from which a Secret of the same name is created in
+// the cluster.
 var makers = []struct{ group, kind string }{
 	{"external-secrets.io", "ExternalSecret"},
 	{"bitnami.com", "SealedSecret"},
@@ -94,7 +94,7 @@ var makers = []struct{ group, kind string }{
 	{"onepassword.com", "OnePasswordItem"},
 }
 
-// data is the content of a ConfigMap or Secret of the repository.
+// data returns the content of a ConfigMap or Secret in the repository.
 func (r *Repository) data(kind, namespace, name string) (map[string]string, presence) {
 	if p, ok := r.find("", kind, namespace, name); ok {
 		return content(p.object), there
@@ -107,8 +107,8 @@ func (r *Repository) data(kind, namespace, name string) (map[string]string, pres
 	return nil, elsewhere
 }
 
-// content are the texts of a ConfigMap or Secret by their keys. What SOPS has encrypted
-// is there as its ciphertext.
+// content returns the texts of a ConfigMap or Secret by key. What SOPS has encrypted is
+// there as ciphertext.
 func content(object map[string]any) map[string]string {
 	out := map[string]string{}
 	fields, _ := object["data"].(map[string]any)
@@ -127,8 +127,8 @@ func content(object map[string]any) map[string]string {
 	return out
 }
 
-// values looks up what valuesFrom names: in the repository, and where that does not have
-// it in the cluster, when there is one. Without a cluster it may be there.
+// values returns a lookup of what valuesFrom names: in the repository, and if that does not
+// have it, in the cluster. Without a cluster, a missing object may still exist there.
 func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup) composition.Lookup {
 	return func(ref flux.ValuesReference) ([]byte, composition.Found) {
 		texts, how := r.data(ref.Kind, hr.Metadata.Namespace, ref.Name)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// found is the outcome of a comparison. An object that can't be compared counts only when
-// there is no other difference.
+// found returns the outcome of a comparison. An object that can't be compared counts only
+// when there is no other difference.
 func found(p *plan.Document) decision.Drift {
 	if p == nil {
 		return decision.DriftNotLooked
@@ -28,7 +28,7 @@ func found(p *plan.Document) decision.Drift {
 	return out
 }
 
-// drifted are notes about what has drifted, without values.
+// drifted returns notes about what has drifted, without values.
 func (m *Managed) drifted(p *plan.Document) []string {
 	var out []string
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
@@ -53,5 +53,5 @@ func (m *Managed) drifted(p *plan.Document) []string {
 	return out
 }
 
-// Overlook is what of a step helm-controller does not compare.
+// Overlook returns what helm-controller does not compare in a step.
 func (m *Managed) Overlook(s *plan.Step) plan.Overlooked { return drift.Overlook(m.hr, s) }

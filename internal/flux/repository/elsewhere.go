@@ -10,10 +10,10 @@ import (
 )
 
 // reach finds the kubeconfig of the cluster that spec.kubeConfig names: what its Secret has
-// in the cluster now. A change of it is not followed: whoever can write to the repository
-// could have the plan ask any server. Errors: helm-controller can't reach that cluster, since
-// the Secret or its key is neither in the repository nor in the cluster. What may not be read
-// may be there.
+// in the cluster now. A change of that Secret is not followed: otherwise, whoever can write to
+// the repository could make the plan contact any server. It is an error if helm-controller
+// can't reach that cluster, since the Secret or its key is neither in the repository nor in the
+// cluster. What may not be read is assumed to exist.
 func (m *Managed) reach(lookup releaseset.Lookup) error {
 	k, namespace := m.hr.Spec.KubeConfig, m.hr.Metadata.Namespace
 	switch {
@@ -52,7 +52,7 @@ func (m *Managed) reach(lookup releaseset.Lookup) error {
 	return nil
 }
 
-// keyOf is what the key that is named has, or one of those that are usual; "" for nothing.
+// keyOf returns the content of the named key, or of one of the default keys; "" if there is none.
 func keyOf(texts map[string]string, ref flux.KeyReference) string {
 	if ref.Key != "" {
 		return texts[ref.Key]

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// groupEnding is that of all groups of Flux's.
+// groupEnding ends all of Flux's API groups.
 const groupEnding = ".toolkit.fluxcd.io"
 
 func (r *Repository) file(name string) error {
@@ -19,7 +19,8 @@ func (r *Repository) file(name string) error {
 	return r.Add(data, name)
 }
 
-// Add reads objects of a text that is from somewhere. Errors: it is no YAML.
+// Add reads the objects of a text; from names the file or folder it is from. A text that is
+// not YAML is an error.
 func (r *Repository) Add(data []byte, from string) error {
 	objects, err := parse(data)
 	if err != nil {
@@ -52,8 +53,8 @@ func (r *Repository) folder(dir string) error {
 	})
 }
 
-// passOver notes why a file below a folder is not read: an error when it names a group of
-// Flux's, as there may be releases in it.
+// passOver records why a file below a folder is not read: as unread when it names one of Flux's
+// groups, as there may be releases in it, else as a warning.
 func (r *Repository) passOver(name string, why error) {
 	if data, err := fs.ReadFile(r.tree, name); err != nil || bytes.Contains(data, []byte(groupEnding+"/")) {
 		r.Unread = append(r.Unread, why.Error())
@@ -67,7 +68,7 @@ func (r *Repository) isChart(dir string) bool {
 	return err == nil
 }
 
-// Each visits the objects of a group and kind, with the file or folder that each is from.
+// Each visits the objects of a group and kind, with the file or folder each is from.
 func (r *Repository) Each(ofGroup, kind string, visit func(object map[string]any, from string)) {
 	for _, p := range r.objects {
 		if group(p.object) == ofGroup && p.object["kind"] == kind {

@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// apiVersion is that of HelmReleases.
+// apiVersion is the apiVersion of HelmReleases.
 const apiVersion = flux.HelmGroup + "/v2"
 
 // fieldManager is helm-controller's.
 const fieldManager = "helm-controller"
 
-// Writer is helm-controller, with the records in the HelmRelease's namespace, and not
-// its target's.
+// Writer returns helm-controller as the writer. Unless spec says otherwise, its records are in
+// the HelmRelease's namespace and not in the target's.
 func (m *Managed) Writer() releaseset.Writer {
 	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: fieldManager, Labels: m.hr.Origin()}
 	if name := m.hr.Spec.ServiceAccountName; name != "" {
@@ -34,8 +34,8 @@ func (m *Managed) Writer() releaseset.Writer {
 	return out
 }
 
-// Live decides by the HelmRelease in the cluster: its status, with the spec of the
-// repository. Where that differs from the live one the generation is the next.
+// Live decides with the HelmRelease in the cluster: its status, and the spec from the
+// repository. If that differs from the live spec, the generation is the next one.
 // Dependencies are taken as they are in the cluster.
 func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {
 	object, err := has.Lookup(apiVersion, flux.KindHelmRelease, m.hr.Metadata.Namespace, m.hr.Metadata.Name)
@@ -78,9 +78,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	return v, nil
 }
 
-// proven is the digest of the values, as far as it is known. Values that come from
-// content which is not known are those that were attempted last when that is their digest
-// without it, or when nothing else of them differs from the live HelmRelease's.
+// proven returns the digest of the values, as far as it is known. Values with unknown content
+// are those that were attempted last if their digest without that content is the same, or if
+// nothing else differs from the values of the live HelmRelease.
 func (m *Managed) proven(live *flux.HelmRelease, lookup releaseset.Lookup) (sum string, notes []string) {
 	if len(m.unknown) == 0 {
 		return m.values, nil
@@ -98,7 +98,7 @@ func (m *Managed) proven(live *flux.HelmRelease, lookup releaseset.Lookup) (sum 
 	return "", nil
 }
 
-// over puts the HelmRelease over the live one.
+// over gives next the generation, annotations and status that it will have after live.
 func (m *Managed) over(next, live *flux.HelmRelease) {
 	next.Metadata.Generation, next.Metadata.Annotations, next.Status = live.Metadata.Generation, live.Metadata.Annotations, live.Status
 	if !reflect.DeepEqual(next.Spec.Defaulted(), live.Spec.Defaulted()) {
@@ -106,8 +106,8 @@ func (m *Managed) over(next, live *flux.HelmRelease) {
 	}
 }
 
-// known is the chart's version as helm-controller sees it: where its metadata is not
-// known, that of the last attempt, if it is the same version.
+// known returns the chart's version as helm-controller sees it: if its metadata is not
+// known, that of the last attempt, provided it is the same version.
 func (m *Managed) known(own *chart.Metadata, attempted string) string {
 	if m.estimated() && !m.pinned(own) && core(own.Version) == core(attempted) {
 		return attempted
@@ -115,7 +115,7 @@ func (m *Managed) known(own *chart.Metadata, attempted string) string {
 	return own.Version
 }
 
-// dependencies are the HelmReleases of spec.dependsOn as they are in the cluster.
+// dependencies returns the HelmReleases of spec.dependsOn as they are in the cluster.
 func dependencies(lookup releaseset.Lookup, hr *flux.HelmRelease, live map[string]any) ([]decision.Dependency, error) {
 	self := maps.Clone(hr.Object)
 	if live != nil {

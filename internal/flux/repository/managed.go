@@ -26,7 +26,7 @@ type Managed struct {
 	from  releaseset.Place
 	// sealed are parts of the HelmRelease itself that are not known.
 	sealed []string
-	// git says that the chart is of a GitRepository, packaged by strategy.
+	// git reports whether the chart is in a GitRepository, packaged by strategy.
 	git      bool
 	strategy string
 	// repository is that GitRepository.
@@ -46,29 +46,29 @@ type Managed struct {
 
 // composed are the values of a HelmRelease.
 type composed struct {
-	// values is their digest, unknown what of them is not known.
+	// values is their digest, unknown are the objects whose content is not known.
 	values  string
 	unknown []string
 	secrets [][]byte
 	notes   []string
 }
 
-// String is "HelmRelease apps/web".
+// String returns the kind, namespace and name, such as "HelmRelease apps/web".
 func (m *Managed) String() string { return flux.KindHelmRelease + " " + m.hr.String() }
 
-// Err is why the entry can't be planned.
+// Err returns why the entry can't be planned, nil if it can.
 func (m *Managed) Err() error { return m.err }
 
-// Unknown are the objects whose content is not known, "Secret apps/database".
+// Unknown returns the objects whose content is not known, such as "Secret apps/database".
 func (m *Managed) Unknown() []string { return m.unknown }
 
-// Secrets are contents of Secrets that values come from.
+// Secrets returns the contents of the Secrets that values come from.
 func (m *Managed) Secrets() [][]byte { return m.secrets }
 
-// ChartValues are the files that replace the chart's own values.
+// ChartValues returns the files that replace the chart's own values.
 func (m *Managed) ChartValues() releaseset.ChartValues { return m.chartValues }
 
-// Sum stands for all of the HelmRelease that its release depends on.
+// Sum returns a text that changes with everything in the HelmRelease on which its release depends.
 func (m *Managed) Sum() string {
 	suspended := m.owner != nil && m.owner.Spec.Suspend
 	data, err := json.Marshal([]any{m.hr.Object["spec"], m.hr.Metadata.Name, m.hr.Metadata.Namespace, suspended})
@@ -78,17 +78,17 @@ func (m *Managed) Sum() string {
 	return string(data)
 }
 
-// Rewrite is the post-rendering.
+// Rewrite post-renders a manifest.
 func (m *Managed) Rewrite(text string) (string, error) { return build.PostRender(m.hr, text) }
 
-// estimated says that the chart's version gets metadata, digits of a commit or
-// digest and a generation, that are not known before a change is merged.
+// estimated reports whether the chart's version gets metadata, digits of a commit or
+// digest and a generation, that is not known before a change is merged.
 func (m *Managed) estimated() bool {
 	return m.git && m.strategy == flux.ByRevision || len(m.chartValues.Files) > 0 || m.hr.ChartSource().Kind == flux.KindOCIRepository
 }
 
-// Next is what helm-controller would do where base is what it has deployed; base
-// is nil for a release that is new. is and was are the charts, rewritten says that
+// Next returns what helm-controller would do if base is what it has deployed; base
+// is nil for a new release. is and was are the charts, rewritten reports whether
 // their files differ.
 func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritten bool) releaseset.Verdict {
 	in := decision.Input{ValuesDigest: m.values, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten}}
@@ -116,7 +116,7 @@ func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritt
 	return v
 }
 
-// verdict puts a decision into words. exact says that the chart's version is known as it will be.
+// verdict puts a decision into words. exact reports whether the chart's version is the final one.
 func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata, exact bool) releaseset.Verdict {
 	if m.cycle != nil {
 		return m.idle(decision.Wait, "a cycle of dependencies: "+strings.Join(m.cycle, " → ")+"; all of them wait for ever")
@@ -156,7 +156,7 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 	return out
 }
 
-// leaves notes the release that is uninstalled to make another one.
+// leaves adds the release that is uninstalled in favour of another one.
 func (m *Managed) leaves(v *releaseset.Verdict, was flux.Snapshot, storage string) {
 	v.Leaves, v.LeavesIn, v.LeavesBy = &release.Key{Namespace: was.Namespace, Name: was.Name}, storage, options.Uninstall(m.hr)
 	if *v.Leaves == (release.Key{Namespace: m.hr.ReleaseNamespace(), Name: m.hr.ReleaseName()}) {
@@ -164,7 +164,7 @@ func (m *Managed) leaves(v *releaseset.Verdict, was flux.Snapshot, storage strin
 	}
 }
 
-// with says which metadata a version is estimated with.
+// with returns which metadata a version is estimated with.
 func with(version string) string {
 	_, metadata, has := strings.Cut(version, "+")
 	if !has {
@@ -177,9 +177,9 @@ func (m *Managed) idle(a decision.Action, why string) releaseset.Verdict {
 	return releaseset.Verdict{Action: string(a), Notes: slices.Concat([]string{why}, m.fields, m.notes)}
 }
 
-// keepsArtifact says whether source-controller makes no new artifact of the chart:
-// it is of Git, packaged by its version, which is the same, and so is what is asked
-// of it.
+// keepsArtifact reports whether source-controller builds no new artifact of the chart:
+// it is from Git and packaged by version, and neither the version nor the chart's spec
+// has changed.
 func (m *Managed) keepsArtifact(before *Managed, in decision.Input, was *chart.Metadata) bool {
 	return m.git && before.git && in.Chart.Rewritten && m.strategy != flux.ByRevision && in.Chart.Version == was.Version &&
 		reflect.DeepEqual(m.hr.Spec.Defaulted().Chart, before.hr.Spec.Defaulted().Chart)
@@ -193,7 +193,7 @@ func actions(then []decision.Action) []string {
 	return out
 }
 
-// plans says whether the objects of the release would change.
+// plans reports whether the objects of the release would change.
 func plans(d decision.Decision) bool {
 	switch d.Action {
 	case decision.Install, decision.Upgrade, decision.Unknown, decision.Uninstall, decision.CorrectDrift:
@@ -203,7 +203,7 @@ func plans(d decision.Decision) bool {
 	return false
 }
 
-// deployed is the status of a HelmRelease that was released as it says.
+// deployed returns the status that a HelmRelease has once it is released as specified.
 func (m *Managed) deployed(was *chart.Metadata) flux.HelmReleaseStatus {
 	return flux.HelmReleaseStatus{
 		ObservedGeneration: 1, LastAttemptedGeneration: 1, LastAttemptedReleaseAction: flux.AttemptUpgrade,
@@ -217,8 +217,8 @@ func (m *Managed) deployed(was *chart.Metadata) flux.HelmReleaseStatus {
 	}
 }
 
-// record is the one that a snapshot is of, applied by the server, as helm-controller does
-// unless it is told otherwise; its digest is not checked.
+// record returns the record of a snapshot, with server-side apply, which is helm-controller's
+// default; its digest is not checked.
 func record(s flux.Snapshot) *release.Revision {
 	return &release.Revision{
 		ApplyMethod: release.ServerSide, Name: s.Name, Namespace: s.Namespace, Version: s.Version, Info: release.Info{Status: release.Status(s.Status)},

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// named says whether a user has named the GitRepository as this repository.
+// named reports whether a user has named the GitRepository as this repository.
 func (r *Repository) named(ref flux.Reference) bool {
 	return ref.Kind == flux.KindGitRepository && r.reading.Sources[ref.String()] == "."
 }
 
-// noteHome notes which GitRepositories are this repository, whatever their URLs are, by the
-// objects of the folder that Flux begins at: a Kustomization among them that builds the folder
-// itself is of this repository.
+// noteHome records which GitRepositories are this repository, whatever their URLs, by the
+// objects of the folder where Flux begins: a Kustomization among them that builds the folder
+// itself has this repository as its source.
 func (r *Repository) noteHome(objects []map[string]any, root string) {
 	for _, o := range objects {
 		if group(o) != flux.KustomizeGroup || o["kind"] != flux.KindKustomization {
@@ -28,8 +28,8 @@ func (r *Repository) noteHome(objects []map[string]any, root string) {
 	}
 }
 
-// foreign is why a source is not this repository, "" where it is, or may be: a
-// GitRepository whose URL is that of a remote, or one of which nobody can tell.
+// foreign returns why a source is not this repository, "" if it is or may be: a
+// GitRepository whose URL is that of a remote, or one for which that can't be determined.
 func (r *Repository) foreign(ref flux.Reference) (string, error) {
 	switch {
 	case r.named(ref):
@@ -44,7 +44,7 @@ func (r *Repository) foreign(ref flux.Reference) (string, error) {
 	return r.reading.Checkout.Unlike(source.Spec.URL), nil
 }
 
-// remedy is what to do about a GitRepository that is this repository after all.
+// remedy returns what to do about a GitRepository that is this repository after all.
 func (r *Repository) remedy(ref flux.Reference) string {
 	if ref.Kind != flux.KindGitRepository || r.reading.Sources[ref.String()] != "" {
 		return ""
@@ -52,8 +52,8 @@ func (r *Repository) remedy(ref flux.Reference) string {
 	return fmt.Sprintf("; --source %s=., at the root, takes it for this repository", ref)
 }
 
-// has says whether this repository may be a GitRepository that is not foreign: a
-// Kustomization is built from it, or it has the chart's path.
+// has reports whether this repository may be a GitRepository that is not foreign: a
+// Kustomization is built from it, or this repository has a chart at that path.
 func (r *Repository) has(ref flux.Reference, chart string, owner *flux.Kustomization) bool {
 	if r.named(ref) || owner != nil && owner.Spec.SourceRef.In(owner.Metadata.Namespace).String() == ref.String() {
 		return true
@@ -61,8 +61,8 @@ func (r *Repository) has(ref flux.Reference, chart string, owner *flux.Kustomiza
 	return r.isChart(inTree(chart))
 }
 
-// differs are warnings about a GitRepository that is this repository: in what its files may
-// be others than those of the checkout.
+// differs returns warnings about a GitRepository that is this repository: why its files may
+// differ from those of the checkout.
 func (r *Repository) differs(s *flux.Source) (out []string) {
 	ref, checkout := s.Reference(), r.reading.Checkout
 	if is := checkout.Compare(s.Spec.URL); !r.named(ref) && (is == releaseset.Namesake || is == releaseset.Other) {
@@ -78,7 +78,7 @@ func (r *Repository) differs(s *flux.Source) (out []string) {
 	return out
 }
 
-// defaultBranch is that of a GitRepository without spec.ref.
+// defaultBranch is the branch of a GitRepository without spec.ref.
 const defaultBranch = "master"
 
 // heads begins the full names of branches.
@@ -88,8 +88,8 @@ func follows(ref *flux.SourceVersion, branch string) bool {
 	return followed(ref) == "branch "+branch
 }
 
-// followed is what of a repository is taken: of several fields the first, as
-// source-controller has it, counts.
+// followed returns which version of a repository is used: if several fields are set, the
+// first in source-controller's order counts.
 func followed(ref *flux.SourceVersion) string {
 	if ref == nil {
 		ref = &flux.SourceVersion{}

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// parse reads the objects of a file, those of lists one by one; documents that are no
-// objects are passed over.
+// parse reads the objects of a file, those of lists one by one; documents that are not
+// objects are skipped.
 func parse(data []byte) ([]map[string]any, error) {
 	var out []map[string]any
 	for _, doc := range manifest.Split(string(data)) {
@@ -33,7 +33,7 @@ func parse(data []byte) ([]map[string]any, error) {
 	return out, nil
 }
 
-// identity is "group/Kind/namespace/name".
+// identity returns "group/Kind/namespace/name".
 func identity(o map[string]any) string {
 	metadata, _ := o["metadata"].(map[string]any)
 	return fmt.Sprintf("%s/%v/%v/%v", group(o), o["kind"], orEmpty(metadata["namespace"]), orEmpty(metadata["name"]))

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// maxDepth bounds how many Kustomizations apply one another.
+// maxDepth limits the length of a chain of Kustomizations that apply one another.
 const maxDepth = 50
 
-// Removed is what becomes of the release when the HelmRelease leaves the repository. What
-// its Kustomization is by then counts, where that is still there, else the one that applied
-// it: one that can't be built deletes nothing.
+// Removed returns what happens to the release when the HelmRelease is removed from the
+// repository. Its Kustomization counts as it is by then, or, if that is gone, the one that
+// applied it: a Kustomization that can't be built deletes nothing.
 func (m *Managed) Removed(by map[string]releaseset.Applier) releaseset.Verdict {
 	out, o := m.removed(by), options.Uninstall(m.hr)
 	out.Options = &o
@@ -47,10 +47,10 @@ func idle(a decision.Action, why string) releaseset.Verdict {
 	return releaseset.Verdict{Action: string(a), Notes: []string{why}}
 }
 
-// applier is the name of a Kustomization among those of the set.
+// applier returns the name of a Kustomization among those of the set.
 func applier(k *flux.Kustomization) string { return flux.KindKustomization + " " + k.String() }
 
-// ownerOf is the Kustomization that applies another one, nil for none, and for one that
+// ownerOf returns the Kustomization that applies another one, nil if there is none or it
 // applies itself.
 func (r *Repository) ownerOf(k *flux.Kustomization) *flux.Kustomization {
 	p, ok := r.find(flux.KustomizeGroup, flux.KindKustomization, k.Metadata.Namespace, k.Metadata.Name)
@@ -60,7 +60,7 @@ func (r *Repository) ownerOf(k *flux.Kustomization) *flux.Kustomization {
 	return p.owner
 }
 
-// broken notes that nobody knows what a Kustomization applies; nil is none.
+// broken records that what a Kustomization applies is not known; it ignores nil.
 func (r *Repository) broken(k *flux.Kustomization, why string) {
 	if k == nil {
 		return

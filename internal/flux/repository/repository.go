@@ -1,9 +1,9 @@
-// Package repository reads what a repository deploys by Flux: HelmReleases in
+// Package repository reads what a repository deploys with Flux: HelmReleases in
 // files and folders, or in what its Kustomizations build, with the sources,
-// ConfigMaps and Secrets around them. It gives them as a releaseset.Set, and says
+// ConfigMaps and Secrets around them. It returns them as a releaseset.Set, and says
 // what helm-controller would do about each.
 //
-// It is handed a tree of files, fetches nothing and asks no cluster.
+// It is given a tree of files, fetches nothing and asks no cluster on its own.
 package repository
 
 import (
@@ -23,18 +23,18 @@ import (
 
 // Repository is what was read.
 type Repository struct {
-	// Warnings are about objects and files that were passed over.
+	// Warnings are about objects and files that were skipped.
 	Warnings []string
-	// Unread are objects, and files with objects of Flux's, that can't be read.
+	// Unread are objects, and files with Flux objects, that can't be read.
 	Unread  []string
 	objects []placed
 	// built are the Kustomizations by "namespace/name".
 	built   map[string]bool
 	tree    fs.FS
 	reading Reading
-	// trees are those of the artifacts of other sources, by "Kind/namespace/name".
+	// trees are the artifacts of sources, by "Kind/namespace/name".
 	trees map[string]fs.FS
-	// home are the GitRepositories, by "Kind/namespace/name", of Kustomizations that build the
+	// home are the GitRepositories, by "Kind/namespace/name", whose Kustomizations build the
 	// root itself.
 	home map[string]bool
 	// ignored reads the .sourceignore files of the tree, once; rules are those of
@@ -45,33 +45,33 @@ type Repository struct {
 	appliers map[string]releaseset.Applier
 }
 
-// placed is an object, the Kustomization that applies it (nil for files that are
-// named), and the file or folder it is from.
+// placed is an object, the Kustomization that applies it (nil for files named by the
+// user), and the file or folder it is from.
 type placed struct {
 	object map[string]any
 	owner  *flux.Kustomization
 	from   string
 }
 
-// declared is an apiVersion of Flux's, in YAML or JSON.
+// declared matches one of Flux's apiVersions, in YAML or JSON.
 var declared = regexp.MustCompile(`"?apiVersion"?:\s*["']?(?:helm|source|kustomize)\.toolkit\.fluxcd\.io/`)
 
-// Holds says whether a file is one for this package: it has an object of Flux's.
+// Holds reports whether a file is one for this package: it has a Flux object.
 func Holds(data []byte) bool { return declared.Match(data) }
 
-// Reading says what is known of a tree besides its files.
+// Reading is what is known about a tree besides its files.
 type Reading struct {
-	// Sources are where sources are that users have named, by Kind/namespace/name: charts
-	// and trees, folders or archives, by paths of the tree or absolute ones outside of it. A
+	// Sources are the places of sources that users have named, by Kind/namespace/name: charts
+	// and trees, folders or archives, as paths in the tree or absolute ones outside of it. A
 	// GitRepository at "." is the repository itself.
 	Sources map[string]string
-	// Open is the tree at a place of Sources.
+	// Open returns the tree at a place in Sources.
 	Open func(place string) (fs.FS, error)
-	// Checkout is the repository that the tree is of.
+	// Checkout is the repository that the tree belongs to.
 	Checkout releaseset.Checkout
 }
 
-// open begins a repository of a tree.
+// open returns an empty Repository for a tree.
 func open(tree fs.FS, r Reading) *Repository {
 	return &Repository{
 		tree: tree, reading: r, home: map[string]bool{}, trees: map[string]fs.FS{}, built: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
@@ -79,12 +79,12 @@ func open(tree fs.FS, r Reading) *Repository {
 	}
 }
 
-// maxFiles is how many files of a folder are read.
+// maxFiles is how many files of a folder are read at most.
 const maxFiles = 20_000
 
-// Files reads objects from files, and from all YAML below folders, but for
-// charts. Errors: files that are no YAML; below a folder these
-// are unread when they name a group of Flux's, else warnings.
+// Files reads objects from files, and from all YAML below folders except for
+// charts. A named file that is not YAML is an error; one below a folder is in
+// Unread when it names one of Flux's groups, else in Warnings.
 func Files(tree fs.FS, names []string, reading Reading) (*Repository, error) {
 	r := open(tree, reading)
 	for _, name := range names {
@@ -104,9 +104,9 @@ func Files(tree fs.FS, names []string, reading Reading) (*Repository, error) {
 	return r, nil
 }
 
-// Root builds the folder root as kustomize-controller would, and the
-// Kustomizations that come of it, and so on. What can't be built is a warning, and
-// the others are built. Errors: root itself can't be.
+// Root builds the folder root as kustomize-controller would, then the
+// Kustomizations that it contains, and so on. One that can't be built is in Unread
+// or Warnings, and the others are built. It is an error if root itself can't be built.
 func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 	r := open(tree, reading)
 	first := &flux.Kustomization{Spec: flux.KustomizationSpec{Path: root}}
@@ -119,9 +119,9 @@ func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 	return r, nil
 }
 
-// add takes objects of a build, and builds the Kustomizations among them. One
-// that was there already is replaced: the folder of a cluster is often built by a
-// Kustomization that lies in it.
+// add adds the objects of a build, and builds the Kustomizations among them. An
+// object that was there already is replaced: the folder of a cluster is often built
+// by a Kustomization that lies in it.
 func (r *Repository) add(objects []map[string]any, owner *flux.Kustomization, from string) {
 	for _, o := range objects {
 		i := slices.IndexFunc(r.objects, func(p placed) bool { return identity(p.object) == identity(o) })
@@ -183,8 +183,8 @@ func (r *Repository) build(k *flux.Kustomization) error {
 	return nil
 }
 
-// variables looks up what is substituted. An object that the repository does not
-// have is one that may be in the cluster.
+// variables returns a lookup of what is substituted. An object that the repository
+// does not have may be in the cluster.
 func (r *Repository) variables(namespace string) substitution.Lookup {
 	return func(kind, name string) (map[string]string, bool, bool) {
 		texts, how := r.data(kind, namespace, name)
@@ -197,7 +197,7 @@ func (r *Repository) variables(namespace string) substitution.Lookup {
 	}
 }
 
-// find is the object of that group, kind and name.
+// find returns the object with that group, kind, namespace and name.
 func (r *Repository) find(group, kind, namespace, name string) (placed, bool) {
 	want := fmt.Sprintf("%s/%s/%s/%s", group, kind, namespace, name)
 	i := slices.IndexFunc(r.objects, func(p placed) bool { return identity(p.object) == want })
@@ -207,7 +207,7 @@ func (r *Repository) find(group, kind, namespace, name string) (placed, bool) {
 	return r.objects[i], true
 }
 
-// source is a source of the repository, nil when it has none of that name.
+// source returns a source of the repository, nil when it has none of that name.
 func (r *Repository) source(ref flux.Reference) (*flux.Source, error) {
 	p, ok := r.find(flux.SourceGroup, ref.Kind, ref.Namespace, ref.Name)
 	if !ok {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// Set is the HelmReleases as entries of a set, each under its release's name. One
-// that can't be read, or whose chart or values can't be found, is an entry that
-// says why.
+// Set returns the HelmReleases as entries of a set, each under its release's name.
+// One that can't be read is in the set's Unread; one whose chart or values can't be
+// found is an entry whose manager says why.
 func (r *Repository) Set() *releaseset.Set {
 	out := &releaseset.Set{Unread: slices.Clone(r.Unread), Appliers: r.appliers}
 	var all []*flux.HelmRelease
@@ -55,10 +55,10 @@ func (r *Repository) Set() *releaseset.Set {
 	return out
 }
 
-// generators are kinds whose objects a controller makes HelmReleases or Applications of.
+// generators are kinds from whose objects a controller creates HelmReleases or Applications.
 var generators = []struct{ group, kind string }{{"fluxcd.controlplane.io", "ResourceSet"}, {"argoproj.io", "ApplicationSet"}}
 
-// generated are warnings about objects that others are made of in the cluster.
+// generated returns warnings about objects from which others are created in the cluster.
 func (r *Repository) generated() (out []string) {
 	for _, g := range generators {
 		r.Each(g.group, g.kind, func(object map[string]any, from string) {
@@ -69,8 +69,7 @@ func (r *Repository) generated() (out []string) {
 	return out
 }
 
-// helmRelease reads one, with what the API server would refuse. Of what SOPS has encrypted
-// in it markers are read.
+// helmRelease reads and validates one. What SOPS has encrypted in it is replaced with markers.
 func (r *Repository) helmRelease(p placed) (*flux.HelmRelease, error) {
 	object := p.object
 	if sealed(object) {
@@ -105,7 +104,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 	return e
 }
 
-// chart is where the chart comes from.
+// chart returns where the chart comes from.
 func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref := hr.ChartSource()
 	if given := r.reading.Sources[ref.String()]; given != "" {
@@ -135,8 +134,8 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	return releaseset.Chart{}, fmt.Errorf("a chart of %s can't be fetched here: give it with --source %s=DIR", ref, ref)
 }
 
-// place is a chart that a user has named, or one below what was named: a folder or an
-// archive of the tree, or what has to be opened first.
+// place returns a chart that a user has named, or one below what was named: a folder or an
+// archive in the tree, or something that has to be opened first.
 func (r *Repository) place(given, below string) releaseset.Chart {
 	name := path.Join(given, below)
 	info, err := fs.Stat(r.tree, given)
@@ -146,14 +145,14 @@ func (r *Repository) place(given, below string) releaseset.Chart {
 	return releaseset.Chart{Path: name}
 }
 
-// chartOf are the fields that HelmChart and its template share.
+// chartOf has the fields that HelmChart and its template share.
 type chartOf struct {
 	name, version string
 	valuesFiles   []string
 	ignoreMissing bool
 }
 
-// fromSource is a chart of a HelmRepository, or of the repository itself.
+// fromSource returns a chart from a HelmRepository, a named source or the repository itself.
 func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf, owner *flux.Kustomization, m *Managed) (releaseset.Chart, error) {
 	ref = ref.In(namespace)
 	if given := r.given(ref); given != "" {
@@ -197,7 +196,7 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	return releaseset.Chart{Name: c.name, Repo: source.Spec.URL, Version: version}, nil
 }
 
-// packaged is a chart of the repository itself, of what source-controller has of it.
+// packaged returns a chart in the repository itself, from the files that source-controller keeps.
 func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releaseset.Chart, error) {
 	part, err := r.partOf(ref)
 	if err != nil {
@@ -218,7 +217,7 @@ func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releas
 	return releaseset.Chart{Path: inTree(c.name), Source: part}, nil
 }
 
-// values are the files that replace the chart's own values. The chart's own file alone
+// values returns the files that replace the chart's own values. The chart's own file alone
 // counts as none.
 func (c chartOf) values() releaseset.ChartValues {
 	if slices.Equal(c.valuesFiles, []string{"values.yaml"}) {
@@ -227,5 +226,5 @@ func (c chartOf) values() releaseset.ChartValues {
 	return releaseset.ChartValues{Files: slices.Clone(c.valuesFiles), IgnoreMissing: c.ignoreMissing}
 }
 
-// inTree is a path of the repository, which leads nowhere else.
+// inTree returns name as a path that can't lead out of the repository.
 func inTree(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }

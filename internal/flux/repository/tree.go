@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/sourceignore"
 )
 
-// artifact is the tree that Kustomizations of a source are built of: the files of the
-// repository itself, or those that a user has named, less what source-controller leaves out.
-// why is why it is not known here, "" where it is.
+// artifact returns the tree from which Kustomizations of a source are built: the files of the
+// repository itself, or those that a user has named, without what source-controller excludes.
+// why says why it is not known here, "" if it is.
 func (r *Repository) artifact(ref flux.Reference) (tree fs.FS, why string, err error) {
 	if known := r.trees[ref.String()]; known != nil {
 		return known, "", nil
@@ -29,7 +29,7 @@ func (r *Repository) artifact(ref flux.Reference) (tree fs.FS, why string, err e
 	return tree, why, err
 }
 
-// given is where a user says that a source's files or chart are, "" where nobody does, or where
+// given returns where a user says that a source's files or chart are, "" if nobody does, or if
 // it is the repository itself.
 func (r *Repository) given(ref flux.Reference) string {
 	if r.named(ref) {
@@ -54,8 +54,8 @@ func (r *Repository) filtered(ref flux.Reference, given string) (fs.FS, error) {
 	return found.With(source.Spec.Ignore).Tree(tree), nil
 }
 
-// partOf says which files of the tree are in the artifact of a GitRepository that is the
-// repository itself: its spec.ignore counts where the repository has the object.
+// partOf returns the rules for which files of the tree are in the artifact of a GitRepository
+// that is the repository itself: its spec.ignore counts if the repository has the object.
 func (r *Repository) partOf(ref flux.Reference) (*sourceignore.Rules, error) {
 	if known := r.rules[ref.String()]; known != nil {
 		return known, nil

@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// rule is a line in the grammar of .gitignore, as go-git reads it: "!" in front takes in
-// again, "/" at the end is for folders, "/" anywhere else begins at the folder of the file
-// of rules, "**" is any number of folders. What fits a folder fits all that is in it.
+// rule is a line in the syntax of .gitignore, as go-git reads it: a leading "!" includes
+// again, a trailing "/" matches only folders, any other "/" anchors the pattern at the folder
+// of the file with the rules, "**" is any number of folders. What matches a folder matches
+// everything in it.
 type rule struct {
-	// within are the parts of the folder that the rule holds for.
+	// within are the parts of the path of the folder that the rule applies to.
 	within []string
-	// parts are those of the pattern; of one without "/" there is one, for any depth.
+	// parts are those of the pattern; a pattern without "/" has one, and matches at any depth.
 	parts    []string
 	anywhere bool
 	folders  bool
 	takesIn  bool
 }
 
-// parse reads the lines of a text that holds for a folder.
+// parse reads the rules of a text that applies to a folder.
 func parse(text, folder string) (out []rule) {
 	var within []string
 	if folder != "." {
@@ -42,7 +43,7 @@ func parse(text, folder string) (out []rule) {
 	return out
 }
 
-// fits says whether a file is meant, or a folder that it is in.
+// fits reports whether the rule matches a file, or a folder that contains it.
 func (r rule) fits(file []string) bool {
 	if len(file) <= len(r.within) {
 		return false
@@ -65,15 +66,15 @@ func (r rule) fits(file []string) bool {
 	if parts[0] == "" {
 		parts = parts[1:]
 	}
-	if len(parts) > 0 && parts[len(parts)-1] == "**" { // what is below
+	if len(parts) > 0 && parts[len(parts)-1] == "**" { // everything below
 		parts = parts[:len(parts)-1]
 	}
 	end, ok := leads(parts, file)
 	return ok && end > 0 && (!r.folders || end < len(file))
 }
 
-// leads follows a pattern along a file's path, and says how many of its parts it takes:
-// "**" those up to the first that fits what comes next.
+// leads matches a pattern against the beginning of a file's path, and returns how many parts of
+// the path it takes: "**" takes those before the first that matches what comes next.
 func leads(pattern, file []string) (taken int, ok bool) {
 	anyDepth := false
 	for _, p := range pattern {

@@ -1,14 +1,13 @@
-// Package sourceignore says which files of a repository source-controller leaves out of the
-// artifact that it makes of a GitRepository: .sourceignore files, spec.ignore, and what it
-// leaves out by itself (fluxcd/pkg sourceignore, storage.SourceIgnoreFilter).
+// Package sourceignore says which files of a repository source-controller excludes from the
+// artifact that it builds from a GitRepository: by .sourceignore files, by spec.ignore, and by
+// its own defaults (fluxcd/pkg sourceignore, storage.SourceIgnoreFilter).
 //
-// It is handed a tree of files and reads nothing else.
+// It is given a tree of files and reads nothing else.
 //
-// The grammar is that of go-git 5.19.3's plumbing/format/gitignore, which source-controller
-// uses. That package is not imported: it brings readers of Git's configuration and file
-// systems with it, which are five modules and 370,112 bytes of the program, for the hundred
-// lines that match. On 2,971,480 random patterns and paths, odd ones among them, the two gave
-// the same.
+// The syntax is that of go-git 5.19.3's plumbing/format/gitignore, which source-controller
+// uses. That package is not imported: it brings along readers of Git's configuration and file
+// systems, five modules and 370,112 bytes of the program, for the hundred lines that match. On
+// 2,971,480 random patterns and paths, odd ones among them, the two gave the same results.
 package sourceignore
 
 import (
@@ -19,11 +18,11 @@ import (
 	"strings"
 )
 
-// fileName is that of the files with rules, which hold for the folder that they are in.
+// fileName is the name of the files with rules, which apply to the folder that they are in.
 const fileName = ".sourceignore"
 
-// always are left out where nobody says otherwise; usual are, too, as long as nobody says
-// anything at all.
+// always are excluded unless a rule says otherwise; usual are excluded, too, if there are no
+// other rules at all.
 var (
 	always = []string{".git/", ".gitignore", ".gitmodules", ".gitattributes"}
 	usual  = []string{
@@ -34,19 +33,20 @@ var (
 	}
 )
 
-// maxRules bounds what is matched with each file, and maxBytes a file of rules.
+// maxRules limits how many rules are matched with each file, and maxBytes the size of a file of
+// rules.
 const (
 	maxRules = 10_000
 	maxBytes = 1 << 20
 )
 
-// Rules are those of one source. The last that fits a file decides.
+// Rules are those of one source. The last that matches a file decides.
 type Rules struct{ rules []rule }
 
 // Found are the rules of the .sourceignore files of a tree, which all sources of it share.
 type Found struct{ rules []rule }
 
-// Find reads all .sourceignore files of a tree, from the top down. Errors: those of the
+// Find reads all .sourceignore files of a tree, from the top down. Errors are those of the
 // tree, and rules beyond the limits.
 func Find(tree fs.FS) (*Found, error) {
 	out := &Found{}
@@ -77,7 +77,7 @@ func Find(tree fs.FS) (*Found, error) {
 	return out, err
 }
 
-// With are the rules of a source with that spec.ignore, nil for none, which has the last word.
+// With returns the rules of a source with that spec.ignore, nil for none, which has the last word.
 func (f *Found) With(ignore *string) *Rules {
 	own := slices.Clone(f.rules)
 	if ignore != nil {
@@ -90,9 +90,9 @@ func (f *Found) With(ignore *string) *Rules {
 	return &Rules{rules: append(parse(strings.Join(first, "\n"), "."), own...)}
 }
 
-// Omits says whether a file is no part of the source: a rule says so, or it is no regular
-// one, such as a link. name is slash-separated and begins at the tree's root; of folders
-// it is always false, as a file in one that is left out may be taken in.
+// Omits reports whether a file is not part of the source: a rule says so, or it is not a
+// regular file, such as a link. name is slash-separated and relative to the tree's root. It is
+// always false for folders, as a file in an excluded one may be included again.
 func (r *Rules) Omits(name string, mode fs.FileMode) bool {
 	if mode.IsDir() {
 		return false
@@ -109,7 +109,7 @@ func (r *Rules) Omits(name string, mode fs.FileMode) bool {
 	return false
 }
 
-// Tree is the tree as the source has it. Folders of which nothing is left stay.
+// Tree returns the tree as the source has it. Folders stay even if they end up empty.
 func (r *Rules) Tree(tree fs.FS) fs.FS { return filtered{tree, r} }
 
 type filtered struct {

@@ -1,8 +1,8 @@
-// Package substitution is the postBuild of Flux's Kustomizations: variables in
-// the text of objects, in the grammar of fluxcd/pkg/envsubst, which is the code
-// that kustomize-controller runs.
+// Package substitution is the postBuild of Flux's Kustomizations: it replaces
+// variables in the text of objects with fluxcd/pkg/envsubst, the code that
+// kustomize-controller runs.
 //
-// It fetches nothing: ConfigMaps and Secrets come from a lookup.
+// It fetches nothing: ConfigMaps and Secrets come from a Lookup.
 package substitution
 
 import (
@@ -16,41 +16,41 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// switchedOff is the label or annotation of objects that are left as they are,
-// with the value "disabled".
+// switchedOff is the label or annotation that, with the value "disabled", leaves
+// an object as it is.
 const switchedOff = flux.KustomizeGroup + "/substitute"
 
 const (
-	// maxText is the size of one object's text.
+	// maxText is the largest size of one object's text, in bytes.
 	maxText = 4 << 20
-	// maxEscapes bounds how often $$ may stand in a text, times its size: the parser
+	// maxEscapes limits how often $$ may occur in a text, times its size: the parser
 	// copies the text at each.
 	maxEscapes = 1 << 32
-	// maxResult is the size of what one object's text may become.
+	// maxResult is the largest size, in bytes, of the values that are put into one text.
 	maxResult = 32 << 20
 )
 
 var nameOf = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
-// Variables are those of a Kustomization.
+// Variables are the variables of a Kustomization.
 type Variables struct {
 	// Values by name, without line feeds.
 	Values map[string]string
 	// Unknown are the objects of substituteFrom whose content is not known. A
-	// variable that is in no other may be in them.
+	// variable that is nowhere else may be in them.
 	Unknown []string
-	// Strict refuses variables that are not there. Always substitutes even when
+	// Strict refuses variables that are not set. Always substitutes even when
 	// there are no variables.
 	Strict, Always bool
 }
 
-// Lookup gives all data of a ConfigMap or Secret of the Kustomization's
-// namespace. known is false for content that exists, or may, and can't be read.
+// Lookup returns all data of a ConfigMap or Secret in the Kustomization's
+// namespace. known is false for content that exists, or may exist, and can't be read.
 type Lookup func(kind, name string) (data map[string]string, found, known bool)
 
-// Of gathers the variables of a Kustomization: those of substituteFrom in order,
-// then substitute. Errors: an object that is missing and not optional, and a name
-// that is none.
+// Of returns the variables of a Kustomization: those of substituteFrom in order,
+// then substitute. A missing object that is not optional is an error, and so is an
+// invalid name.
 func Of(k *flux.Kustomization, lookup Lookup) (Variables, error) {
 	out := Variables{Values: map[string]string{}}
 	post := k.Spec.PostBuild
@@ -83,8 +83,8 @@ func (v *Variables) add(data map[string]string) {
 	}
 }
 
-// Object is the object with its variables replaced, itself when there are none
-// to replace or it is switched off.
+// Object returns the object with its variables replaced, or the object itself if
+// there are no variables or substitution is disabled for it.
 func (v Variables) Object(object map[string]any) (map[string]any, error) {
 	if len(v.Values) == 0 && len(v.Unknown) == 0 && !v.Always || disabled(object) {
 		return object, nil
@@ -104,10 +104,10 @@ func (v Variables) Object(object map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// Text replaces the variables of a text: ${v}, with the operators of bash that
-// envsubst knows; $$ is a dollar sign, and $v without braces stays. What is not
-// there is empty, or an error with Strict; what may be in an object that is not
-// known is a marker. Errors: a text that is no such grammar, or beyond the limits.
+// Text replaces the variables in a text: ${v}, with the Bash operators that envsubst
+// knows; $$ is a dollar sign, and $v without braces stays. A variable that is not set
+// is empty, or an error with Strict; one that may be in an unknown object becomes a
+// marker. A text with invalid syntax, or beyond the limits, is an error.
 func (v Variables) Text(text string) (string, error) {
 	if len(text) > maxText || strings.Count(text, "$$")*len(text) > maxEscapes {
 		return "", fmt.Errorf("the text is too large: %d bytes", len(text))

@@ -1,7 +1,7 @@
 // Package early starts gcpacing when it is imported, before most packages are initialized:
-// of those that are ready, Go initializes the one first whose import path comes first
-// (go.dev/ref/spec#Package_initialization). What packages of k8s.io/ and others make then
-// would be collected twice otherwise, which took a quarter of the smallest command's
+// of those that are ready, Go first initializes the one whose import path comes first
+// (go.dev/ref/spec#Package_initialization). Otherwise what packages of k8s.io/ and others
+// allocate then would be collected twice, which took a quarter of the smallest command's
 // processor time.
 package early
 

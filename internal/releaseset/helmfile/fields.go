@@ -9,7 +9,7 @@ import (
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// fields are those of a helmfile that are read.
+// fields are the fields of a helmfile that are read.
 type fields struct {
 	Bases        []string             `yaml:"bases"`
 	Environments map[string]yaml.Node `yaml:"environments"`
@@ -23,7 +23,7 @@ type fields struct {
 	Helmfiles    []yaml.Node          `yaml:"helmfiles"`
 	Releases     []yaml.Node          `yaml:"releases"`
 
-	// files are those that Releases come from.
+	// files are those that Releases come from, in the same order.
 	files []string
 }
 
@@ -44,7 +44,7 @@ type nested struct {
 	Selectors []string `yaml:"selectors"`
 }
 
-// options are those that helmDefaults and releases have in common. Times are seconds.
+// options are those that helmDefaults and releases have in common. Times are in seconds.
 type options struct {
 	Wait              *bool    `yaml:"wait"`
 	WaitForJobs       *bool    `yaml:"waitForJobs"`
@@ -96,7 +96,7 @@ type setting struct {
 	File   string   `yaml:"file"`
 }
 
-// place notes the file that a part's releases come from.
+// place records the file that a part's releases come from.
 func (f *fields) place(file string) {
 	f.files = nil
 	for range f.Releases {
@@ -104,7 +104,7 @@ func (f *fields) place(file string) {
 	}
 }
 
-// add puts a later part over earlier ones.
+// add merges a later part over earlier ones.
 func (f *fields) add(part fields) {
 	f.Repositories = append(f.Repositories, part.Repositories...)
 	f.Helmfiles = append(f.Helmfiles, part.Helmfiles...)
@@ -126,8 +126,8 @@ func (f *fields) add(part fields) {
 	}
 }
 
-// group says what becomes of fields: read, warned of with a reason, or, if in neither,
-// refused.
+// group says what happens to fields: read, warned about with a reason or, if in
+// neither, refused.
 type group struct {
 	read   []string
 	warned map[string]string
@@ -159,8 +159,8 @@ var (
 	releaseFields = group{read: append(strings.Fields("name namespace chart version values secrets set setString labels needs installed condition kubeContext description missingFileHandler"), optionFields...), warned: display}
 )
 
-// checked refuses a mapping with fields that are not read, and warns of those that mean
-// nothing. Errors name the field's line.
+// checked refuses a mapping with fields that are not read, and warns about those that
+// mean nothing here. Errors name the field's line.
 func checked(file string, mapping *yaml.Node, g group) (warnings []string, err error) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
@@ -185,7 +185,7 @@ func checked(file string, mapping *yaml.Node, g group) (warnings []string, err e
 	return warnings, nil
 }
 
-// mergedInto are the mappings that a merge key names.
+// mergedInto returns the mappings that a merge key names.
 func mergedInto(node *yaml.Node) []*yaml.Node {
 	switch node.Kind {
 	case yaml.AliasNode:
@@ -207,7 +207,7 @@ func empty(node *yaml.Node) bool {
 	return node.Tag == "!!null" || node.Kind != yaml.ScalarNode && len(node.Content) == 0 || node.Value == "false" || node.Kind == yaml.ScalarNode && node.Value == ""
 }
 
-// over is o where it says something, else what below says.
+// over returns o's options where they are set, else below's; arguments are joined.
 func (o options) over(below options) options {
 	out := below
 	for _, b := range []struct{ to, from **bool }{

@@ -1,10 +1,10 @@
 // Package helmfile reads a subset of helmfile's files (https://helmfile.readthedocs.io,
-// v1) into the model of package releaseset: what most of them use. A field is read,
-// or warned of because it means nothing here, or refused with its line; none is passed
-// over in silence. What is refused can be resolved by helmfile itself: helmfile build.
+// v1) into the model of package releaseset: what most of them use. A field is read, or
+// warned about because it means nothing here, or refused with its line; none is
+// silently ignored. What is refused can be resolved by helmfile itself: helmfile build.
 //
-// It runs no program, reads no file outside of the tree, and sees of the environment
-// what it is handed.
+// It runs no program, reads no file outside of the tree, and sees only those
+// environment variables that it is given.
 package helmfile
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 // defaultEnvironment is helmfile's.
 const defaultEnvironment = "default"
 
-// Read reads a helmfile of a tree. Errors name file and line, and say how to go on.
+// Read reads a helmfile of a tree. Errors name the file and line, and say how to go on.
 func Read(tree releaseset.Tree, name string, o Options) (*releaseset.Set, error) {
 	if o.Environment == "" {
 		o.Environment = defaultEnvironment
@@ -45,11 +45,11 @@ func Read(tree releaseset.Tree, name string, o Options) (*releaseset.Set, error)
 type reader struct {
 	tree    releaseset.Tree
 	options Options
-	// open are the files being read, from the outermost on.
+	// open are the files being read, the outermost first.
 	open []string
 }
 
-// state is what the parts of a file come to.
+// state is what the parts of a file add up to.
 type state struct {
 	file, dir    string
 	fields       fields
@@ -81,7 +81,7 @@ func (r *reader) set(name string) (*releaseset.Set, error) {
 
 var separator = regexp.MustCompile(`(?m)^---[ \t]*(?:#.*)?$`)
 
-// read reads the parts of a file, each with the values of those before.
+// read reads the parts of a file, each with the values of the previous ones.
 func (r *reader) read(s *state, name string) error {
 	if slices.Contains(r.open, name) {
 		return fmt.Errorf("%s: it includes itself, by way of %s", name, strings.Join(r.open, ", "))
@@ -145,7 +145,7 @@ func (r *reader) part(s *state, name, text string) error {
 	return r.merge(s, name, f)
 }
 
-// merge adds a part: its values come over those before, the chosen environment's last.
+// merge adds a part: its values override earlier ones, and those of the chosen environment come last.
 func (r *reader) merge(s *state, name string, f fields) error {
 	for i := range f.Values {
 		if err := r.stateValues(s, name, &f.Values[i]); err != nil {
@@ -214,7 +214,7 @@ func (r *reader) nested(set *releaseset.Set, s *state, node yaml.Node) error {
 	return nil
 }
 
-// key is the value of a key of a mapping, nil when it is not there.
+// key returns the value of a key of a mapping, nil when there is none.
 func key(mapping *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == name {
@@ -224,7 +224,7 @@ func key(mapping *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// path is where a path of a file leads; remote ones lead nowhere.
+// path returns where a path in a file leads; remote ones are an error.
 func (s *state) path(name string) (string, error) {
 	if strings.Contains(name, "::") || strings.Contains(name, "://") {
 		return "", errors.New(name + " is elsewhere, and nothing is fetched here")
@@ -232,8 +232,8 @@ func (s *state) path(name string) (string, error) {
 	return releaseset.Join(s.dir, name)
 }
 
-// glob are the files of a pattern, sorted; of a path without wildcards that itself,
-// whether it is there or not.
+// glob returns the files that match a pattern, sorted; for a path without wildcards
+// that path, whether it exists or not.
 func (r *reader) glob(pattern string) ([]string, error) {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return []string{pattern}, nil

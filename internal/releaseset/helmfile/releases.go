@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// releases are the entries of a file.
+// releases returns the entries of a file.
 func (r *reader) releases(s *state) (*releaseset.Set, error) {
 	set := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}}
 	var needs [][]string
@@ -54,7 +54,7 @@ func (r *reader) releases(s *state) (*releaseset.Set, error) {
 	return set, nil
 }
 
-// entry is a release as the model has it; wanted is false where its condition says so.
+// entry converts a release to the model; wanted is false where its condition says so.
 func (r *reader) entry(s *state, given *release, from releaseset.Place) (e releaseset.Entry, wanted bool, err error) {
 	e = releaseset.Entry{
 		Key: releaseset.Key{
@@ -100,7 +100,7 @@ func first(texts ...string) string {
 	return ""
 }
 
-// condition looks a.b up in the state's values. What is not there is false.
+// condition looks up a.b in the state's values. What does not exist is false.
 func condition(values map[string]any, at string) (bool, error) {
 	var v any = values
 	for key := range strings.SplitSeq(at, ".") {
@@ -116,8 +116,8 @@ func condition(values map[string]any, at string) (bool, error) {
 	return on, nil
 }
 
-// modelled are a release's options. Arguments for helm that say more than how much is
-// printed are refused.
+// modelled converts a release's options. Arguments for helm that affect more than what
+// is printed are refused.
 func modelled(o options) (releaseset.Options, error) {
 	for _, arg := range o.Args {
 		if !slices.Contains([]string{"--hide-notes", "--debug", "--color", "--no-color", "--suppress-secrets", "--show-secrets", "--normalize-manifests"}, arg) {
@@ -137,7 +137,7 @@ func modelled(o options) (releaseset.Options, error) {
 	return out, nil
 }
 
-// chart is a path where there is something, else a chart of a repository of the file.
+// chart returns a path where something exists there, else a chart from one of the file's repositories.
 func (r *reader) chart(s *state, text, version string) (releaseset.Chart, error) {
 	if strings.Contains(text, "::") {
 		return releaseset.Chart{}, fmt.Errorf("chart %s is fetched by a plugin", text)
@@ -159,7 +159,7 @@ func (r *reader) chart(s *state, text, version string) (releaseset.Chart, error)
 	return c, nil
 }
 
-// settings are what set and setString say, as --set takes it.
+// settings converts set and setString to what --set takes.
 func settings(s *state, given *release, out *releaseset.Settings) error {
 	escaped := strings.NewReplacer(`\`, `\\`, ",", `\,`, "{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`)
 	text := func(x setting) string {
@@ -189,7 +189,7 @@ func settings(s *state, given *release, out *releaseset.Settings) error {
 	return nil
 }
 
-// layers are a release's values: files, patterns of them, templates and tables.
+// layers returns a release's values: files, patterns of them, templates and tables.
 func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releaseset.Value, error) {
 	var out []releaseset.Value
 	handler := first(given.MissingFile, s.fields.MissingFile, "Error")
@@ -225,7 +225,7 @@ func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releas
 	return out, nil
 }
 
-// refused are values that helmfile would fetch from somewhere.
+// refused returns an error for values that helmfile would fetch from somewhere.
 func refused(text []byte) error {
 	if strings.Contains(string(text), "ref+") {
 		return errors.New("a value is a reference to a secret store (ref+…), and nothing is fetched here")
@@ -233,7 +233,7 @@ func refused(text []byte) error {
 	return nil
 }
 
-// file is a path of values, which may be a template itself, a pattern, or name a template.
+// file reads a path of values, which may be a template itself, a pattern, or name a template.
 func (r *reader) file(s *state, name string, data map[string]any) ([]releaseset.Value, error) {
 	if strings.Contains(name, "{{") {
 		var err error

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// data is what templates see; e is nil where there is no release.
+// data returns what templates see; e is nil where there is no release.
 func (s *state) data(environment string, e *releaseset.Entry) map[string]any {
 	out := map[string]any{
 		"Values": s.values, "StateValues": s.values, "Namespace": s.fields.Namespace,
@@ -28,10 +28,10 @@ func (s *state) data(environment string, e *releaseset.Entry) map[string]any {
 	return out
 }
 
-// maxRendered is the most that a template may give.
+// maxRendered is how much a template may render, in bytes.
 const maxRendered = 16 << 20
 
-// limited refuses to grow without end.
+// limited is a strings.Builder that does not grow beyond maxRendered.
 type limited struct{ strings.Builder }
 
 func (l *limited) Write(text []byte) (int, error) {
@@ -54,8 +54,8 @@ func (r *reader) render(file, text string, data map[string]any) (string, error) 
 	return out.String(), nil
 }
 
-// functions are sprig's that depend on nothing but their arguments, and helmfile's that
-// read. Paths are relative to the file.
+// functions returns sprig's functions that depend on nothing but their arguments, and
+// helmfile's that read. Paths are relative to the file.
 func (r *reader) functions(dir string) template.FuncMap {
 	out := template.FuncMap(sprig.HermeticTxtFuncMap())
 	for _, name := range []string{"exec", "envExec", "fetchSecretValue", "expandSecretRefs", "tpl", "include", "readDirEntries"} {
@@ -119,7 +119,7 @@ func (r *reader) functions(dir string) template.FuncMap {
 	return out
 }
 
-// list are the files of a folder, as paths from the template's own.
+// list returns the files of a folder, as paths from the template's own folder.
 func (r *reader) list(dir, name string) ([]string, error) {
 	at, err := releaseset.Join(dir, name)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *reader) list(dir, name string) ([]string, error) {
 	return out, err
 }
 
-// get is helmfile's: get "a.b" default table; without a default it has to be there.
+// get is helmfile's get "a.b" default table; without a default, the value has to exist.
 func get(at string, args ...any) (any, error) {
 	if len(args) == 0 || len(args) > 2 {
 		return nil, errors.New(`get takes a path, a default and a table: get "a.b" "x" .Values`)
