@@ -82,7 +82,7 @@ func TestFlowEReportsDriftAtNight(t *testing.T) {
 	job(0, "kubectl release plan many releases.yaml --all --detailed-exitcode")
 	job(0, `kubectl -n "$HELM_NAMESPACE" scale deployment web --replicas=9`)
 	out := job(2, "kubectl release plan many releases.yaml --all --detailed-exitcode -o markdown")
-	if !strings.Contains(out, "Plan of 2 releases: 1 changes, 1 stay as they are") || !strings.Contains(out, "1 object drifted") {
+	if !strings.Contains(out, "Plan of 2 releases: 1 changes, 1 stays as it is") || !strings.Contains(out, "1 object drifted") {
 		t.Error(out)
 	}
 }

@@ -74,7 +74,8 @@ type Problem struct {
 // Summary counts steps.
 type Summary = plan.Summary
 
-// Operation returns "install", "upgrade", "rollback", "uninstall" or "test".
+// Operation returns "install", "upgrade", "rollback", "uninstall" or "test"; for a plan decoded from a
+// file, also "correct drift" or "correct records".
 func (p *Plan) Operation() string { return string(p.plan.Operation) }
 
 // Release returns the release that the plan is for.

@@ -73,15 +73,17 @@ func isTest(doc string) (bool, error) {
 func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, bool) releaseset.Verdict {
 	out := releaseset.Verdict{Action: "sync", Plans: true}
 	switch auto := m.Spec.SyncPolicy.Automated; {
-	case auto == nil, auto.Enabled != nil && !*auto.Enabled:
+	case auto == nil:
 		out.Notes = append(out.Notes, "Argo CD reports it out of sync until somebody syncs it: syncPolicy.automated is not set")
+	case auto.Enabled != nil && !*auto.Enabled:
+		out.Notes = append(out.Notes, "Argo CD reports it out of sync until somebody syncs it: syncPolicy.automated.enabled is false")
 	case !auto.Prune:
-		out.Notes = append(out.Notes, "Argo CD syncs it, and keeps objects that the chart has no longer: syncPolicy.automated.prune is not set")
+		out.Notes = append(out.Notes, "Argo CD syncs it, and keeps objects that are no longer in the chart: syncPolicy.automated.prune is not set")
 	default:
 		out.Notes = append(out.Notes, "Argo CD syncs it")
 	}
 	if m.helm.KubeVersion != "" || len(m.helm.APIVersions) > 0 {
-		out.Notes = append(out.Notes, "its kubeVersion and apiVersions are not taken: give them with --kube-version and --api-versions")
+		out.Notes = append(out.Notes, "its kubeVersion and apiVersions are ignored: pass them with --kube-version and --api-versions")
 	}
 	return out
 }
@@ -89,7 +91,7 @@ func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, boo
 // Removed returns what happens to the objects when the Application is removed from the repository.
 func (m *manager) Removed(map[string]releaseset.Applier) releaseset.Verdict {
 	if slices.ContainsFunc(m.Metadata.Finalizers, func(f string) bool { return strings.HasPrefix(f, finalizer) }) {
-		return releaseset.Verdict{Action: "uninstall", Plans: true, Notes: []string{"where the Application is deleted, its finalizer has its objects deleted"}}
+		return releaseset.Verdict{Action: "uninstall", Plans: true, Notes: []string{"if the Application is deleted, its finalizer deletes its objects, too"}}
 	}
 	return releaseset.Verdict{Action: "nothing", Notes: []string{"left running: the Application has no finalizer " + finalizer}}
 }

@@ -11,7 +11,7 @@ import (
 
 // ForeignConfig parses a kubeconfig that another user has written, such as the content of a Secret.
 // It rejects one that runs programs, has an auth provider, names files or skips the verification of
-// certificates; these errors quote nothing but the name of the user or cluster at fault.
+// certificates. Errors quote nothing but the name of the user or cluster at fault.
 func ForeignConfig(kubeconfig []byte) (*rest.Config, error) {
 	parsed, err := clientcmd.Load(kubeconfig)
 	if err != nil {
@@ -19,18 +19,22 @@ func ForeignConfig(kubeconfig []byte) (*rest.Config, error) {
 	}
 	for name, user := range parsed.AuthInfos {
 		if why := refused(user); why != "" {
-			return nil, fmt.Errorf("the kubeconfig's user %s %s, which is refused", name, why)
+			return nil, fmt.Errorf("the kubeconfig's user %s %s, which is not allowed", name, why)
 		}
 	}
 	for name, c := range parsed.Clusters {
 		switch {
 		case c.InsecureSkipTLSVerify:
-			return nil, fmt.Errorf("the kubeconfig's cluster %s leaves out the check of certificates, which is refused", name)
+			return nil, fmt.Errorf("the kubeconfig's cluster %s skips TLS certificate verification, which is not allowed", name)
 		case c.CertificateAuthority != "":
-			return nil, fmt.Errorf("the kubeconfig's cluster %s names a file, which is refused", name)
+			return nil, fmt.Errorf("the kubeconfig's cluster %s names a file, which is not allowed", name)
 		}
 	}
-	return clientcmd.NewDefaultClientConfig(*parsed, &clientcmd.ConfigOverrides{}).ClientConfig()
+	config, err := clientcmd.NewDefaultClientConfig(*parsed, &clientcmd.ConfigOverrides{}).ClientConfig()
+	if err != nil {
+		return nil, errors.New("the kubeconfig is incomplete or invalid") // client-go quotes proxy URLs, and passwords in them
+	}
+	return config, nil
 }
 
 // refused returns what a user of a kubeconfig does that ForeignConfig rejects, "" for nothing.

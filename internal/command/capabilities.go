@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,8 +54,10 @@ func (o *capabilityFlags) live(ctx context.Context, s *session, loaded *chart.Ch
 	if o.kubeVersion.value != "" {
 		caps.KubeVersion = given.KubeVersion
 	}
-	for _, list := range o.apiVersions.Value() {
-		caps.APIVersions = append(caps.APIVersions, strings.Split(list, ",")...)
+	more, err := commaSeparated("api-versions", o.apiVersions.Value())
+	if err != nil {
+		return nil, err
 	}
+	caps.APIVersions = append(caps.APIVersions, more...)
 	return caps, nil
 }

@@ -24,7 +24,7 @@ func (p *program) applyOnward(ctx context.Context, s *session, o *applyFlags, sa
 		return p.blocked(fresh)
 	}
 	if fresh.Effect() == plan.EffectNone {
-		return nil
+		return p.presenter.end(ctx, ending{idle: true})
 	}
 	if err := p.confirmPlan(o.yes, fresh); err != nil {
 		return err

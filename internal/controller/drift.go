@@ -54,10 +54,13 @@ type driftWatch struct {
 	asked  map[client.ObjectKey]bool
 }
 
+// maxChanged is how many HelmReleases may wait in driftWatch.changed.
+const maxChanged = 1000
+
 func newDriftWatch(m manager.Manager, config *rest.Config, o Options, metrics *metrics, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
 	d := &driftWatch{
 		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, live: m.GetAPIReader(), wanted: wanted, metrics: metrics, log: m.GetLogger(),
-		changed: make(chan event.GenericEvent, maxWaiting), kinds: map[schema.GroupVersionKind]*kindWatch{}, last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
+		changed: make(chan event.GenericEvent, maxChanged), kinds: map[schema.GroupVersionKind]*kindWatch{}, last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](o.MinRetryDelay, o.MaxRetryDelay)),
 	}
 	if err := d.open(config, cache.Options{HTTPClient: m.GetHTTPClient(), Scheme: m.GetScheme(), Mapper: m.GetRESTMapper()}); err != nil {
@@ -169,7 +172,7 @@ func (d *driftWatch) ask(key client.ObjectKey) {
 	o.Namespace, o.Name = key.Namespace, key.Name
 	select {
 	case d.changed <- event.GenericEvent{Object: o}:
-	default: // too many at a time: the next regular pass will see it
+	default: // too many at a time: a pass that is under way repeats, see waits, or the next regular one sees it
 	}
 }
 

@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,34 +69,34 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.MetricsAddress, "metrics-addr", ":8080", "address of /metrics; 0 for none")
 	f.StringVar(&o.HealthAddress, "health-addr", ":9440", "address of /healthz and /readyz; 0 for none")
 	f.StringVar(&o.PprofAddress, "pprof-addr", "", "address of /debug/pprof; empty for none")
-	f.StringVar(&o.EventsAddress, "events-addr", "", "URL of notification-controller's receiver of events")
-	f.IntVar(&o.Concurrent, "concurrent", 256, "most HelmReleases that are worked on at a time, those that wait or run a hook not counted; what they may take of memory says --memory-budget")
-	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "most bytes that all passes that render may take at a time, as estimated from their charts and what these have rendered to")
-	f.DurationVar(&o.DependencyInterval, "requeue-dependency", 30*time.Second, "pause before dependencies and sources that are not ready are looked at again; their changes are seen at once")
-	f.IntVar(&o.JitterPercentage, "interval-jitter-percentage", 5, "share of the interval by which passes are spread")
-	f.IntVar(&o.HTTPRetry, "http-retry", 9, "how often the download of an artifact is tried again")
+	f.StringVar(&o.EventsAddress, "events-addr", "", "URL of notification-controller's event receiver")
+	f.IntVar(&o.Concurrent, "concurrent", 256, "maximum number of HelmReleases reconciled at a time, not counting those that wait or run a hook; --memory-budget limits their memory")
+	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "maximum number of bytes that all rendering passes together may take, as estimated from their charts and what these have rendered to")
+	f.DurationVar(&o.DependencyInterval, "requeue-dependency", 30*time.Second, "pause before dependencies and sources that are not ready are checked again; changes to them are noticed immediately")
+	f.IntVar(&o.JitterPercentage, "interval-jitter-percentage", 5, "percentage of the interval by which passes are spread")
+	f.IntVar(&o.HTTPRetry, "http-retry", 9, "how often a failed download of an artifact is retried")
 	f.DurationVar(&o.MinRetryDelay, "min-retry-delay", 750*time.Millisecond, "first pause after an error")
 	f.DurationVar(&o.MaxRetryDelay, "max-retry-delay", 15*time.Minute, "longest pause after an error")
-	f.DurationVar(&o.GracefulShutdown, "graceful-shutdown-timeout", 20*time.Second, "how long what is under way may take to end")
-	f.BoolVar(&o.WatchAllNamespaces, "watch-all-namespaces", true, "watch HelmReleases of all namespaces, and not only the controller's own")
-	f.StringVar(&o.WatchSelector, "watch-label-selector", "", "watch HelmReleases with these labels only: a shard, with a lease of its own")
-	f.BoolVar(&o.AutomaticShards, "automatic-shards", false, "share the HelmReleases among all replicas, each with a lease of its own, instead of having one replica at work")
-	f.StringVar(&o.ConfigsSelector, "watch-configs-label-selector", "reconcile.fluxcd.io/watch=Enabled", "labels of ConfigMaps and Secrets whose changes count at once")
-	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own rights")
-	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources of other namespaces")
-	f.BoolVar(&o.Compatible, "compatible", false, "take away the differences from helm-controller in conditions, history, records and objects that docs/controller.md lists as such")
-	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; else those annotated with "+flux.AnnotationPlan+"="+flux.RequireApproval)
+	f.DurationVar(&o.GracefulShutdown, "graceful-shutdown-timeout", 20*time.Second, "how long work in progress may take to end")
+	f.BoolVar(&o.WatchAllNamespaces, "watch-all-namespaces", true, "watch HelmReleases in all namespaces, not only in the controller's own")
+	f.StringVar(&o.WatchSelector, "watch-label-selector", "", "watch only HelmReleases with these labels: a shard, with its own lease")
+	f.BoolVar(&o.AutomaticShards, "automatic-shards", false, "share the HelmReleases among all replicas, each with its own lease, instead of having one active replica")
+	f.StringVar(&o.ConfigsSelector, "watch-configs-label-selector", "reconcile.fluxcd.io/watch=Enabled", "labels of ConfigMaps and Secrets whose changes take effect immediately")
+	f.StringVar(&o.DefaultAccount, "default-service-account", "", "ServiceAccount of HelmReleases that name none; empty for the controller's own permissions")
+	f.BoolVar(&o.NoCrossNamespaceRefs, "no-cross-namespace-refs", false, "refuse sources in other namespaces")
+	f.BoolVar(&o.Compatible, "compatible", false, "remove those differences from helm-controller in conditions, history, records and objects that docs/controller.md lists for this flag")
+	f.BoolVar(&o.RequireApproval, "require-approval", false, "hold every install and upgrade until its plan is approved; otherwise only those annotated with "+flux.AnnotationPlan+"="+flux.RequireApproval)
 	f.StringSliceVar(&o.Deny, "deny", nil, "refuse installs and upgrades whose plan has a step with these risks, such as data; see docs/policy.md")
 	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")
-	f.Float32Var(&o.QPS, "kube-api-qps", 500, "requests a second; the API server's own priority and fairness bound them before")
-	f.IntVar(&o.Burst, "kube-api-burst", 1000, "requests that may go at once")
-	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for what is known of the cluster's API; by default one below the system's temporary folder")
-	f.StringToStringVar(&o.gates, "feature-gates", nil, "ExternalArtifact=true|false; helm-controller's others are refused")
-	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease; false takes none, and does not see whether helm-controller is running")
-	f.BoolVar(&o.Leader.ReleaseOnCancel, "leader-election-release-on-cancel", true, "give the lease back at the end")
-	f.DurationVar(&o.Leader.LeaseDuration, "leader-election-lease-duration", 35*time.Second, "how long others wait for a holder that does not renew")
-	f.DurationVar(&o.Leader.RenewDeadline, "leader-election-renew-deadline", 30*time.Second, "how long the holder tries to renew before it ends")
-	f.DurationVar(&o.Leader.RetryPeriod, "leader-election-retry-period", 5*time.Second, "pause between tries")
+	f.Float32Var(&o.QPS, "kube-api-qps", 500, "requests per second; the API server's own priority and fairness limits them earlier")
+	f.IntVar(&o.Burst, "kube-api-burst", 1000, "requests that may be sent at once")
+	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for the cached discovery of the cluster's API; by default one in the system's temporary folder")
+	f.StringToStringVar(&o.gates, "feature-gates", nil, "ExternalArtifact=true|false; helm-controller's other gates are refused")
+	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease; if false, no lease is taken, and a running helm-controller is not noticed")
+	f.BoolVar(&o.Leader.ReleaseOnCancel, "leader-election-release-on-cancel", true, "release the lease at the end")
+	f.DurationVar(&o.Leader.LeaseDuration, "leader-election-lease-duration", 35*time.Second, "how long others wait for a holder that does not renew the lease")
+	f.DurationVar(&o.Leader.RenewDeadline, "leader-election-renew-deadline", 30*time.Second, "how long the holder tries to renew the lease before it ends")
+	f.DurationVar(&o.Leader.RetryPeriod, "leader-election-retry-period", 5*time.Second, "pause between attempts")
 	f.StringVar(&o.Log.Level, "log-level", "info", "debug, info or error")
 	f.StringVar(&o.Log.Encoding, "log-encoding", "json", "json or console")
 }
@@ -112,21 +113,25 @@ func parse(args []string, usage func(string)) (Options, error) {
 		return o, err
 	}
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("there are no arguments: %q", f.Args())
+		return o, fmt.Errorf("arguments are not allowed: %q", f.Args())
 	}
 	for gate, value := range o.gates {
 		if gate != "ExternalArtifact" {
-			return o, fmt.Errorf("--feature-gates: %s is none of this controller's", gate)
+			return o, fmt.Errorf("--feature-gates: %s is not a feature gate of this controller", gate)
 		}
-		o.ExternalArtifacts = value == "true"
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return o, fmt.Errorf("--feature-gates: %s must be true or false, not %q", gate, value)
+		}
+		o.ExternalArtifacts = on
 	}
 	switch {
 	case o.Namespace == "":
-		return o, fmt.Errorf("--runtime-namespace or $RUNTIME_NAMESPACE is needed outside of a cluster")
+		return o, fmt.Errorf("--runtime-namespace or $RUNTIME_NAMESPACE is required outside a cluster")
 	case o.Concurrent < 1 || o.Memory < 1 || o.JitterPercentage < 0 || o.JitterPercentage >= 100:
-		return o, fmt.Errorf("--concurrent and --memory-budget have to be positive, --interval-jitter-percentage from 0 to 99")
+		return o, fmt.Errorf("--concurrent and --memory-budget must be positive, --interval-jitter-percentage from 0 to 99")
 	case o.AutomaticShards && !o.Leader.Enable:
-		return o, fmt.Errorf("--automatic-shards needs --enable-leader-election")
+		return o, fmt.Errorf("--automatic-shards requires --enable-leader-election")
 	}
 	return o, nil
 }

@@ -82,12 +82,17 @@ func TestTimeToEnd(t *testing.T) {
 // Flags are refused with their names.
 func TestFlagsThatAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
-		"OOMWatch is none of this controller's": {"--runtime-namespace=a", "--feature-gates=OOMWatch=true"},
-		"there are no arguments":                {"--runtime-namespace=a", "more"},
-		"have to be positive":                   {"--runtime-namespace=a", "--concurrent=0"},
+		"OOMWatch is not a feature gate of this controller": {"--runtime-namespace=a", "--feature-gates=OOMWatch=true"},
+		`must be true or false, not "on"`:                   {"--runtime-namespace=a", "--feature-gates=ExternalArtifact=on"},
+		"arguments are not allowed":                         {"--runtime-namespace=a", "more"},
+		"must be positive":                                  {"--runtime-namespace=a", "--concurrent=0"},
 	} {
 		if _, err := parse(args, func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
+	}
+	o, err := parse([]string{"--runtime-namespace=a", "--feature-gates=ExternalArtifact=True"}, func(string) {})
+	if err != nil || !o.ExternalArtifacts {
+		t.Errorf("ExternalArtifact=True: %t, %v", o.ExternalArtifacts, err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
@@ -34,10 +36,17 @@ func Verify(c *chart.Chart) error {
 			continue
 		}
 		for digest, file := range digests {
-			if strings.HasPrefix(file, l.Name+"-") && !lock.Promises(digest) {
+			if isArchiveOf(file, l.Name) && !lock.Promises(digest) {
 				return &source.DigestError{What: c.Name() + "/" + chartsFolder + "/" + file, Want: l.Digest, Got: digest}
 			}
 		}
 	}
 	return nil
+}
+
+// isArchiveOf reports whether a file is called NAME-VERSION.tgz: an archive of foo-bar is none of foo.
+func isArchiveOf(file, name string) bool {
+	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
+	_, err := semver.NewVersion(version)
+	return ok && err == nil
 }

@@ -176,6 +176,40 @@ func TestAtomicFailureGoesBack(t *testing.T) {
 	}
 }
 
+// A run that ends to be resumed later is not rolled back, also when it is atomic.
+func TestAtomicRunThatIsLeftIsNotRolledBack(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		b.Cluster = leavingJobs{c, func() { cancel(apply.ErrLeave) }}
+		_, _, err := b.PlanAndApply(ctx, releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanDeployment(ctx, Deployment{
+				Release: webKey, Source: shop(map[string]any{"text": "two", "hook": true}), Options: plan.Options{Atomic: true},
+			})
+		}, func(*plan.Plan) error { return nil })
+		if !errors.Is(err, apply.ErrLeave) {
+			t.Fatalf("error %v, want one that says that the run was left", err)
+		}
+		if got, want := b.statuses(), "deployed pending-upgrade"; got != want {
+			t.Errorf("the history is %q, want %q", got, want)
+		}
+	})
+}
+
+// leavingJobs is a cluster in which the creation of a Job ends the run.
+type leavingJobs struct {
+	*clusterfake.Cluster
+	leave func()
+}
+
+func (l leavingJobs) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if u.GetKind() == "Job" && !o.DryRun {
+		l.leave()
+	}
+	return l.Cluster.Create(ctx, u, o)
+}
+
 // failingJobs is a cluster to plan in, in which Jobs fail.
 type failingJobs struct{ *clusterfake.Cluster }
 
@@ -290,7 +324,7 @@ func TestDeploymentModes(t *testing.T) {
 		"whichever fits, nothing there": {Deployment{}, nil, plan.Install, ""},
 		"whichever fits, up":            {Deployment{}, up, plan.Upgrade, ""},
 		"whichever fits, history kept":  {Deployment{}, gone, plan.Install, ""},
-		"install over what is up":       {Deployment{Mode: InstallOnly}, up, "", "exists already"},
+		"install over what is up":       {Deployment{Mode: InstallOnly}, up, "", "already exists"},
 		"install over what has failed":  {Deployment{Mode: InstallOnly, Options: replace}, failed, plan.Install, ""},
 		"install, history kept":         {Deployment{Mode: InstallOnly}, gone, "", "--replace"},
 		"install again, history kept":   {Deployment{Mode: InstallOnly, Options: replace}, gone, plan.Install, ""},

@@ -104,8 +104,8 @@ func (e *Engine) applyOrRollBack(ctx context.Context, p *plan.Plan, history rele
 	if err == nil || p.OnFailure == nil || p.OnFailure.Rollback == nil || !outcome.Recorded {
 		return outcome, err
 	}
-	if lock != nil && lock.Check() != nil {
-		return outcome, err // the lock's new holder takes it from here
+	if errors.Is(err, apply.ErrLeave) || lock != nil && lock.Check() != nil {
+		return outcome, err // the next run, or the lock's new holder, takes it from here
 	}
 	if ctx.Err() != nil { // a cancelled run is rolled back all the same; that can't be cancelled
 		ctx = context.WithoutCancel(ctx)

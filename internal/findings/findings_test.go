@@ -243,7 +243,7 @@ func TestAnnotationsSayWhatIsLeftOut(t *testing.T) {
 	if err := Print(&out, "annotations", Subject{}, p); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(out.String(), "::error "); n != 10 || !strings.Contains(out.String(), "16 more of this sort") {
+	if n := strings.Count(out.String(), "::error "); n != 10 || !strings.Contains(out.String(), "16 more like this") {
 		t.Errorf("%d errors:\n%s", n, out.String())
 	}
 }
@@ -318,6 +318,20 @@ func TestReadSARIF(t *testing.T) {
 	for _, other := range []string{"", "[]", `{"runs":[]}`, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"other"}}}]}`} {
 		if _, err := ReadSARIF([]byte(other)); err == nil {
 			t.Errorf("%q is read", other)
+		}
+	}
+}
+
+// A rule that this version does not know is described by its identifier.
+func TestEveryRuleHasAText(t *testing.T) {
+	for _, rule := range []string{"risk/new", "blocked/new", "new"} {
+		if got := ruleText(rule); got != rule {
+			t.Errorf("%s is described as %q", rule, got)
+		}
+	}
+	for _, rule := range []string{"risk/" + string(plan.RiskData), "blocked/" + string(plan.ProblemQuota), "policy/new", "drift"} {
+		if got := ruleText(rule); got == rule || got == "" {
+			t.Errorf("%s is described as %q", rule, got)
 		}
 	}
 }

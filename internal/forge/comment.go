@@ -43,7 +43,7 @@ const (
 )
 
 // ErrNoMarker is returned for a text that "plan -o markdown" has not printed.
-var ErrNoMarker = errors.New("it does not begin with the marker that -o markdown prints, by which the comment is found again")
+var ErrNoMarker = errors.New("it does not begin with the marker that -o markdown prints, which identifies the comment")
 
 // Put creates the comment of a plan, or brings it up to date. The text begins with its marker: a
 // comment is the plan's own when its first line is the marker and the token's user has written
@@ -87,8 +87,10 @@ func written(body string) (run int, text string) {
 	if m == nil {
 		return 0, strings.Join(lines, "\n")
 	}
-	run, _ = strconv.Atoi(m[1]) // more digits than a number has are no run's
-	return run, lines[0] + "\n" + lines[2]
+	if run, err := strconv.Atoi(m[1]); err == nil {
+		return run, lines[0] + "\n" + lines[2]
+	}
+	return 0, lines[0] + "\n" + lines[2] // more digits than a run number has
 }
 
 func put(ctx context.Context, f Forge, c comment) (Outcome, error) {
@@ -116,9 +118,9 @@ func put(ctx context.Context, f Forge, c comment) (Outcome, error) {
 	_, wanted := written(shorten(c.body(), f.Limit()))
 	switch {
 	case run > c.Run && c.Run > 0:
-		return Outcome{Done: Skipped, URL: newest.URL, Why: fmt.Sprintf("run %d, which is newer, has written it", run)}, nil
+		return Outcome{Done: Skipped, URL: newest.URL, Why: fmt.Sprintf("the newer run %d has already written it", run)}, nil
 	case strings.TrimSpace(there) == strings.TrimSpace(wanted):
-		return Outcome{Done: Unchanged, URL: newest.URL, Why: "it says the same"}, nil
+		return Outcome{Done: Unchanged, URL: newest.URL, Why: "the text is the same"}, nil
 	}
 	c.rest = before.head(true) + text
 	url, err := sized(f, c, func(body string) (string, error) { return f.Edit(ctx, newest.ID, body) })

@@ -462,3 +462,15 @@ func TestBitbucketGetsNoHTML(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// The run that has written a comment is a number of its second line; one that is too large for a
+// number is none, or all later runs would be skipped as older.
+func TestRunOfAComment(t *testing.T) {
+	for line, want := range map[string]int{
+		"<!-- head=abc run=12 -->": 12, "<!-- head=abc run=99999999999999999999 -->": 0, "<!-- head=abc -->": 0,
+	} {
+		if run, _ := written("marker\n" + line + "\ntext"); run != want {
+			t.Errorf("%s: run %d, want %d", line, run, want)
+		}
+	}
+}

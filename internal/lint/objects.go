@@ -23,10 +23,10 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 	} else if fits := kinds.Of(o.GroupKind()).Naming.Advised; fits > 0 && len(o.Name) > fits {
 		f := at
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made of it, which fits up to %d", o.Name, len(o.Name), fits)
+		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made from it, which may have up to %d", o.Name, len(o.Name), fits)
 		r.add(f)
 	}
-	if why := validation.IsDNS1035Label(o.Name); o.Kind == kinds.Service.Kind && len(why) > 0 && badName(o.GroupKind(), o.Name) == "" {
+	if why := validation.IsDNS1035Label(o.Name); o.GroupKind() == kinds.Service && len(why) > 0 && badName(o.GroupKind(), o.Name) == "" {
 		f := at
 		f.Severity, f.Message = Warning, fmt.Sprintf("metadata.name %q begins with a digit, which Kubernetes before 1.36 refuses for a Service", o.Name)
 		r.add(f)
@@ -96,7 +96,7 @@ func (r *run) labels(o manifest.Object, at Finding) {
 			}
 			value, isText := table[key].(string)
 			if !isText && table[key] != nil {
-				r.judge(at, fmt.Sprintf("%s: %v must be text: put it in quotes", where, table[key]))
+				r.judge(at, fmt.Sprintf("%s: %v must be a string: put it in quotes", where, table[key]))
 				continue
 			}
 			if why := brief(validation.IsValidLabelValue(value)); why != "" {
@@ -122,7 +122,7 @@ func (r *run) selector(o manifest.Object, at Finding) {
 	pods, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "template", "metadata", "labels")
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if pods[key] != labels[key] {
-			r.judge(at, fmt.Sprintf("spec.selector.matchLabels[%s] is %v, and the pods' label is %v", key, labels[key], orNone(pods[key])))
+			r.judge(at, fmt.Sprintf("spec.selector.matchLabels[%s] is %v, but the pods' label is %v", key, labels[key], orNone(pods[key])))
 		}
 	}
 }

@@ -74,10 +74,10 @@ func (s Seal) recipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// parseRecipient reads a key, or a file of keys. Errors don't quote the lines of a
-// file: one may be a private key, given by mistake.
+// parseRecipient reads a key, or a file of keys. Errors quote neither the lines of a file nor what
+// looks like a private key, given by mistake.
 func parseRecipient(given string) ([]age.Recipient, error) {
-	if strings.HasPrefix(given, "AGE-SECRET-KEY-") {
+	if strings.HasPrefix(strings.ToUpper(given), "AGE-SECRET-KEY-") || strings.Contains(given, "PRIVATE KEY") {
 		return nil, errors.New("a private key was given as a recipient: give the public one, age1…")
 	}
 	if r, isKey, err := parseKey(given); isKey {
@@ -108,7 +108,7 @@ func parseRecipient(given string) ([]age.Recipient, error) {
 		all = append(all, r)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no recipients in it", given)
+		return nil, fmt.Errorf("%s contains no recipients", given)
 	}
 	return all, nil
 }

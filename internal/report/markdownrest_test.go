@@ -34,6 +34,10 @@ func largePlan() *plan.Document {
 	for i := range 20 {
 		p.Problems = append(p.Problems, plan.Problem{What: fmt.Sprintf("problem %02d %s", i, strings.Repeat("x", 100))})
 	}
+	p.OnFailure = &plan.OnFailure{Rollback: &plan.RollbackPreview{To: 1}}
+	for i := range 30 {
+		p.OnFailure.Rollback.Lasting = append(p.OnFailure.Rollback.Lasting, plan.Lasting{Object: object(i), What: fmt.Sprintf("effect %02d stays", i)})
+	}
 	p.Summary = summarize(p)
 	return p
 }
@@ -68,6 +72,11 @@ func TestMarkdownSpillsTheRest(t *testing.T) {
 			for i := range 20 {
 				if !strings.Contains(both, fmt.Sprintf("problem %02d", i)) {
 					t.Errorf("problem %d is nowhere", i)
+				}
+			}
+			for i := range 30 {
+				if !strings.Contains(both, fmt.Sprintf("effect %02d", i)) {
+					t.Errorf("lasting effect %d is nowhere", i)
 				}
 			}
 			if gone := strings.Index(comment.String(), "Destroyed"); budget > 8000 && (gone < 0 || gone > strings.Index(comment.String(), "settings-00")) {

@@ -28,7 +28,7 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	}
 	var parts []string
 	if n := cleanups(f); n > 0 {
-		parts = append(parts, "delete what this run has created ("+count(n, "object", "objects")+" at most)")
+		parts = append(parts, "delete what this run created (at most "+count(n, "object", "objects")+")")
 	}
 	if f.Rollback == nil {
 		if len(parts) == 0 {
@@ -44,7 +44,7 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 		out.point = pointOfNoReturn(p, f.Rollback.Lasting[0], names)
 	}
 	const shown = 8
-	if !v.full && len(out.lasting) > shown {
+	if !v.full && v.entries > 0 && len(out.lasting) > shown {
 		out.hidden = len(out.lasting) - shown
 		out.lasting = out.lasting[:shown]
 	}
@@ -60,7 +60,7 @@ func pointOfNoReturn(p *plan.Document, first plan.Lasting, names namer) string {
 			where = escape.Line(string(stage))
 		}
 	})
-	return names.name(first.Object) + " in " + where + ": until then all of it is undone"
+	return names.name(first.Object) + " in " + where + ": until then everything is undone"
 }
 
 func cleanups(f *plan.OnFailure) int {
@@ -141,12 +141,16 @@ func (m *markdown) ending(e *ending) {
 	if e.point != "" {
 		m.add("\n**" + pointTitle + "**: " + inline(e.point) + "\n")
 	}
-	for i, n := range e.lasting {
-		if m.item("- " + lastingTitle + ": **" + inline(n.name) + "**: " + inline(n.text) + "\n") {
-			continue
+	full, rest, left := false, "\n#### "+endingTitle+"\n\n", 0
+	for _, n := range e.lasting {
+		line := "- " + lastingTitle + ": **" + inline(n.name) + "**: " + inline(n.text) + "\n"
+		if full = full || !m.item(line); full {
+			rest += line
+			left++
 		}
-		m.omit(count(len(e.lasting)-i, "thing that is not undone", "things that are not undone"), "")
-		break
+	}
+	if left > 0 {
+		m.omit(count(left, "thing that is not undone", "things that are not undone"), rest)
 	}
 }
 

@@ -79,22 +79,22 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 	if len(w.view.only) > 0 || stage.Name == plan.StagePending && !w.view.full && !fails(stage) {
 		records = nil
 	}
+	var texts []string
 	if len(waits) > 0 {
 		const shown = 8
-		s.text = list(waits, w.limit(shown))
+		text := list(waits, w.limit(shown))
 		if len(s.entries) > 0 {
-			s.text = "then wait for " + s.text
+			text = "then wait for " + text
 		}
 		if until != "until it is ready" && until != "" {
-			s.text += ", " + until
+			text += ", " + until
 		}
+		texts = append(texts, text)
 	}
 	if same > 0 {
-		s.text = count(same, "hook as before", "hooks as before")
+		texts = append(texts, count(same, "hook as before", "hooks as before"))
 	}
-	if len(records) > 0 {
-		s.text = strings.Join(records, ", ")
-	}
+	s.text = strings.Join(append(texts, records...), ", ")
 	s.entries = w.joinAlike(s.entries)
 	s.limit(w.limit(w.view.entries))
 	return s, nil

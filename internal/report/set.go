@@ -95,7 +95,11 @@ func setTitle(d *releaseset.Document) string {
 	}
 	add(s.Left, "left the set")
 	add(s.Idle, "not released now")
-	add(s.Planned-s.Blocked-changing, "stay as they are")
+	if same := s.Planned - s.Blocked - changing; same == 1 {
+		add(same, "stays as it is")
+	} else {
+		add(same, "stay as they are")
+	}
 	if len(parts) == 0 {
 		return "Plan of " + count(len(d.Releases), "release", "releases") + ": nothing is touched"
 	}
@@ -118,7 +122,7 @@ func newSetRow(r *releaseset.Planned) setRow {
 		row.chart = escape.Line(r.Chart.String())
 		return row
 	case r.Plan == nil:
-		row.op, row.notes = "left the set", "nothing uninstalls it"
+		row.op, row.notes = "left the set", "it is not uninstalled"
 		return row
 	}
 	row.op, row.chart = operationText(r.Plan), chartFact(r.Plan.ChartFrom, r.Plan.ChartTo)

@@ -46,6 +46,8 @@ type charts struct {
 	mu     sync.Mutex
 	loaded map[releaseset.Chart]func() (loaded, error)
 	sums   map[releaseset.Chart]func() (string, error)
+	// needs are the file:// dependencies that charts wait for or have.
+	needs map[releaseset.Chart][]releaseset.Chart
 }
 
 // loaded is a chart that is ready to be rendered. It is shared and must not be changed.
@@ -56,7 +58,10 @@ type loaded struct {
 }
 
 func newCharts(dir string, tree releaseset.Tree, named []string, fetch Fetch) *charts {
-	return &charts{dir: dir, tree: tree, fetch: fetch, outside: newOutside(tree, named), loaded: map[releaseset.Chart]func() (loaded, error){}, sums: map[releaseset.Chart]func() (string, error){}}
+	return &charts{
+		dir: dir, tree: tree, fetch: fetch, outside: newOutside(tree, named), loaded: map[releaseset.Chart]func() (loaded, error){},
+		sums: map[releaseset.Chart]func() (string, error){}, needs: map[releaseset.Chart][]releaseset.Chart{},
+	}
 }
 
 // load reads or fetches a chart. Its file:// dependencies that are not in charts/ are read
@@ -108,7 +113,7 @@ func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.F
 func (c *charts) there(which releaseset.Chart) error {
 	info, err := fs.Stat(c.tree, which.Path)
 	if err == nil && which.Source != nil && which.Source.Omits(which.Path, info.Mode()) {
-		err = errors.New("it is left out of its source")
+		err = errors.New("it is excluded from its source")
 	}
 	if err != nil {
 		return fmt.Errorf("there is no chart at %s: %w", which.Path, err)
@@ -139,7 +144,7 @@ func (c *charts) complete(ctx context.Context, which releaseset.Chart, to *chart
 		if err != nil {
 			return fmt.Errorf("dependency %s of %s: %w", d.Name, at, err)
 		}
-		sub, err := c.load(ctx, releaseset.Chart{Path: folder, Source: which.Source})
+		sub, err := c.dependency(ctx, which, releaseset.Chart{Path: folder, Source: which.Source})
 		if err == nil {
 			err = fitting(sub.chart, d)
 		}
@@ -151,6 +156,27 @@ func (c *charts) complete(ctx context.Context, which releaseset.Chart, to *chart
 	return nil
 }
 
+// dependency loads a file:// dependency of a chart. It returns an error, instead of waiting forever,
+// for one that depends on the chart itself.
+func (c *charts) dependency(ctx context.Context, of, which releaseset.Chart) (loaded, error) {
+	c.mu.Lock()
+	circular := which == of || c.dependsOn(which, of)
+	if !circular {
+		c.needs[of] = append(c.needs[of], which)
+	}
+	c.mu.Unlock()
+	if circular {
+		return loaded{}, fmt.Errorf("chart %s depends on itself", of.Path)
+	}
+	return c.load(ctx, which)
+}
+
+// dependsOn reports whether a chart depends on another one, as far as they have been loaded. The
+// caller holds mu.
+func (c *charts) dependsOn(one, other releaseset.Chart) bool {
+	return slices.ContainsFunc(c.needs[one], func(d releaseset.Chart) bool { return d == other || c.dependsOn(d, other) })
+}
+
 // fitting returns an error unless a chart's version is in the range that a dependency asks for.
 func fitting(c *chart.Chart, d *chart.Dependency) error {
 	wanted, err := semver.NewConstraint(d.Version)
@@ -158,7 +184,7 @@ func fitting(c *chart.Chart, d *chart.Dependency) error {
 		return fmt.Errorf("version %q: %w", d.Version, err)
 	}
 	if have, err := semver.NewVersion(c.Metadata.Version); err != nil || !wanted.Check(have) {
-		return fmt.Errorf("its version is %s, and %s is asked for", c.Metadata.Version, d.Version)
+		return fmt.Errorf("its version is %s, but %s is required", c.Metadata.Version, d.Version)
 	}
 	return nil
 }
