@@ -1,4 +1,4 @@
-// kubectl-release deploys Helm charts by plan, then apply.
+// kubectl-release deploys Helm charts: plan, then apply.
 package main
 
 import (

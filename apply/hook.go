@@ -101,13 +101,13 @@ func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err erro
 		return false, fmt.Errorf("look for an earlier run: %w", err)
 	case live.GetDeletionTimestamp() != nil: // its deletion is under way
 		if err := r.gone(ctx, target(s), live.GetUID()); err != nil {
-			return false, fmt.Errorf("wait for the earlier run to go: %w", err)
+			return false, fmt.Errorf("wait for the earlier run to be deleted: %w", err)
 		}
 		return false, nil
 	case s.Object.IsCRD() && patch.InSync(s.Body, live, s.Body):
 		return true, nil
 	}
-	return false, errors.New("an object of its name was created since the plan was made, and is left alone: delete it by hand, or plan again")
+	return false, errors.New("an object with this name was created after the plan was made and was not touched: delete it manually or plan again")
 }
 
 // makeRoom deletes the object that has the hook's name, and waits until it is gone. A conflict means
@@ -121,7 +121,7 @@ func (r *run) makeRoom(ctx context.Context, s *plan.Step) error {
 		err = r.gone(ctx, target(s), r.toDelete(s))
 	}
 	if err != nil {
-		return fmt.Errorf("%s hook %s: make room for it: %w", s.Hook.Event, s.Object, err)
+		return fmt.Errorf("%s hook %s: delete the object that has its name: %w", s.Hook.Event, s.Object, err)
 	}
 	return nil
 }

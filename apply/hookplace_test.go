@@ -43,7 +43,7 @@ func TestAHookLeavesAloneWhatWasBornSinceThePlan(t *testing.T) {
 			p := upgrade(t, w)
 			w.Put(theirs("theirs"))
 			_, err := apply.Run(t.Context(), p, w.Env())
-			if err == nil || !strings.Contains(err.Error(), "created since the plan was made") {
+			if err == nil || !strings.Contains(err.Error(), "created after the plan was made") {
 				t.Errorf("got %v", err)
 			}
 			if live := w.Objects[clusterfake.IDOf(theirs(""))]; live == nil || live.GetUID() != "theirs" {

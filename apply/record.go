@@ -34,7 +34,7 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 		// The release is deployed. Older records with a wrong status do no harm, and the next run
 		// corrects them.
 		note := stepEvent(Note, "", s)
-		note.Message = "the release is deployed, though " + err.Error()
+		note.Message = "the release is deployed, but " + err.Error()
 		r.observe(note)
 		return nil
 	}

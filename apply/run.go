@@ -56,7 +56,7 @@ type Outcome struct {
 
 // ErrLeave, as the cause of the context's end, ends a run without recording a failure: its revision
 // stays pending, to be resumed.
-var ErrLeave = errors.New("it is left to be gone on with")
+var ErrLeave = errors.New("the run was left pending, to be resumed")
 
 // ErrBlocked is returned for a plan that has blocking problems.
 var ErrBlocked = errors.New("the plan has blocking problems")

@@ -195,7 +195,7 @@ func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.
 		return readiness.Result{State: readiness.Progressing, Why: "it is still being deleted"}
 	}
 	if object != nil && p.uid != "" && object.GetUID() != p.uid {
-		return readiness.Result{State: readiness.Progressing, Why: "a namesake is in its place"}
+		return readiness.Result{State: readiness.Progressing, Why: "another object now has its name"}
 	}
 	if p.before == nil && w.run.written.Load() {
 		p.before = object
@@ -247,9 +247,9 @@ func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case watching.Err() != nil && last != nil && len(last.GetFinalizers()) > 0:
-		return fmt.Errorf("it is not gone after %s: it waits for the finalizers %s", limit, strings.Join(last.GetFinalizers(), ", "))
+		return fmt.Errorf("it still exists after %s: it waits for the finalizers %s", limit, strings.Join(last.GetFinalizers(), ", "))
 	case watching.Err() != nil:
-		return fmt.Errorf("it is not gone after %s", limit)
+		return fmt.Errorf("it still exists after %s", limit)
 	default:
 		return err
 	}

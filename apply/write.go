@@ -71,7 +71,7 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 		case apierrors.IsNotFound(lookErr):
 			return nil, err // the conflict had another reason: a retry is right
 		case lookErr != nil: // whether the object exists is not known; this error may be transient
-			return nil, fmt.Errorf("%s, and looking at it: %w", err.Error(), lookErr)
+			return nil, fmt.Errorf("%s; reading the object failed, too: %w", err.Error(), lookErr)
 		}
 		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: s.Object.Group, Resource: s.Object.Kind}, s.Object.Name)
 	}
@@ -89,7 +89,7 @@ func marked(body *unstructured.Unstructured) bool {
 func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
 	if err != nil { // this error may be transient, already-exists is not
-		return nil, fmt.Errorf("%s, and looking at it: %w", exists.Error(), err)
+		return nil, fmt.Errorf("%s; reading the object failed, too: %w", exists.Error(), err)
 	}
 	if patch.InSync(s.Body, live, s.Body) {
 		delete(live.Object, "status") // it had none when it was created

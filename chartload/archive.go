@@ -53,7 +53,7 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 			continue
 		}
 		if i, ok := seen[f.Name]; ok {
-			l.warn(path.Join(where, f.Name), "the archive holds it more than once; the last one counts")
+			l.warn(path.Join(where, f.Name), "the archive contains it more than once; the last one is used")
 			files[i] = nil
 		}
 		seen[f.Name] = len(files)
@@ -61,7 +61,7 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 		l.early(f, where)
 	}
 	if len(files) == 0 {
-		return nil, errors.New("the archive holds no files")
+		return nil, errors.New("the archive contains no files")
 	}
 	return compact(files), nil
 }
@@ -88,7 +88,7 @@ func (l *loader) entry(tr *tar.Reader, header *tar.Header, where string) (*chart
 		}
 		l.warn(path.Join(where, name), "it is a link in an archive and is read as an empty file")
 	default:
-		return nil, fmt.Errorf("%q is a device or another special file, which a chart can't hold", header.Name)
+		return nil, fmt.Errorf("%q is a device or another special file, which a chart can't contain", header.Name)
 	}
 	data := make([]byte, header.Size)
 	if _, err := io.ReadFull(tr, data); err != nil {
@@ -126,7 +126,7 @@ func entryName(full string) (string, error) {
 	name := strings.ReplaceAll(rest, sep, "/")
 	switch {
 	case top == "Chart.yaml":
-		return "", fmt.Errorf("%q: the archive must hold one folder with the chart in it", full)
+		return "", fmt.Errorf("%q: the archive must contain one folder, with the chart in it", full)
 	case path.IsAbs(full), path.IsAbs(name), isDrivePath(full), isDrivePath(name):
 		return "", fmt.Errorf("%q is an absolute path", full)
 	}

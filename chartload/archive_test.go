@@ -84,7 +84,7 @@ func TestArchive(t *testing.T) {
 			"a file given twice: the last one",
 			[]entry{file("web/Chart.yaml", chartYAML), file("web/x", "1"), file("web/y", "1"), file("web/x", "2")},
 			[]string{"y", "x"},
-			0, "web.tgz/x: the archive holds it more than once; the last one counts",
+			0, "web.tgz/x: the archive contains it more than once; the last one is used",
 		},
 		{
 			"a link in the chart is an empty file",
@@ -145,9 +145,9 @@ func TestHostileArchives(t *testing.T) {
 	}{
 		{"no archive", []byte("a: 1\n"), "not a gzipped archive"},
 		{"cut short", with(entry{name: "web/x", zeros: 1 << 16, kind: tar.TypeReg})[:80], "read"},
-		{"nothing in it", pack(t), "holds no files"},
+		{"nothing in it", pack(t), "contains no files"},
 		{"no Chart.yaml", pack(t, file("web/x", "")), "Chart.yaml is missing"},
-		{"no folder", pack(t, file("Chart.yaml", chartYAML)), `"Chart.yaml": the archive must hold one folder`},
+		{"no folder", pack(t, file("Chart.yaml", chartYAML)), `"Chart.yaml": the archive must contain one folder`},
 		{"a file beside the folder", with(file("x", "")), `"x" is outside`},
 		{"..", with(file("web/../../x", "")), `"web/../../x" leads out`},
 		{".. with backslashes", with(file(`web\..\..\x`, "")), "leads out"},
@@ -162,12 +162,12 @@ func TestHostileArchives(t *testing.T) {
 		{"a device", with(entry{name: "web/x", kind: tar.TypeChar}), `"web/x" is a device`},
 		{"a pipe", with(entry{name: "web/x", kind: tar.TypeFifo}), "device"},
 		{"too many entries", with(many...), fmt.Sprintf("more than %d files", maxEntries)},
-		{"one large entry", with(entry{name: "web/x", zeros: maxEntryBytes + 1, kind: tar.TypeReg}), `"web/x": its 33554433 bytes`},
+		{"one large entry", with(entry{name: "web/x", zeros: maxEntryBytes + 1, kind: tar.TypeReg}), `"web/x": its size of 33554433 bytes`},
 		{"large together", with(big...), "unpacks to more than"},
 		{"large together, in subcharts", with(file("web/charts/a.tgz", string(nested)), file("web/charts/b.tgz", string(nested))), "subchart charts/b.tgz: "},
 		{"archives in archives", matryoshka, "nest deeper than 32"},
-		{"a subchart's folder named like an archive", with(file("web/charts/x.tgz/Chart.yaml", chartYAML)), "name is that of an archive"},
-		{"a file in charts/", with(file("web/charts/README.md", "")), "subchart charts/README.md: charts/ may hold charts only"},
+		{"a subchart's folder named like an archive", with(file("web/charts/x.tgz/Chart.yaml", chartYAML)), "named like an archive"},
+		{"a file in charts/", with(file("web/charts/README.md", "")), "subchart charts/README.md: charts/ may contain only charts"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			runtime.GC()

@@ -26,7 +26,7 @@ func (b *budget) entry(name string, size int64) error {
 		return fmt.Errorf("%q: the chart has more than %d files", name, maxEntries)
 	}
 	if size < 0 || size > maxEntryBytes {
-		return fmt.Errorf("%q: its %d bytes are more than the limit of %d for one file", name, size, maxEntryBytes)
+		return fmt.Errorf("%q: its size of %d bytes exceeds the limit of %d for one file", name, size, maxEntryBytes)
 	}
 	if b.bytes -= size; b.bytes < 0 {
 		return fmt.Errorf("%q: the chart unpacks to more than %d bytes", name, maxTotalBytes)
@@ -40,7 +40,7 @@ func (b *budget) yaml(data []byte) error {
 		return fmt.Errorf("the YAML of the chart and its subcharts has more than %d entries", maxYAMLEntries)
 	}
 	if b.yamlBytes -= len(data); b.yamlBytes < 0 {
-		return fmt.Errorf("the YAML of the chart and its subcharts is larger than %d MiB in all", maxYAMLBytes>>20)
+		return fmt.Errorf("the YAML of the chart and its subcharts is larger than %d MiB in total", maxYAMLBytes>>20)
 	}
 	return nil
 }

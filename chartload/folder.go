@@ -96,7 +96,7 @@ func (w *walker) open(real string) (*os.File, error) {
 // paths of the folders that contain it.
 func (w *walker) dir(real, name string, above []string) error {
 	if slices.Contains(above, real) {
-		return fmt.Errorf("%s is a link to a folder that it is in itself", name)
+		return fmt.Errorf("%s is a link to a folder that contains it", name)
 	}
 	above = append(slices.Clip(above), real)
 	entries, err := w.list(real)
@@ -155,7 +155,7 @@ func (w *walker) entry(real, name string, above []string) error {
 		}
 		return w.dir(real, name, above)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is a device or another special file, which a chart can't hold", name)
+		return fmt.Errorf("%s is a device or another special file, which a chart can't contain", name)
 	}
 	return w.file(real, name, info)
 }

@@ -160,7 +160,7 @@ func TestFolderRefused(t *testing.T) {
 		make func(dir string) error
 		want string
 	}{
-		{"a loop", func(dir string) error { return os.Symlink(dir, filepath.Join(dir, "y")) }, "y is a link to a folder that it is in itself"},
+		{"a loop", func(dir string) error { return os.Symlink(dir, filepath.Join(dir, "y")) }, "y is a link to a folder that contains it"},
 		{"a dead link", func(dir string) error { return os.Symlink("gone", filepath.Join(dir, "y")) }, "follow link y"},
 		{"a pipe", func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "y"), 0o644) }, "y is a device"},
 	} {

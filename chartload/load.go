@@ -141,7 +141,7 @@ func ArchiveFiles(r io.Reader, name string) ([]*chart.File, error) {
 func hint(name string) string {
 	switch filepath.Ext(name) {
 	case ".yaml", ".yml":
-		return "; it looks like a values file where a chart is expected"
+		return "; it looks like a values file, but a chart is expected"
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func (l *loader) subcharts(c *chart.Chart, groups map[string][]*chart.File, wher
 func (l *loader) subchart(name string, files []*chart.File, where string, depth int) (*chart.Chart, error) {
 	if path.Ext(name) == ".tgz" {
 		if files[0].Name != "charts/"+name {
-			return nil, fmt.Errorf("it is a folder, but its name is that of an archive")
+			return nil, fmt.Errorf("it is a folder, but it is named like an archive")
 		}
 		return l.archive(bytes.NewReader(files[0].Data), where, depth)
 	}
@@ -41,7 +41,7 @@ func (l *loader) subchart(name string, files []*chart.File, where string, depth 
 		}
 	}
 	if own == nil {
-		return nil, fmt.Errorf("charts/ may hold charts only, and names that begin with _ or a dot")
+		return nil, fmt.Errorf("charts/ may contain only charts, and names that begin with _ or a dot")
 	}
 	return l.assemble(own, where, depth)
 }

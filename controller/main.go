@@ -1,5 +1,5 @@
-// kubectl-release-controller reconciles Flux's HelmReleases instead of
-// helm-controller, by plan, then apply.
+// kubectl-release-controller reconciles Flux's HelmReleases with plan, then apply, instead of
+// helm-controller.
 package main
 
 import (

@@ -226,7 +226,7 @@ func TestAPlanOfANamespacesAdminIsBoundToItsCluster(t *testing.T) {
 	// Without any UID the address alone does not make it the same cluster.
 	blind := strings.Replace(content, `"namespaceUID":"`+uid+`"`, `"namespaceUID":""`, 1)
 	writeSaved(t, other, saved, strings.Replace(blind, `"ca":"sha256:`, `"ca":"sha256:0`, 1))
-	refused(w.run("kubectl-release", "apply", other, "--as", "anna"), "its certificate is checked by another authority")
+	refused(w.run("kubectl-release", "apply", other, "--as", "anna"), "its certificate is checked against another authority")
 
 	w.must("kubectl-release", "apply", file) // an admin can read both, and it is the same namespace
 }

@@ -26,7 +26,7 @@ func TestTheFirstLinesTellWhatMatters(t *testing.T) {
 		told []string
 	}{
 		{"kube-prometheus-stack", "83.7.0", "88.5.3", nil, []string{
-			"! 9 CRDs of crds/ differ from the base's", "add --update-crds", "validate more strictly", "2 hooks change, 10 hooks as before",
+			"! 9 CRDs in crds/ differ from the base's", "add --update-crds", "validate more strictly", "2 hooks change, 10 hooks as before",
 			"2 Deployments (2 pods)", "1 DaemonSet", "prometheus-operator v0.90.1 → v0.93.1", "prometheus v3.11.2 → v3.14.0-distroless", "kube-webhook-certgen 1.8.1 → 1.8.7",
 		}},
 		{"argo-cd", "9.7.1", "10.1.1", nil, []string{
@@ -44,7 +44,7 @@ func TestTheFirstLinesTellWhatMatters(t *testing.T) {
 		}},
 		{"jenkins", "5.9.29", "5.9.53", nil, []string{"StatefulSet/r-jenkins: has volumes and changes:", "jenkins 2.555.3-jdk21 → 2.568.2-jdk21", "1 StatefulSet (1 pod)"}},
 		{"traefik", "39.0.9", "41.3.0", nil, []string{
-			"! 11 CRDs of crds/ differ", "drop fields or versions in apiauths.hub.traefik.io", "2 new: contentitems, uplinks", "traefik v3.6.15 → v3.7.11",
+			"! 11 CRDs in crds/ differ", "drop fields or versions in apiauths.hub.traefik.io", "2 new: contentitems, uplinks", "traefik v3.6.15 → v3.7.11",
 		}},
 	} {
 		for _, columns := range []int{80, 120} {

@@ -132,7 +132,7 @@ func TestKilledWhileItWaits(t *testing.T) {
 				t.Errorf("the plan does not say that revision 2 was interrupted:\n%s", r.Stdout)
 			}
 			r = s.must("upgrade", "web", webChart(), "--reset-values", "--set", wanted, "--wait")
-			if !strings.Contains(r.Stderr, "does not renew its lock any more") {
+			if !strings.Contains(r.Stderr, "no longer renews its lock") {
 				t.Errorf("nobody is told what the upgrade waits for:\n%s", r.Stderr)
 			}
 			s.converged()

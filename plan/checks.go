@@ -63,17 +63,17 @@ func (b *builder) checkPending(last *release.Revision) {
 	b.plan.Found = fmt.Sprintf("revision %d has been %s%s", last.Version, last.Info.Status, since)
 	switch {
 	case p.Holder != "":
-		b.block(ProblemLocked, manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it, or look: "+b.in.Invocation.Command("status", b.in.Release.Name))
+		b.block(ProblemLocked, manifest.ID{}, fmt.Sprintf("%s is at work on this release", p.Holder), "wait for it to finish, or see: "+b.in.Invocation.Command("status", b.in.Release.Name))
 	case p.Ours, p.Unlocked && b.in.Undoing: // during a rollback on failure, this run itself wrote it
 		b.plan.Found += ": the run that wrote it was interrupted; this plan starts from what is really there"
 	case b.in.Options.TakeOver:
 		b.plan.Found += ": it is taken over (--take-over)"
 	case p.Unlocked:
 		b.plan.PendingElsewhere = true
-		b.block(ProblemLocked, manifest.ID{}, b.plan.Found+", by a run whose lock can't be asked whether it is still at work (no permission on Leases)", "make sure that it is not, then add --take-over")
+		b.block(ProblemLocked, manifest.ID{}, b.plan.Found+", by a run that may still be at work: its lock can't be checked (no permission on Leases)", "make sure that it has ended, then add --take-over")
 	default:
 		b.plan.PendingElsewhere = true
-		b.block(ProblemLocked, manifest.ID{}, b.plan.Found+", by another tool that may still be at work; Helm leaves this when it is killed", "when nobody is running it any more, add --take-over")
+		b.block(ProblemLocked, manifest.ID{}, b.plan.Found+", by another tool that may still be at work; Helm leaves this when it is killed", "once it is no longer running, add --take-over")
 	}
 }
 
@@ -98,9 +98,9 @@ func (b *builder) checkServed(o manifest.Object) {
 	case len(kind.Versions) > 0:
 		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes")
 	case o.Group == "extensions": // Kubernetes' own, and empty since 1.22: no CRD brings it back
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("Kubernetes does not serve %s in %s any more", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes")
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("Kubernetes no longer serves %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes")
 	case !b.bringsKind(o.ID):
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster knows no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster has no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
 	}
 }
 
@@ -183,9 +183,9 @@ func (b *builder) checkNamespaces() {
 			refuse(ProblemConflict, name, terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
 		case !b.namespaceMissing(name):
 		case own && !b.in.Options.CreateNamespace:
-			refuse(ProblemInvalid, name, "the release's namespace is not there", "add --create-namespace, or choose another with --namespace")
+			refuse(ProblemInvalid, name, "the release's namespace does not exist", "add --create-namespace, or choose another with --namespace")
 		case !own && !b.bringsNamespace(name):
-			refuse(ProblemInvalid, name, "the chart puts objects into this namespace, and it is not there", "create it first")
+			refuse(ProblemInvalid, name, "the chart puts objects into this namespace, which does not exist", "create it first")
 		}
 	}
 }
@@ -220,13 +220,13 @@ func (b *builder) checkRecord() {
 	if b.in.MaxRecordSize == 0 || b.in.RecordSize <= b.in.MaxRecordSize {
 		return
 	}
-	what := fmt.Sprintf("the release record has %d bytes and the store takes %d", b.in.RecordSize, b.in.MaxRecordSize)
+	what := fmt.Sprintf("the release record is %d bytes, and the store accepts at most %d", b.in.RecordSize, b.in.MaxRecordSize)
 	var parts []string
 	for _, part := range b.in.RecordParts {
 		parts = append(parts, fmt.Sprintf("%s %d", part.What, part.Bytes))
 	}
 	if len(parts) > 0 {
-		what += "; what takes most of it, in bytes: " + strings.Join(parts, ", ")
+		what += "; its largest parts, in bytes: " + strings.Join(parts, ", ")
 	}
 	b.block(ProblemInvalid, manifest.ID{}, what, "leave large files out of the chart (.helmignore), split it, or keep records in PostgreSQL (HELM_DRIVER=sql), which has no such limit")
 }

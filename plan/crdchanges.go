@@ -64,7 +64,7 @@ func (b *builder) warnLeftCRDs() {
 	if b.in.Against != nil {
 		than = "the base's"
 	}
-	what := fmt.Sprintf("%s of crds/ %s from %s (%s); those in the cluster stay as they are, as with Helm",
+	what := fmt.Sprintf("%s in crds/ %s from %s (%s); those in the cluster stay as they are, as with Helm",
 		counted(len(left), "CRD", "CRDs"), oneOrMany(len(left), "differs", "differ"), than, counted(fields, "field", "fields"))
 	var update []string
 	for _, effect := range []string{among(tightened, len(left), "validate more strictly in"), among(dropping, len(left), "drop fields or versions in")} {
@@ -75,7 +75,7 @@ func (b *builder) warnLeftCRDs() {
 	if len(update) > 0 {
 		what += "; an update would " + strings.Join(update, " and ")
 	}
-	b.problems(Problem{Foremost: true, What: what, Do: "add --update-crds to update them, too: then each change is shown"})
+	b.problems(Problem{Foremost: true, What: what, Do: "add --update-crds to update them, too, and to see each change"})
 }
 
 // among returns "WHAT all of them", or WHAT with the first few names, or "" if there are none; all

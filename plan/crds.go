@@ -23,7 +23,7 @@ func (b *builder) crdStage() {
 	for _, o := range b.in.Target.CRDs {
 		live := b.live(o.ID)
 		if live.Unreadable != "" {
-			b.warn(o.ID, "it can't be read, so it is taken to be there: "+live.Unreadable, "have it installed by an administrator, or use --skip-crds")
+			b.warn(o.ID, "it can't be read, so it is assumed to exist: "+live.Unreadable, "ask an administrator to install it, or add --skip-crds")
 			continue
 		}
 		if live.Object != nil && !b.in.Options.UpdateCRDs {
@@ -54,7 +54,7 @@ func (b *builder) crdStage() {
 // updateCRD turns the step into an update of a live CRD to the one in crds/. CRDs are not recorded,
 // so the whole live spec is treated as what was sent before. ok is false if nothing would change.
 func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok bool) {
-	step.Op, step.Why, step.Before = OpPatch, "crds/ says so, and --update-crds is given", live
+	step.Op, step.Why, step.Before = OpPatch, "it differs from crds/, and --update-crds is given", live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
 	sent := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": step.Body.GetAPIVersion(), "kind": step.Body.GetKind(), "metadata": map[string]any{"name": live.GetName()},
@@ -84,7 +84,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 		return true
 	}
 	if len(step.MigrateOwnership) > 0 { // merged treats the whole spec as ours, but others may own a part
-		b.estimated(step, merged, "what was written client-side is taken over first")
+		b.estimated(step, merged, "ownership first migrates from client-side to server-side apply")
 	} else {
 		b.predict(step, merged)
 	}
@@ -113,7 +113,7 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 	if n == 0 {
 		return
 	}
-	what := fmt.Sprintf("deleting it deletes its custom resources, too, %d of which are not this release's", n)
+	what := fmt.Sprintf("deleting it also deletes its custom resources, %d of which do not belong to this release", n)
 	if b.in.Operation == Uninstall {
 		b.warn(id, what, "keep it with the annotation helm.sh/resource-policy: keep")
 		return
@@ -131,7 +131,7 @@ func (b *builder) checkVersions(s *Step) {
 	}
 	for _, v := range before.Served {
 		if !slices.Contains(after.Served, v) {
-			b.warn(s.Object, fmt.Sprintf("it will not serve %s any more: whoever reads or writes its custom resources in that version will fail", v), "see that nobody does, or keep the version served")
+			b.warn(s.Object, fmt.Sprintf("it will no longer serve %s: clients that read or write its custom resources in that version will fail", v), "make sure that there are none, or keep serving the version")
 		}
 	}
 }

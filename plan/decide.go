@@ -83,7 +83,7 @@ func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstru
 		why = "it is taken over: " + owner
 	default:
 		why = "it would have to be taken over: " + owner
-		b.block(ProblemConflict, o.ID, "it is already in the cluster and "+owner, "rename it in the chart, remove it, or let this release have it with --take-ownership")
+		b.block(ProblemConflict, o.ID, "it is already in the cluster and "+owner, "rename it in the chart, remove it, or take it over with --take-ownership")
 	}
 	b.change(step, o, StoredObject{ID: o.ID}, live)
 	if step.Op == OpPatch {
@@ -107,7 +107,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	step.Op, step.Why = OpPatch, "it differs from what the chart says"
 	step.Body = b.sent(o.Doc)
 	if other := otherRelease(live, b.in.Release); other != "" && len(stored.Docs) > 0 {
-		b.warn(o.ID, fmt.Sprintf("it is taken back from release %s, which has taken it since", other), "let only one of the two releases have it")
+		b.warn(o.ID, fmt.Sprintf("it is taken back from release %s, which took it over in the meantime", other), "keep it in only one of the two releases")
 	}
 	if b.in.Options.ServerSide {
 		step.Clears, step.Empties = b.clears(step, stored, live), b.empties(step, stored, live)

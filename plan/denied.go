@@ -86,7 +86,7 @@ func (b *builder) checkAccess() {
 		b.problems(b.denial(groups[otherwise]))
 	}
 	if why := b.in.Access.Unchecked; why != "" {
-		b.problems(Problem{Kind: ProblemPermission, What: "whether all of this is allowed could not be asked: " + why, Do: "go on, or ask with kubectl auth can-i"})
+		b.problems(Problem{Kind: ProblemPermission, What: "whether all of this is allowed could not be checked: " + why, Do: "go on, or check with kubectl auth can-i"})
 	}
 }
 
@@ -224,6 +224,6 @@ func roleWith(rules []missingRule) string {
 			note = ", each verb on each resource"
 		}
 	}
-	return fmt.Sprintf("ask for a role with it%s (kubectl create %s --verb %s --resource %s)",
+	return fmt.Sprintf("ask for a role that grants it%s (kubectl create %s --verb %s --resource %s)",
 		note, role, strings.Join(verbs, ","), strings.Join(resources, ","))
 }

@@ -73,7 +73,7 @@ func short(v any) string {
 // changedSince returns the difference for an object that the reviewed plan was to change and that
 // has been changed since. It covers only the fields that one of the two plans changes.
 func changedSince(reviewed *Plan, was, now *Step) Difference {
-	d := Difference{Object: was.Object, What: fmt.Sprintf("it was changed since, so %s means something else now", was.Op)}
+	d := Difference{Object: was.Object, What: fmt.Sprintf("it has changed since, so %s now means something else", was.Op)}
 	if was.Before == nil || now.Before == nil {
 		return d
 	}

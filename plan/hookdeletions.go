@@ -41,11 +41,11 @@ func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	case left.Hook.Event != run.Hook.Event && left.Hook.Deletes(manifest.HookSucceeded):
 		return Step{}, false
 	case !run.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(ProblemConflict, run.Object, fmt.Sprintf("its %s hook leaves it, and the delete policy of the %s hook does not allow to remove it", left.Hook.Event, run.Hook.Event),
+		b.block(ProblemConflict, run.Object, fmt.Sprintf("its %s hook leaves it behind, and the delete policy of the %s hook does not allow removing it", left.Hook.Event, run.Hook.Event),
 			"add before-hook-creation to its helm.sh/hook-delete-policy")
 		return Step{}, false
 	}
-	room = replacing(run, nil, fmt.Sprintf("its %s hook has left it", left.Hook.Event))
+	room = replacing(run, nil, fmt.Sprintf("its %s hook left it behind", left.Hook.Event))
 	room.Of = left.ID
 	return room, true
 }

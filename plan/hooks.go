@@ -115,7 +115,7 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 		b.inPlace(step, stored, live)
 		return Step{}, false
 	case !step.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(ProblemConflict, step.Object, converted+", and the hook's delete policy does not allow to remove it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
+		b.block(ProblemConflict, step.Object, converted+", and the hook's delete policy does not allow removing it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
 	}
 	return replacing(step, live, converted), true
 }
@@ -208,7 +208,7 @@ func (b *builder) checkTests() {
 	for _, name := range slices.Concat(b.in.Options.OnlyTests, b.in.Options.SkipTests) {
 		isTest := func(h release.Hook) bool { return h.On(manifest.Test) && h.Name == name }
 		if !slices.ContainsFunc(b.in.Hooks(), isTest) {
-			b.problems(Problem{Kind: ProblemInvalid, What: "the release has no test " + name, Do: b.in.Invocation.Command("get", "hooks", b.in.Release.Name) + " shows those that there are"})
+			b.problems(Problem{Kind: ProblemInvalid, What: "the release has no test " + name, Do: b.in.Invocation.Command("get", "hooks", b.in.Release.Name) + " lists the existing ones"})
 		}
 	}
 }

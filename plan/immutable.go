@@ -30,16 +30,16 @@ func waysOut(step *Step, fields []string) string {
 		return slices.ContainsFunc(fields, func(field string) bool { return within(field, path) })
 	}
 	if !under("spec.selector") { // orphaned pods are adopted again by label
-		ways = append(ways, fmt.Sprintf("delete it alone (kubectl delete statefulset %s -n %s --cascade=orphan) and run this again: pods and volume claims stay", step.Object.Name, step.Object.Namespace))
+		ways = append(ways, fmt.Sprintf("delete only the StatefulSet (kubectl delete statefulset %s -n %s --cascade=orphan) and run this again: pods and volume claims stay", step.Object.Name, step.Object.Namespace))
 	}
 	claims := "volume claims stay"
 	if fate, _ := fateOf(claimsOf(step.Before).whenDeleted, ""); fate == VolumeDeleted {
-		claims = "volume claims go with their data, since persistentVolumeClaimRetentionPolicy says whenDeleted: Delete"
+		claims = "volume claims are deleted with their data, since persistentVolumeClaimRetentionPolicy has whenDeleted: Delete"
 	}
 	ways = append(ways, "allow deleting and creating it with --force: pods restart, "+claims)
 	text := "keep them as they are; or " + strings.Join(ways, "; or ")
 	if under("spec.volumeClaimTemplates") {
-		text += "; claims that stay are as they were: their size is changed on each of them (kubectl patch persistentvolumeclaim)"
+		text += "; claims that stay keep their size: resize each of them (kubectl patch persistentvolumeclaim)"
 	}
 	return text
 }

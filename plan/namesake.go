@@ -18,7 +18,7 @@ func (b *builder) namesake(run *Step) (room Step, needed bool) {
 	case live.Object == nil:
 		run.Expect = Expect{Absent: true}
 		if id == NamespaceID(b.in.Release.Namespace) && b.bringsNamespace(id.Name) {
-			b.block(ProblemConflict, id, "--create-namespace creates it, and then it would be in the hook's way", "take the hook out of the chart, or create the namespace by the hook alone")
+			b.block(ProblemConflict, id, "--create-namespace creates it, so it would be in the hook's way", "remove the hook from the chart, or let only the hook create the namespace")
 		}
 	case live.Object.GetDeletionTimestamp() != nil: // the hook waits until it is gone
 		run.Expect = Expect{UID: live.Object.GetUID()}
@@ -33,10 +33,10 @@ func (b *builder) namesake(run *Step) (room Step, needed bool) {
 // definesKinds decides what happens to a hook whose CRD already exists.
 func (b *builder) definesKinds(run *Step, live *unstructured.Unstructured) {
 	if patch.InSync(run.Body, live, run.Body) {
-		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "it is in the cluster as the hook has it"
+		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "it is in the cluster, as the hook defines it"
 		return
 	}
-	b.block(ProblemConflict, run.Object, "it is already in the cluster and differs from what the hook creates, and hooks delete no CRDs", "make it a CRD of crds/, or bring the two in line by hand")
+	b.block(ProblemConflict, run.Object, "it is already in the cluster and differs from what the hook creates, and hooks never delete CRDs", "move it to crds/, or make the two match by hand")
 }
 
 // unreadable blocks a hook if the object with its name could not be read. A missing permission is
@@ -45,7 +45,7 @@ func (b *builder) unreadable(step *Step, why string) {
 	kind := b.in.Kinds[step.Object.GroupKind()]
 	get := Permission{Verb: "get", Group: step.Object.Group, Resource: kind.Resource, Namespace: step.Object.Namespace, Name: step.Object.Name}
 	if kind.Unavailable == "" && !b.in.Access.Denied[get] {
-		b.block(ProblemPermission, step.Object, "whether something is in the hook's place can't be read: "+why, "ask for permission to get it, or retry when the API is back")
+		b.block(ProblemPermission, step.Object, "it can't be read, so it may already exist: "+why, "ask for permission to get it, or retry when the API is back")
 	}
 }
 
@@ -56,14 +56,14 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 	ours := owner == "" || b.leftByHook(run.Object, live)
 	switch {
 	case !ours && !b.in.Options.TakeOwnership && !abandoned(run, live, owner):
-		b.block(ProblemConflict, run.Object, "it is already in the cluster, and by the records no hook of this release has created it: "+owner,
+		b.block(ProblemConflict, run.Object, "it is already in the cluster, and according to the records no hook of this release created it: "+owner,
 			"give the hook another name, delete the object by hand, or let the hook replace it with --take-ownership")
 	case !run.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(ProblemConflict, run.Object, "it is already in the cluster, and the hook's delete policy does not allow to remove it",
+		b.block(ProblemConflict, run.Object, "it is already in the cluster, and the hook's delete policy does not allow removing it",
 			"add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
 		return Step{}, false
 	}
-	why := "the hook's last run has left it"
+	why := "the hook's last run left it behind"
 	if !ours {
 		why = "a hook takes its place, and " + owner
 	}

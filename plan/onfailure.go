@@ -57,7 +57,7 @@ func (b *builder) cleanup() []Step {
 		}
 		steps = append(steps, Step{
 			ID: stepID(StageCleanup, s.Object), Op: OpDelete, Object: s.Object, APIVersion: s.APIVersion, Source: s.Source,
-			Of: s.ID, When: WhenSucceeded, Cascade: b.in.Options.Cascade, Fidelity: FidelityExact, Why: "--cleanup-on-fail, if this run has created it",
+			Of: s.ID, When: WhenSucceeded, Cascade: b.in.Options.Cascade, Fidelity: FidelityExact, Why: "--cleanup-on-fail, if this run created it",
 		})
 	})
 	return steps
@@ -191,7 +191,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	case staysOnUninstall(s):
 		return "it stays: its helm.sh/resource-policy is keep"
 	case s.Before != nil && b.stored[s.Object] == nil:
-		return "it was there before this release had it, and the rollback deletes it"
+		return "it existed before this release took it over, and the rollback deletes it"
 	}
 	return ""
 }

@@ -94,7 +94,7 @@ func (in Input) lockNamespace() string { return cmp.Or(in.Records.Namespace, in.
 func (n *permissionCollector) lock() {
 	id := manifest.ID{Group: kinds.Lease.Group, Kind: kinds.Lease.Kind, Namespace: n.in.lockNamespace(), Name: n.in.LockName}
 	if id.Name != "" {
-		n.known(id, "leases", "nothing keeps two operations on this release apart", "create", "update", "delete")
+		n.known(id, "leases", "nothing prevents concurrent operations on this release", "create", "update", "delete")
 	}
 }
 
@@ -129,7 +129,7 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 	case OpDelete:
 		otherwise := ""
 		if s.When == WhenFailed {
-			otherwise = "it stays in the cluster when it fails"
+			otherwise = "it stays in the cluster if it fails"
 		}
 		n.ask(s.Object, otherwise, "delete")
 	case OpRun:
@@ -165,7 +165,7 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 		n.ask(s.Object, "", "create")
 	}
 	if o := n.in.Options; (o.Atomic || o.CleanupOnFail) && stage == StageResources {
-		n.ask(s.Object, "it stays in the cluster when the operation fails", "delete")
+		n.ask(s.Object, "it stays in the cluster if the operation fails", "delete")
 	}
 }
 
@@ -187,7 +187,7 @@ func (n *permissionCollector) record(s *Step) {
 	}
 	otherwise := ""
 	if n.in.Operation != Uninstall {
-		otherwise = "old revisions stay on record"
+		otherwise = "old revisions are not removed"
 	}
 	for _, old := range r.Prune {
 		id.Name = n.in.Records.Names[old]

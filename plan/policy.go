@@ -64,7 +64,7 @@ func parseRisk(word string) (Risk, error) {
 	for _, r := range Risks() {
 		names = append(names, string(r))
 	}
-	return "", fmt.Errorf("%q is no risk: it is one of %s", word, strings.Join(names, ", "))
+	return "", fmt.Errorf("%q is not a risk; the risks are %s", word, strings.Join(names, ", "))
 }
 
 // matches reports whether the rule applies to the step. It returns an error if the rule's
@@ -176,10 +176,10 @@ func riskOf(r Risk, s *Step) string {
 	switch r {
 	case RiskData:
 		if s.Op == OpRecreate {
-			return "it would be deleted and created, and what it holds would be lost"
+			return "it would be deleted and created again, and what it holds would be lost"
 		}
 		if s.Op != OpDelete {
-			return "volume claims of it would be deleted with their data"
+			return "volume claims would be deleted with their data"
 		}
 		return "it would be deleted with what it holds"
 	case RiskDelete:
@@ -204,15 +204,15 @@ func avoid(r Risk, op Operation, s *Step) string {
 	case r == RiskData && s.Op != OpDelete && s.Op != OpRecreate:
 		return "keep the number of replicas, or set persistentVolumeClaimRetentionPolicy.whenScaled to Retain"
 	case r == RiskStateful:
-		return "leave that as it is"
+		return "keep the field as it is"
 	case s.Op == OpRecreate:
-		return "leave the immutable field as it is"
+		return "keep the immutable field as it is"
 	case s.MakesRoom():
 		return "give the hook another name"
 	case op == Uninstall:
-		return "have the chart keep it by the annotation " + keep
+		return "have the chart keep it with the annotation " + keep
 	default:
-		return "keep it in the chart, or in the cluster by the annotation " + keep
+		return "keep it in the chart, or in the cluster with the annotation " + keep
 	}
 }
 

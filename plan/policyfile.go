@@ -42,14 +42,14 @@ type policyReview struct {
 // denies anything nor asks for reviews are errors.
 func ParsePolicy(data []byte, source string) (Policy, error) {
 	if len(manifest.Split(string(data))) > 1 {
-		return Policy{}, fmt.Errorf("read the policy %s: it has to be one document", source)
+		return Policy{}, fmt.Errorf("read the policy %s: it must be a single document", source)
 	}
 	var file policyFile
 	if err := yaml.UnmarshalStrict(data, &file); err != nil {
 		return Policy{}, fmt.Errorf("read the policy %s: %w", source, err)
 	}
 	if len(file.Deny)+len(file.Review) == 0 {
-		return Policy{}, fmt.Errorf("read the policy %s: it denies nothing and asks nobody: it has to have a list named deny or review", source)
+		return Policy{}, fmt.Errorf("read the policy %s: it neither denies anything nor asks for a review: add a list named deny or review", source)
 	}
 	lines := linesOf(data)
 	deny, errDeny := lines.rules(file.Deny, "deny", source)
@@ -74,7 +74,7 @@ func (l ruleLines) rules(read []policyRule, list, source string) ([]Rule, error)
 			errs = append(errs, fmt.Errorf("%s: %w", l.at(list, i), err))
 		}
 		if list == "deny" && r.Risk == "" && r.Expression != "" && r.Because == "" {
-			errs = append(errs, fmt.Errorf("%s: because is missing: without a risk it is what people are told", l.at(list, i)))
+			errs = append(errs, fmt.Errorf("%s: because is required for a rule without a risk: it is the reason that people see", l.at(list, i)))
 		}
 		errs = append(errs, objects(l.at(list, i), r.Kinds, r.Names))
 		out = append(out, rule)
@@ -128,12 +128,12 @@ func objects(at string, kinds, names []string) error {
 	var errs []error
 	for _, kind := range kinds {
 		if !kindName.MatchString(kind) {
-			errs = append(errs, fmt.Errorf("%s: %q is no kind: they are written as in manifests, Kind or Kind.group", at, kind))
+			errs = append(errs, fmt.Errorf("%s: %q is not a kind: write kinds as in manifests, Kind or Kind.group", at, kind))
 		}
 	}
 	for _, name := range names {
 		if !isPattern(name) {
-			errs = append(errs, fmt.Errorf("%s: %q is no pattern of names", at, name))
+			errs = append(errs, fmt.Errorf("%s: %q is not a valid pattern for names", at, name))
 		}
 	}
 	return errors.Join(errs...)

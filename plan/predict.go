@@ -45,7 +45,7 @@ func (b *builder) estimateUnknown() {
 	}
 	b.plan.Steps(func(_ StageName, s *Step) {
 		if s.Body != nil && s.Fidelity == FidelityExact && b.in.Estimated(s.Body.Object) {
-			s.Fidelity, s.Estimate = FidelityEstimated, "it holds what is not known"
+			s.Fidelity, s.Estimate = FidelityEstimated, "it contains values that are not known yet"
 		}
 	})
 }
@@ -129,7 +129,7 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 
 func fieldList(fields []string) string {
 	if len(fields) == 0 {
-		return "fields of it are"
+		return "some of its fields are"
 	}
 	if len(fields) == 1 {
 		return fields[0] + " is"

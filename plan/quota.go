@@ -16,7 +16,7 @@ import (
 )
 
 // roomier is the advice for an exceeded quota.
-const roomier = "raise the quota (kubectl describe quota), or ask for less"
+const roomier = "raise the quota (kubectl describe quota), or request less"
 
 // A dry run checks quotas for a single object only. The code below sums up what the whole plan
 // adds, before the first write.
@@ -161,12 +161,12 @@ func (b *builder) checkQuotas() {
 		pods := q.pods(waves)
 		add(pods, most)
 		if short := q.shortages(pods); len(short) > 0 {
-			b.warn(id, "it has no room for all pods that controllers will make: "+strings.Join(short, "; "), roomier+"; until then a rollout does not end")
+			b.warn(id, "it has no room for all the pods that controllers will create: "+strings.Join(short, "; "), roomier+"; until then the rollout does not finish")
 			continue
 		}
 		add(pods, q.surges(waves))
 		if short := q.shortages(pods); len(short) > 0 {
-			b.warn(id, "it has no room for the pods that there are in addition while pods are replaced: "+strings.Join(short, "; "), roomier+", or allow maxUnavailable; with maxUnavailable 0 a rollout waits for room")
+			b.warn(id, "it has no room for the extra pods of a rollout: "+strings.Join(short, "; "), roomier+", or allow maxUnavailable; with maxUnavailable 0 a rollout waits for room")
 		}
 	}
 }
@@ -287,7 +287,7 @@ func (q quota) shortages(added corev1.ResourceList) []string {
 		if left.Sign() < 0 {
 			left = resource.Quantity{}
 		}
-		out = append(out, fmt.Sprintf("%s: %s of %s used, %s more wanted, %s left", name, used.String(), limit.String(), more.String(), left.String()))
+		out = append(out, fmt.Sprintf("%s: %s of %s used, %s more needed, %s left", name, used.String(), limit.String(), more.String(), left.String()))
 	}
 	return out
 }

@@ -14,7 +14,7 @@ func (b *builder) pendingRecord(status release.Status) Step {
 	to := b.in.Target.Record.Version
 	return b.recordStep("pending", Record{
 		Revision: to, Status: status, Description: pendingDescription(b.in.Operation), Fail: b.interrupted(),
-	}.withReason(), fmt.Sprintf("revision %d %s, with all that it is going to send", to, status))
+	}.withReason(), fmt.Sprintf("revision %d %s, with everything that it will send", to, status))
 }
 
 // withReason returns the record with the description for the revisions that it marks as failed.

@@ -35,7 +35,7 @@ func (b *builder) predictReplacement(step *Step) {
 	switch {
 	case step.Estimate != "":
 	case kinds.Of(step.Object.GroupKind()).NamesAPI:
-		step.Estimate = "it can't be tried under another name"
+		step.Estimate = "a dry run under another name is not possible"
 	case b.in.ReadOnly:
 		step.Estimate = NotAsked
 	case !asked:
@@ -44,11 +44,11 @@ func (b *builder) predictReplacement(step *Step) {
 	case answer.Refused == nil:
 		step.After, step.Fidelity = serverfields.StripServerAssigned(answer.After, nil, step.Body), FidelityExact
 	case aboutName(*answer.Refused):
-		step.Estimate = "it was tried under another name, and refused: " + answer.Refused.Message
+		step.Estimate = "a dry run under another name was refused: " + answer.Refused.Message
 	default:
 		b.blockUnsent(Problem{
 			Kind: answer.Refused.kind(), Step: step.ID, Object: step.Object,
-			What: "it has to be deleted and created, and the API server would refuse it then: " + answer.Refused.Message, Do: remedy(*answer.Refused),
+			What: "it has to be deleted and created again, which the API server would refuse: " + answer.Refused.Message, Do: remedy(*answer.Refused),
 		})
 	}
 }

@@ -12,7 +12,7 @@ func remedy(r Refusal) string {
 	case r.exceedsQuota():
 		return roomier
 	case byAdmission(r):
-		return "make the object fit what the cluster admits, or have its administrators admit it"
+		return "change the object so that the cluster admits it, or have its administrators admit it"
 	case r.Reason == "Forbidden" && strings.Contains(r.Message, "because it is being terminated"): // its deletion began after the namespace was read
 		return "wait until the namespace is gone, or install into another one"
 	case r.Reason == "Forbidden":

@@ -12,7 +12,7 @@ func TestRemedies(t *testing.T) {
 		"a namespace that goes":   {Refusal{Reason: "Forbidden", Message: `configmaps "a" is forbidden: unable to create new content in namespace term because it is being terminated`}, "wait until the namespace is gone, or install into another one"},
 		"a permission":            {Refusal{Reason: "Forbidden", Message: `configmaps is forbidden: User "ann" cannot create resource "configmaps"`}, "ask for that permission, or use another identity (--as, --context)"},
 		"a quota":                 {Refusal{Reason: "Forbidden", Message: `pods "a" is forbidden: exceeded quota: q`}, roomier},
-		"an admission policy":     {Refusal{Reason: "Forbidden", Message: `ValidatingAdmissionPolicy "p" denied request`}, "make the object fit what the cluster admits, or have its administrators admit it"},
+		"an admission policy":     {Refusal{Reason: "Forbidden", Message: `ValidatingAdmissionPolicy "p" denied request`}, "change the object so that the cluster admits it, or have its administrators admit it"},
 		"a missing namespace":     {Refusal{Reason: "NotFound", Message: `namespaces "nope" not found`}, "create the namespace, or add --create-namespace"},
 		"a field that is invalid": {Refusal{Reason: "Invalid", Message: "x"}, "correct the values or the chart"},
 		"anything else":           {Refusal{Reason: "Conflict", Message: "x"}, ""},

@@ -61,7 +61,7 @@ func (b *builder) resumed(run *Step) (left []Step, begun bool) {
 			return nil, false // it was not created, or can simply be created again
 		}
 		run.Hook.Underway = true
-		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "the interrupted run has started it"
+		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "the interrupted run started it"
 		return []Step{*run}, true
 	case release.PhaseUnknown, release.PhaseFailed:
 	}

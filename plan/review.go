@@ -52,7 +52,7 @@ func (l ruleLines) reviews(read []policyReview, source string) ([]ReviewRule, er
 	for i, r := range read {
 		at := l.at("review", i)
 		if !mention.MatchString(r.By) {
-			errs = append(errs, fmt.Errorf("%s: %q is nobody: by is written as forges mention somebody, @user or @organization/team", at, r.By))
+			errs = append(errs, fmt.Errorf("%s: by: %q is not a user or team; write @user or @organization/team", at, r.By))
 		}
 		rule := ReviewRule{By: r.By, DriftOf: r.DriftOf, Kinds: r.Kinds, Names: r.Names, Source: source}
 		if r.Risk != "" {
@@ -64,7 +64,7 @@ func (l ruleLines) reviews(read []policyReview, source string) ([]ReviewRule, er
 		}
 		for _, manager := range r.DriftOf {
 			if !isPattern(manager) {
-				errs = append(errs, fmt.Errorf("%s: %q is no pattern of field managers", at, manager))
+				errs = append(errs, fmt.Errorf("%s: %q is not a valid pattern for field managers", at, manager))
 			}
 		}
 		errs = append(errs, objects(at, r.Kinds, r.Names))

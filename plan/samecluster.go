@@ -19,13 +19,13 @@ func otherCluster(reviewed, fresh *Plan) string {
 		return ""
 	case was.NamespaceUID != "" && is.NamespaceUID != "":
 		if was.NamespaceUID != is.NamespaceUID {
-			return fmt.Sprintf("namespace %s had the UID %s and has %s now: it was deleted and created since, or this is another cluster (%s, and it was made for %s)",
+			return fmt.Sprintf("namespace %s had the UID %s and has %s now: it has been deleted and created again since, or this is another cluster (%s; the plan was made for %s)",
 				fresh.Release.Namespace, was.NamespaceUID, is.NamespaceUID, is.Server, was.Server)
 		}
 		return ""
 	}
 	if differs := otherServer(was, is); differs != "" {
-		return fmt.Sprintf("whether it was made for this cluster can't be told: no UID of kube-system or of namespace %s was readable both then and now, and %s", fresh.Release.Namespace, differs)
+		return fmt.Sprintf("can't tell whether it was made for this cluster: the UID of neither kube-system nor namespace %s could be read both then and now, and %s", fresh.Release.Namespace, differs)
 	}
 	return ""
 }
@@ -39,9 +39,9 @@ func otherServer(was, is Cluster) string {
 	}
 	switch {
 	case was.CA == "" || is.CA == "":
-		differs = append(differs, "its certificate was not checked both times, so that its address proves nothing")
+		differs = append(differs, "its certificate was not checked both times, so its address proves nothing")
 	case was.CA != is.CA:
-		differs = append(differs, "its certificate is checked by another authority")
+		differs = append(differs, "its certificate is checked against another authority")
 	}
 	return strings.Join(differs, "; ")
 }

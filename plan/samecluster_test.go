@@ -24,9 +24,9 @@ func TestAPlanIsBoundToItsCluster(t *testing.T) {
 		"kube-system tells, not the namespace":       {plan.Cluster{Server: east, UID: "1", NamespaceUID: "n"}, plan.Cluster{Server: east, UID: "1", NamespaceUID: "m"}, ""},
 		"the same server, no UID on one side":        {plan.Cluster{Server: east, CA: "a", UID: "1"}, plan.Cluster{Server: east + "/", CA: "a", NamespaceUID: "n"}, ""},
 		"another address, no UID":                    {plan.Cluster{Server: east, CA: "a"}, plan.Cluster{Server: west, CA: "a"}, "the API server was at https://east:6443 and is at https://west:6443"},
-		"another authority, no UID":                  {plan.Cluster{Server: east, CA: "a"}, plan.Cluster{Server: east, CA: "b"}, "its certificate is checked by another authority"},
+		"another authority, no UID":                  {plan.Cluster{Server: east, CA: "a"}, plan.Cluster{Server: east, CA: "b"}, "its certificate is checked against another authority"},
 		"an address that nobody has checked, no UID": {plan.Cluster{Server: east}, plan.Cluster{Server: east}, "its certificate was not checked both times"},
-		"nothing at all":                             {plan.Cluster{}, plan.Cluster{}, "can't be told"},
+		"nothing at all":                             {plan.Cluster{}, plan.Cluster{}, "can't tell whether"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made := func(c plan.Cluster) *plan.Plan {

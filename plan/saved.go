@@ -120,10 +120,10 @@ func IsSaved(data []byte) bool {
 func Decode(data []byte) (*Plan, error) {
 	var s saved
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("this is no saved plan, or one that was cut short: %w", err)
+		return nil, fmt.Errorf("this is not a saved plan, or it was cut short: %w", err)
 	}
 	if s.Kind != savedKind {
-		return nil, errors.New("this is no saved plan")
+		return nil, errors.New("this is not a saved plan")
 	}
 	major, _, _ := strings.Cut(s.FormatVersion, ".")
 	ours, _, _ := strings.Cut(FormatVersion, ".")
@@ -154,10 +154,10 @@ func (c savedContent) restore(format string) (*Plan, error) {
 	}
 	p := &Plan{Document: *c.Plan, Bundle: Bundle{Record: c.Record, Notes: c.Notes, Secrets: c.Secrets, Nonce: c.Nonce}}
 	if p.FormatVersion != format {
-		return nil, fmt.Errorf("the saved plan says format %s and holds one of format %s: it was changed after it was made", format, p.FormatVersion)
+		return nil, fmt.Errorf("the saved plan's file has format %s, but its content format %s: it was changed after it was made", format, p.FormatVersion)
 	}
 	if p.Record != nil && p.Record.Key() != p.Release {
-		return nil, fmt.Errorf("the saved plan is for %s and holds a revision of %s: it was changed after it was made", p.Release, p.Record.Key())
+		return nil, fmt.Errorf("the saved plan is for %s, but contains a revision of %s: it was changed after it was made", p.Release, p.Record.Key())
 	}
 	if p.Record != nil {
 		p.Record.Labels = c.Labels
@@ -172,7 +172,7 @@ func (c savedContent) restore(format string) (*Plan, error) {
 	var broken error
 	p.AllSteps(func(_ StageName, s *Step) {
 		if s.Op == OpRun && s.Hook == nil {
-			broken = fmt.Errorf("the saved plan says nothing of the hook %s: it was changed after it was made", s.Object)
+			broken = fmt.Errorf("the saved plan has no details of the hook %s: it was changed after it was made", s.Object)
 		}
 	})
 	if broken != nil {

@@ -89,16 +89,16 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	text := string(data)
 	for name, test := range map[string]struct{ broken, says string }{
-		"cut short":                 {text[:len(text)/2], "one that was cut short"},
-		"without its last byte":     {text[:len(text)-1], "one that was cut short"},
+		"cut short":                 {text[:len(text)/2], "it was cut short"},
+		"without its last byte":     {text[:len(text)-1], "it was cut short"},
 		"changed":                   {strings.Replace(text, `"v2"`, `"v3"`, 1), "was changed after it was made"},
 		"of another major format":   {strings.Replace(text, `"formatVersion":"1.0"`, `"formatVersion":"2.0"`, 1), "has format 2.0 and this version reads 1.x: make a new plan"},
 		"of a format that it isn't": {strings.Replace(text, `"formatVersion":"1.0"`, `"formatVersion":"1.7"`, 1), "was changed after it was made"},
 		"with another sum":          {strings.Replace(text, `"sum":"`, `"sum":"0`, 1), "was changed after it was made"},
-		"followed by more":          {text + "{}", "no saved plan"},
-		"something else":            {`{"kind":"List"}`, "no saved plan"},
-		"YAML":                      {"replicas: 2\n", "no saved plan"},
-		"empty":                     {``, "no saved plan"},
+		"followed by more":          {text + "{}", "not a saved plan"},
+		"something else":            {`{"kind":"List"}`, "not a saved plan"},
+		"YAML":                      {"replicas: 2\n", "not a saved plan"},
+		"empty":                     {``, "not a saved plan"},
 		"without any content":       {`{"kind":"kubectl-release/plan","formatVersion":"1.0"}`, "was changed after it was made"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestStale(t *testing.T) {
 		"a new status":            {func(in *plan.Input) { liveA(in).Object["status"] = map[string]any{"phase": "x"} }, ""},
 		"the field itself moved":  {func(in *plan.Input) { setKey(in, "v9") }, "ConfigMap/a was changed since the plan was made: data.key v1 → v9"},
 		"somebody did it already": {func(in *plan.Input) { setKey(in, "v2") }, "no longer needed"},
-		"a namesake":              {func(in *plan.Input) { liveA(in).SetUID("other") }, "created anew"},
+		"a namesake":              {func(in *plan.Input) { liveA(in).SetUID("other") }, "created again since"},
 		"it was deleted":          {func(in *plan.Input) { in.Live[in.Stored[0].ID] = plan.Observation{} }, "was planned"},
 		"a newer revision": {func(in *plan.Input) {
 			newer := *in.History[0]
@@ -136,7 +136,7 @@ func TestStale(t *testing.T) {
 			pending := *in.History[0]
 			pending.Version, pending.Info.Status = 2, release.StatusPendingUpgrade
 			in.History = append(in.History, &pending)
-		}, "a run that has written revision 2 was interrupted: what it has done is kept"},
+		}, "a run that wrote revision 2 was interrupted: what it did is kept"},
 		"another cluster": {func(in *plan.Input) { in.Cluster.UID = "other" }, "another cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {

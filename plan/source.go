@@ -122,13 +122,13 @@ type ChartLock struct {
 	OutOfSync string `json:"outOfSync,omitempty"`
 }
 
-// String returns, for example, "Chart.lock in sync, 2 of 3 archives by their digests".
+// String returns, for example, "Chart.lock in sync, 2 of 3 archives pinned by digest".
 func (l ChartLock) String() string {
 	switch {
 	case l.File == "":
-		return "no Chart.lock: dependencies are what charts/ has"
+		return "no Chart.lock: dependencies are taken from charts/"
 	case l.OutOfSync != "":
 		return l.File + ": " + l.OutOfSync
 	}
-	return fmt.Sprintf("%s in sync, %d of %d archives by their digests", l.File, l.Pinned, l.Dependencies)
+	return fmt.Sprintf("%s in sync, %d of %d archives pinned by digest", l.File, l.Pinned, l.Dependencies)
 }

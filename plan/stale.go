@@ -18,12 +18,12 @@ func Stale(reviewed, fresh *Plan) []Difference {
 	switch {
 	case reviewed.FromRevision == fresh.FromRevision:
 	case fresh.FoundPending && fresh.FromRevision == reviewed.ToRevision:
-		out = append(out, Difference{What: fmt.Sprintf("a run that has written revision %d was interrupted: what it has done is kept", fresh.FromRevision)})
+		out = append(out, Difference{What: fmt.Sprintf("a run that wrote revision %d was interrupted: what it did is kept", fresh.FromRevision)})
 	default:
 		out = append(out, Difference{What: fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision)})
 	}
 	if text(Step{Changes: decided(reviewed.Values)}) != text(Step{Changes: decided(fresh.Values)}) && len(out) == 0 {
-		out = append(out, Difference{What: "the values would change in another way than it says"})
+		out = append(out, Difference{What: "the values would change differently than planned"})
 	}
 	out = append(out, steps(reviewed, fresh, len(out) > 0)...)
 	for _, p := range fresh.Problems {
@@ -56,11 +56,11 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 		case !still, now.op == OpNone && s.Op != OpNone:
 			of(s, "%s is no longer needed", s.Op)
 		case now.op != was.op:
-			of(s, "%s was planned, now it takes %s", s.Op, now.op)
+			of(s, "%s was planned, but %s is needed now", s.Op, now.op)
 		case s.MakesRoom() && was.uid != now.uid, s.Op == OpRun && was.uid != now.uid && now.uid != "":
 			of(s, meetsAnother)
 		case s.Op != OpRun && now.uid != was.uid && s.Op != OpNone:
-			of(s, "it was deleted and created anew since")
+			of(s, "it has been deleted and created again since")
 		case now.what != was.what:
 			out = append(out, changedSince(reviewed, s, found[s.ID]))
 		case now.sent != was.sent:
@@ -77,15 +77,15 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 		}
 	})
 	if len(out) == 0 && !slices.Equal(order(reviewed), order(fresh)) {
-		out = append(out, Difference{What: "the steps come in another order"})
+		out = append(out, Difference{What: "the order of the steps has changed"})
 	}
 	if len(out) == 0 && !moved && wayBack(reviewed) != wayBack(fresh) {
-		out = append(out, Difference{What: "a failure would lead back to another revision"})
+		out = append(out, Difference{What: "a failure would roll back to another revision"})
 	}
 	return out
 }
 
-const meetsAnother = "the hook would meet another object in its place than it would have then"
+const meetsAnother = "another object now has the hook's name"
 
 // decision is the part of a step that must stay the same.
 type decision struct {

@@ -41,8 +41,8 @@ func TestAHookWithAnotherObjectInItsPlaceIsStale(t *testing.T) {
 	}{
 		"the same":          {"one", "one", ""},
 		"it is gone":        {"one", "", ""},
-		"another":           {"one", "other", "another object in its place"},
-		"born in the place": {"", "one", "another object in its place"},
+		"another":           {"one", "other", "another object now has the hook's name"},
+		"born in the place": {"", "one", "another object now has the hook's name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := said(plan.Stale(build(t, hooked(t, test.was)), build(t, hooked(t, test.is))))
@@ -86,8 +86,8 @@ func TestTheFreshPlanIsJudged(t *testing.T) {
 // nothing, is no saved plan.
 func TestDecodeRefusesWhatDoesNotFit(t *testing.T) {
 	for says, change := range map[string]func(*plan.Plan){
-		"holds a revision of shop/other": func(p *plan.Plan) { p.Record.Name = "other" },
-		"says nothing of the hook":       func(p *plan.Plan) { p.Steps(func(_ plan.StageName, s *plan.Step) { s.Hook = nil }) },
+		"contains a revision of shop/other": func(p *plan.Plan) { p.Record.Name = "other" },
+		"has no details of the hook":        func(p *plan.Plan) { p.Steps(func(_ plan.StageName, s *plan.Step) { s.Hook = nil }) },
 	} {
 		p := bench{TB: t}.reviewed()
 		change(p)

@@ -64,7 +64,7 @@ func (b *builder) uninstallRecord(last *release.Revision) Step {
 				r.Supersede = append(r.Supersede, version)
 			}
 		}
-		return b.recordStep("final", r, fmt.Sprintf("revision %d uninstalled, the history stays", last.Version))
+		return b.recordStep("final", r, fmt.Sprintf("revision %d uninstalled, history kept", last.Version))
 	}
 	for _, h := range b.in.History {
 		r.Prune = append(r.Prune, h.Version)

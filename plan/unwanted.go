@@ -36,10 +36,10 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		return kept(step), true
 	case foreign(live.Object, b.in.Release) != "":
 		step.Why = foreign(live.Object, b.in.Release)
-		b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it has to go")
+		b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it is no longer needed")
 		return kept(step), true
 	case b.in.Spare.Has(s.ID, live.Object):
-		step.Why = "it was there before the release took it over"
+		step.Why = "it existed before the release took it over"
 		return kept(step), true
 	}
 	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
@@ -55,9 +55,9 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	}
 	b.checkCustomResources(s.ID)
 	if live.Object.GetDeletionTimestamp() != nil {
-		step.Why = "it is being deleted already"
+		step.Why = "it is already being deleted"
 		if f := live.Object.GetFinalizers(); len(f) > 0 {
-			b.warn(s.ID, terminating(live.Object), "nothing goes on until these are cleared")
+			b.warn(s.ID, terminating(live.Object), "nothing happens until these are cleared")
 		}
 	}
 	return step, true

@@ -65,7 +65,7 @@ func TestHistoryHasABudget(t *testing.T) {
 		if !only || len(corrupt) != 1 || len(h) != 3 {
 			t.Fatalf("three of them: %v, %.200v", h, err)
 		}
-		want := "record of web revision 2 (record shop/sh.helm.release.v1.web.v2) can't be read: the records that are read with it unpack to more than 64 MiB"
+		want := "record of web revision 2 (record shop/sh.helm.release.v1.web.v2) can't be read: the records read together with it unpack to more than 64 MiB"
 		if !corrupt[0].TooMuch() || corrupt[0].Error() != want {
 			t.Errorf("got  %s\nwant %s", corrupt[0], want)
 		}

@@ -37,7 +37,7 @@ const (
 )
 
 // errBudget says that a record exceeds the budget of the reading that it is part of.
-var errBudget = fmt.Errorf("the records that are read with it unpack to more than %d MiB", maxKept>>20)
+var errBudget = fmt.Errorf("the records read together with it unpack to more than %d MiB", maxKept>>20)
 
 // allowance is the number of bytes that one reading of records may still unpack and keep.
 type allowance struct{ scanned, kept int64 }

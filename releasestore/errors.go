@@ -27,14 +27,14 @@ func (r Record) String() string {
 type ConflictError struct{ Record }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("record of %s: somebody else has changed it meanwhile", e.Record)
+	return fmt.Sprintf("record of %s: someone else has changed it in the meantime", e.Record)
 }
 
 // ExistsError says that a revision's number is taken.
 type ExistsError struct{ Record }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("record of %s: it exists already; another operation wrote it", e.Record)
+	return fmt.Sprintf("record of %s: it already exists; another operation wrote it", e.Record)
 }
 
 // NotFoundError says that a revision is not, or no longer, stored.

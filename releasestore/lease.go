@@ -168,7 +168,7 @@ func (h *HeldLock) renew(ctx context.Context) (renewed, lost bool) {
 
 func takenBy(holder Identity) string {
 	if holder == "" {
-		return "it was freed by somebody else"
+		return "it was freed by someone else"
 	}
 	return holder.Text() + " has taken it"
 }

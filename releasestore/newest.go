@@ -28,7 +28,7 @@ const (
 )
 
 // errMoved says that a record's status has changed since its metadata was read.
-var errMoved = errors.New("releases have changed while they were listed")
+var errMoved = errors.New("releases changed while they were being listed")
 
 // candidates returns the newest records of the releases that the query keeps. The text of a record
 // is freed with its page. errMoved asks for another attempt; with acceptChanges, records that have

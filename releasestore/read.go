@@ -145,7 +145,7 @@ func (s *Store) decode(o object, part release.Part, most int64, a *allowance) (*
 		r.Name, r.Version = cmp.Or(r.Name, at.Key.Name), cmp.Or(r.Version, at.Version)
 	}
 	if r.Name != at.Key.Name || r.Version != at.Version {
-		return nil, &CorruptError{at, fmt.Errorf("it holds %q revision %d", r.Name, r.Version)}
+		return nil, &CorruptError{at, fmt.Errorf("it contains %q revision %d", r.Name, r.Version)}
 	}
 	r.Namespace = o.meta.Namespace
 	r.Labels, r.Modified = userLabels(o.meta.Labels), modified(o.meta.Labels)

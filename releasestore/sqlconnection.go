@@ -34,8 +34,8 @@ func OpenSQL(connection string, clock Clock) (*Store, error) {
 // sqlConfig parses a connection string. The parser's errors are not passed on: they quote parts of
 // the string.
 func sqlConfig(connection string) (*pgconn.Config, error) {
-	unreadable := errors.New("open release store: " + SQLConnection + " is not a connection string of PostgreSQL " +
-		"(its text is not shown, it may hold a password); in a URL, write special characters of user and password as %XX")
+	unreadable := errors.New("open release store: " + SQLConnection + " is not a PostgreSQL connection string " +
+		"(not shown, as it may contain a password); in a URL, write special characters of user and password as %XX")
 	if misplaced(connection) {
 		return nil, unreadable
 	}

@@ -39,7 +39,7 @@ func Open(client Client, driver string, clock Clock) (*Store, error) {
 	case "memory":
 		return open(newMemoryBackend(), clock), nil
 	default:
-		return nil, fmt.Errorf("open release store: HELM_DRIVER=%q is none of secret, configmap, sql, memory", driver)
+		return nil, fmt.Errorf("open release store: HELM_DRIVER=%q is not one of secret, configmap, sql, memory", driver)
 	}
 }
 

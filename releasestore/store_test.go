@@ -267,7 +267,7 @@ func TestConflict(t *testing.T) {
 	if err := ours.Update(t.Context(), mine.WithStatus(release.StatusSuperseded, "ours")); !errors.As(err, &conflict) {
 		t.Fatalf("update of what others changed: %v", err)
 	}
-	equal(t, "record of web revision 1 (record shop/sh.helm.release.v1.web.v1): somebody else has changed it meanwhile", conflict.Error())
+	equal(t, "record of web revision 1 (record shop/sh.helm.release.v1.web.v1): someone else has changed it in the meantime", conflict.Error())
 	if err := ours.Delete(t.Context(), testKey(), 1); !errors.As(err, &conflict) {
 		t.Fatalf("delete of what others changed: %v", err)
 	}

@@ -117,7 +117,7 @@ func (r Reuse) mode() (values.Reuse, error) {
 	case ResetThenReuseValues:
 		return values.ResetThenReuseValues, nil
 	}
-	return 0, fmt.Errorf("reuse of values %q is not known", string(r))
+	return 0, fmt.Errorf("unknown reuse of values: %q", string(r))
 }
 
 // Install installs a release that does not exist yet.
@@ -171,7 +171,7 @@ func (u Upgrade) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error)
 
 func (u Upgrade) deploy(ctx context.Context, e *engine.Engine, mode engine.Mode) (*plan.Plan, error) {
 	if u.Chart == nil {
-		return nil, fmt.Errorf("plan %s: no chart is given", u.Release)
+		return nil, fmt.Errorf("plan %s: a chart is required", u.Release)
 	}
 	o, err := u.options()
 	if err != nil {

@@ -14,7 +14,7 @@ func (s *state) arg(dot any, n parse.Node, p param) any {
 		return s.valid(dot, p)
 	case *parse.NilNode:
 		if !p.takesNil() {
-			s.fail("nil can't be given where %s is needed", p.typ)
+			s.fail("nil can't be used where %s is needed", p.typ)
 		}
 		return nil
 	case *parse.FieldNode:
@@ -58,7 +58,7 @@ func (s *state) constant(dot any, n parse.Node, p param) any {
 			return b.True
 		}
 	}
-	s.fail("%s can't be given where %s is needed", n, p.typ)
+	s.fail("%s can't be used where %s is needed", n, p.typ)
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (s *state) assignable(v any, p param) any {
 	case reflect.PointerTo(t).AssignableTo(p.typ) && rv.CanAddr():
 		return rv.Addr().Interface()
 	}
-	s.fail("%s is needed here, and the value is %s", typeName(p.typ), typeName(t))
+	s.fail("%s is needed here, but the value is %s", typeName(p.typ), typeName(t))
 	return nil
 }
 

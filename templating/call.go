@@ -159,9 +159,9 @@ func (s *state) count(f *function, n int) {
 	want := len(f.params)
 	switch {
 	case f.variadic && n < want-1:
-		s.fail("%s needs at least %d arguments and has %d", f.name, want-1, n)
+		s.fail("wrong number of arguments for %s: want at least %d, got %d", f.name, want-1, n)
 	case !f.variadic && n != want:
-		s.fail("%s needs %d arguments and has %d", f.name, want, n)
+		s.fail("wrong number of arguments for %s: want %d, got %d", f.name, want, n)
 	}
 }
 

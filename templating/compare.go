@@ -98,7 +98,7 @@ func less(a, b any) (bool, error) {
 	case kx == words && ky == words:
 		return x.String() < y.String(), nil
 	}
-	return false, fmt.Errorf("%s and %s have no order", typeOf(a), typeOf(b))
+	return false, fmt.Errorf("%s and %s can't be ordered", typeOf(a), typeOf(b))
 }
 
 func lessOrEqual(a, b any) (bool, error) {

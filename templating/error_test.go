@@ -35,7 +35,7 @@ func TestErrorText(t *testing.T) {
 		},
 		{
 			"the text of tpl is named by its call", "\n{{ tpl \"\\n{{ upper 1 }}\" . }}",
-			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be given where string is needed\n  called from t/templates/x.yaml:2 (tpl)",
+			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be used where string is needed\n  called from t/templates/x.yaml:2 (tpl)",
 		},
 		{
 			"a path that goes wrong by a slip, in whatever way it begins", "{{ with .Values }}{{ $v := . }}{{ $v.imgae.tag }}{{ end }}",
@@ -47,11 +47,11 @@ func TestErrorText(t *testing.T) {
 		},
 		{
 			"a scalar where a table is expected", "{{ .Values.image.name.first }}",
-			"t/templates/x.yaml:1:11: {{ .Values.image.name.first }}: .Values.image.name is text and no table, so .first can't be read from it",
+			"t/templates/x.yaml:1:11: {{ .Values.image.name.first }}: .Values.image.name is text, not a map, so .first can't be read from it",
 		},
 		{
 			"a list where a table is expected", "{{ .Values.ports.http }}",
-			"t/templates/x.yaml:1:11: {{ .Values.ports.http }}: .Values.ports is a list and no table, so .http can't be read from it",
+			"t/templates/x.yaml:1:11: {{ .Values.ports.http }}: .Values.ports is a list, not a map, so .http can't be read from it",
 		},
 		{
 			"index says what it was to read from", "{{ index .Values.nope \"a\" }}",

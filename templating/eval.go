@@ -103,7 +103,7 @@ func (s *state) command(dot any, cmd *parse.CommandNode, final any) any {
 // notFunction ends the render if a value is given arguments, as if it were a function.
 func (s *state) notFunction(args []parse.Node, final any) {
 	if len(args) > 1 || isFinal(final) {
-		s.fail("%s is not a function, so it can't be given an argument", args[0])
+		s.fail("%s is not a function, so it takes no arguments", args[0])
 	}
 }
 

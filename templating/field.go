@@ -64,7 +64,7 @@ func isValuesMethod(name string) bool {
 func (s *state) entry(m map[string]any, name string, c site) any {
 	if c.hasArgs() {
 		s.node = c.node
-		s.fail("%s is a value, not a function, so it can't be given an argument", name)
+		s.fail("%s is a value, not a function, so it takes no arguments", name)
 	}
 	if s.reads != nil {
 		s.reads.Key(m, name)
@@ -93,7 +93,7 @@ func (s *state) reflectField(dot, receiver any, name string, c site) any {
 	case reflect.Struct:
 		if f, ok := v.Type().FieldByName(name); ok && f.IsExported() {
 			if c.hasArgs() {
-				s.fail("%s is a value, not a function, so it can't be given an argument", name)
+				s.fail("%s is a value, not a function, so it takes no arguments", name)
 			}
 			value, err := v.FieldByIndexErr(f.Index)
 			s.check(err)
@@ -108,7 +108,7 @@ func (s *state) reflectField(dot, receiver any, name string, c site) any {
 		s.fail("the value is nil, so .%s can't be read from it", name)
 	}
 	if at, ok := before(c.node, name); ok && isScalar(receiver) {
-		s.fail("%s is %s and no table, so .%s can't be read from it", at, inWords(receiver), name)
+		s.fail("%s is %s, not a map, so .%s can't be read from it", at, inWords(receiver), name)
 	}
 	s.fail("a value of type %s has no field %s", typ, name)
 	return nil
@@ -116,7 +116,7 @@ func (s *state) reflectField(dot, receiver any, name string, c site) any {
 
 func (s *state) reflectEntry(m reflect.Value, name string, c site) any {
 	if c.hasArgs() {
-		s.fail("%s is a value, not a function, so it can't be given an argument", name)
+		s.fail("%s is a value, not a function, so it takes no arguments", name)
 	}
 	v := m.MapIndex(reflect.ValueOf(name))
 	if v.IsValid() {

@@ -10,7 +10,7 @@ func (s *state) include(args []any) any {
 		s.unknownTemplate(name)
 	}
 	if s.includes[name] > maxIncludes {
-		s.fail("the template %q includes itself more than %d deep", name, maxIncludes)
+		s.fail("the template %q includes itself more than %d levels deep", name, maxIncludes)
 	}
 	s.includes[name]++
 	text := s.execute(s.names, t, args[1])
@@ -40,7 +40,7 @@ func (s *state) tpl(args []any) any {
 		var err error
 		s.check(s.Step(len(text)))
 		if s.words += wordsOf(text); s.words > maxWords {
-			s.fail("the actions of all texts of tpl have more than %d words in all", maxWords)
+			s.fail("the actions in all texts given to tpl have more than %d words in total", maxWords)
 		}
 		if u, err = parseUnit(s.tplName(), text, s.functions.names); err != nil {
 			s.brokenTpl(err)

@@ -17,7 +17,7 @@ func (e *execution) parse(sources []*source) error {
 			place[src.text] = len(unique)
 			unique = append(unique, src)
 			if e.words += wordsOf(src.text); e.words > maxWords {
-				return &Error{File: src.path, Line: 1, Message: fmt.Sprintf("the actions of the templates have more than %d words in all", maxWords)}
+				return &Error{File: src.path, Line: 1, Message: fmt.Sprintf("the actions of the templates have more than %d words in total", maxWords)}
 			}
 		}
 	}

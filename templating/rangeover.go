@@ -99,7 +99,7 @@ func (l *loop) overReflect(v reflect.Value) bool {
 // overNumber counts from 0 to v-1.
 func (l *loop) overNumber(v reflect.Value) bool {
 	if len(l.node.Pipe.Decl) > 1 {
-		l.fail("range over a number has one variable only")
+		l.fail("range over a number allows only one variable")
 	}
 	ran := false
 	for n := range v.Seq() {

@@ -139,7 +139,7 @@ func (s *state) invoke(dot any, node *parse.TemplateNode) {
 // enter and leave maintain the chain of calls, for limits and errors.
 func (s *state) enter(node parse.Node) {
 	if len(s.calls) >= maxDepth {
-		s.fail("templates call each other more than %d deep; look for one that calls itself", maxDepth)
+		s.fail("templates call each other more than %d levels deep; look for one that calls itself", maxDepth)
 	}
 	s.check(s.Step(callSteps))
 	s.calls = append(s.calls, call{from: s.tmpl, node: node})

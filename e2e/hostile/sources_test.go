@@ -101,14 +101,14 @@ func TestCheck49HostileIndexes(t *testing.T) {
 	const head = "apiVersion: v1\nentries:\n"
 	good := "  web:\n  - {name: web, version: 1.0.0, urls: [web-1.0.0.tgz]}\n"
 	for name, tc := range map[string]struct{ index, says string }{
-		"empty":                         {"", "no index"},
-		"a list":                        {"[]", "no index"},
-		"a text":                        {`"x"`, "no index"},
-		"a page":                        {"<!DOCTYPE html>\n<html><head><title>x</title></head></html>", "no index"},
+		"empty":                         {"", "not an index"},
+		"a list":                        {"[]", "not an index"},
+		"a text":                        {`"x"`, "not an index"},
+		"a page":                        {"<!DOCTYPE html>\n<html><head><title>x</title></head></html>", "not an index"},
 		"no entries":                    {"apiVersion: v1\nentries: null\n", "there is no chart \"web\""},
 		"a null entry":                  {head + "  web: [null]\n", "there is no"},
 		"an empty entry":                {head + "  web: [{}]\n", "there is no"},
-		"no URLs":                       {head + "  web: [{name: web, version: 1.0.0}]\n", "says not where"},
+		"no URLs":                       {head + "  web: [{name: web, version: 1.0.0}]\n", "lists no URL"},
 		"a null URL":                    {head + "  web: [{name: web, version: 1.0.0, urls: [null]}]\n", ""},
 		"a chart twice":                 {head + good + good, "web"},
 		"a URL with control characters": {head + "  web: [{name: web, version: 1.0.0, urls: [\"\\e]8;;x\\a\"]}]\n", ""},

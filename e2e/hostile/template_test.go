@@ -84,7 +84,7 @@ func hostileOutput() map[string]hostile {
 
 // hostileGrowth takes memory.
 func hostileGrowth() map[string]hostile {
-	cases := in("makes too much text", map[string]string{
+	cases := in("produces too much text", map[string]string{
 		"repeat":                  `{{ repeat 1000000000 "x" }}`,
 		"text that doubles":       `{{ $x := "ab" }}{{ range until 100 }}{{ $x = print $x $x }}{{ end }}`,
 		"base64 of base64":        `{{ $x := "abcdefgh" }}{{ range until 1000 }}{{ $x = b64enc $x }}{{ end }}`,
@@ -168,11 +168,11 @@ func hostileEffort() map[string]hostile {
 
 // hostileKeyMaking makes keys without end.
 func hostileKeyMaking() map[string]hostile {
-	cases := in("makes too many keys", map[string]string{
+	cases := in("generates too many keys", map[string]string{
 		"keys on curves": `{{ range 1000000 }}{{ $x := genPrivateKey "ecdsa" }}{{ end }}`,
 	})
 	if *soak { // half a minute of a processor each
-		maps.Copy(cases, in("makes too many keys", map[string]string{
+		maps.Copy(cases, in("generates too many keys", map[string]string{
 			"certificates": `{{ range 1000 }}{{ $x := genCA "a" 365 }}{{ end }}`,
 			"long keys":    `{{ range 1000 }}{{ $x := genPrivateKey "rsa" }}{{ end }}`,
 			"old keys":     `{{ range 1000 }}{{ $x := genPrivateKey "dsa" }}{{ end }}`,

@@ -161,7 +161,7 @@ func TestPull(t *testing.T) {
 			t.Errorf("%s differs", file)
 		}
 	}
-	h.fails(1, "is there already", "pull", "a/alpha", "--untar", "--untardir", "charts")
+	h.fails(1, "already exists", "pull", "a/alpha", "--untar", "--untardir", "charts")
 	h.fails(1, "no such file", "pull", "a/alpha", "-d", "missing")
 	if left, err := os.ReadDir(h.path("charts")); err != nil || len(left) != 2 {
 		t.Errorf("%v, %v", left, err)

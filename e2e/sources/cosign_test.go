@@ -133,8 +133,8 @@ func TestCheck54Cosign(t *testing.T) {
 			t.Errorf("%s was rendered", name)
 		}
 	}
-	refused("the key has not made the signature", "signed", "bert.pub")
-	refused("the key has not made the signature", "old", "bert.pub")
+	refused("the signature was not made with this key", "signed", "bert.pub")
+	refused("the signature was not made with this key", "old", "bert.pub")
 	refused("the registry has none", "bare", "anna.pub")
 	refused("another digest", "other", "anna.pub")
 	if out := h.ok("verify", to+"/signed:1.0.0", "--verify-key", "anna.pub").out; !strings.Contains(out, "Signed with cosign key: sha256:") {
@@ -187,13 +187,13 @@ func TestCosignedArchives(t *testing.T) {
 	h.ok(verify...)
 	h.ok(append(verify, "--offline")...)
 	a.Put("/alpha-1.0.0.tgz.sigstore.json", []byte(anna.blob(a.File("/alpha-0.9.0.tgz"))))
-	h.fails(8, "the key has not made the signature", verify...)
+	h.fails(8, "the signature was not made with this key", verify...)
 	file := h.chartFile("web", "1.0.0", "")
 	h.fails(8, "there is no "+file+".sigstore.json", "template", file, "--verify-key", "anna.pub")
 	h.write(file+".sigstore.json", anna.blob([]byte(h.read(file))))
 	h.ok("template", file, "--verify-key", "anna.pub")
 	h.write("no.pub", "x")
-	h.fails(1, "it is no public key", "template", file, "--verify-key", "no.pub")
+	h.fails(1, "it is not a public key", "template", file, "--verify-key", "no.pub")
 	must(t, os.Remove(h.path("no.pub")))
 	h.fails(1, "read the keys", "template", file, "--verify-key", "no.pub")
 }
@@ -242,10 +242,10 @@ func TestCheck54Keyless(t *testing.T) {
 	h.fails(8, "has expired", verify("late", by...)...)
 	h.ok(verify("berts", "--certificate-identity-regexp", "@example\\.com$", "--certificate-oidc-issuer", anna.Issuer)...)
 	h.ok(verify("foreign", append(by, "--trusted-root", "another.json")...)...)
-	h.fails(8, "is not the identity that counts", verify("berts", by...)...)
+	h.fails(8, "is not the required identity", verify("berts", by...)...)
 	h.fails(8, "does not know the log", verify("foreign", by...)...)
 	for why, flags := range map[string][]string{
-		"go together": by[:2], "give one of": by[2:],
+		"must be given together": by[:2], "give one of": by[2:],
 		"give one of a keyring":      {"--certificate-identity", "", "--certificate-oidc-issuer", anna.Issuer},
 		"give one of a keyring, a k": append([]string{"--verify-key", "x"}, by...),
 	} {
@@ -260,7 +260,7 @@ func TestCheck54Keyless(t *testing.T) {
 	if r := h.ok("template", to+"/signed"); !strings.Contains(r.err, "signed by anna@example.com of https://accounts.example.com") {
 		t.Error(r.err)
 	}
-	h.fails(8, "is not the identity that counts", "template", to+"/berts")
+	h.fails(8, "is not the required identity", "template", to+"/berts")
 	file := h.chartFile("web", "1.0.0", "")
 	h.write(file+".sigstore.json", string(sigstore.SignBlob(anna, []byte(h.read(file)))))
 	h.ok(append([]string{"template", file}, by...)...)

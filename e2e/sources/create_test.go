@@ -155,7 +155,7 @@ func TestCreateOverwritesNothingUntold(t *testing.T) {
 	h.write("web/values.yaml", "mine: true\n")
 	h.write("web/templates/mine.yaml", "a: b\n")
 	r := h.ok("create", "web")
-	if !strings.Contains(r.err, "web/values.yaml is there already with other content: it is overwritten") || strings.Count(r.err, "overwritten") != 1 {
+	if !strings.Contains(r.err, "web/values.yaml exists with different content: it is overwritten") || strings.Count(r.err, "overwritten") != 1 {
 		t.Error(r.err)
 	}
 	if h.read("web/values.yaml") != values || h.read("web/templates/mine.yaml") != "a: b\n" {
@@ -178,7 +178,7 @@ func TestCreateOverwritesNothingUntold(t *testing.T) {
 	if !strings.Contains(h.read("Chart.yaml"), `name: "here"`) {
 		t.Error(h.read("Chart.yaml"))
 	}
-	h.fails(1, "no name for a chart", "create", "a b")
-	h.fails(1, "no name for a chart", "create", "/")
+	h.fails(1, "not a valid chart name", "create", "a b")
+	h.fails(1, "not a valid chart name", "create", "/")
 	h.fails(1, "not a directory", "create", "Chart.yaml/x")
 }

@@ -210,7 +210,7 @@ func TestCheck37BuildWorksFromTheLock(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	must(t, os.RemoveAll(other.path(".cache")))
-	if r := other.k("dependency", "build", "um", "--check"); r.code != 2 || !strings.Contains(r.out, "alpha 1.0.0: is not in charts/") {
+	if r := other.k("dependency", "build", "um", "--check"); r.code != 2 || !strings.Contains(r.out, "alpha 1.0.0: missing from charts/") {
 		t.Errorf("%+v", r)
 	}
 	other.fails(9, "is not in the cache", "dependency", "build", "um", "--offline")
@@ -283,7 +283,7 @@ func TestCheck39EditedLock(t *testing.T) {
 	h.fails(12, "out of sync", "dependency", "build", "um")
 	h.umbrella("um", "{name: beta, version: ^2, repository: "+a.URL+"}")
 	h.write("um/Chart.lock", good)
-	h.fails(12, `beta: version 1.3.0 is not in "^2"`, "dependency", "build", "um")
+	h.fails(12, `beta: version 1.3.0 does not satisfy "^2"`, "dependency", "build", "um")
 }
 
 // Two dependencies that are one chart are one download.
@@ -342,7 +342,7 @@ func TestCheck41Recursive(t *testing.T) {
 	h.umbrella("um", "{name: mid, version: '*', repository: file://mid}")
 	h.umbrella("um/mid", "{name: low, version: '*', repository: file://../../low}")
 	h.umbrella("low", "{name: alpha, version: ^1, repository: "+a.URL+"}")
-	h.fails(1, "--recursive brings them", "dependency", "update", "um")
+	h.fails(1, "pass --recursive to fetch them", "dependency", "update", "um")
 	if r := h.k("dependency", "update", "um", "--recursive", "--check"); r.code != 2 || h.exists("low/charts") {
 		t.Errorf("%+v", r)
 	}
@@ -498,7 +498,7 @@ func TestDependencyUpdateFlag(t *testing.T) {
 	h.ok("package", "um", "-u")
 	bare := newHome(t)
 	bare.write("um-1.0.0.tgz", string(sourcetest.Archive(t, "um", map[string]string{"Chart.yaml": h.read("um/Chart.yaml")})))
-	bare.fails(1, "is no folder", "template", "web", "um-1.0.0.tgz", "--dependency-update")
+	bare.fails(1, "is not a folder", "template", "web", "um-1.0.0.tgz", "--dependency-update")
 	// What is rendered is what was locked.
 	h.write("um/charts/alpha-1.0.0.tgz", string(sourcetest.Chart(t, "alpha", "1.0.0", "other")))
 	h.fails(8, "was promised", "template", "web", "um")

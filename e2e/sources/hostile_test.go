@@ -78,7 +78,7 @@ func TestCheck50LyingRegistry(t *testing.T) {
 		args []string
 	}{
 		"a realm of the cloud":  {realm("http://169.254.169.254/latest"), "link-local", nil},
-		"a realm elsewhere":     {realm(foreign.URL + "/token"), "has its credentials sent to", nil},
+		"a realm elsewhere":     {realm(foreign.URL + "/token"), "asks for its credentials to be sent to", nil},
 		"a layer of 2^62 bytes": {manifest("4611686018427387904", good), "larger than 100 MiB", nil},
 		"SHA-512":               {manifest("10", "sha512:"+strings.Repeat("0", 128)), "not one of SHA-256", nil},
 		"other bytes": {func(w http.ResponseWriter, q *http.Request) bool {

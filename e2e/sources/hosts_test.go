@@ -69,7 +69,7 @@ func TestRegistriesAreRemembered(t *testing.T) {
 	h.ok("registry", "logout", s.Host)
 	h.fails(1, "x509", "show", "chart", ref)
 	h.write(hostsFile, s.Host+": {caFile: nowhere.pem}\n")
-	h.fails(1, "by what "+h.path(hostsFile)+" says of it", "show", "chart", ref)
+	h.fails(1, "according to "+h.path(hostsFile), "show", "chart", ref)
 	h.write(hostsFile, s.Host+": {authority: x}\n")
 	h.fails(1, `unknown field "authority"`, "show", "chart", ref)
 }

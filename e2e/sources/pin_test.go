@@ -79,11 +79,11 @@ func TestPlanTellsTheLock(t *testing.T) {
 	if got := lock(); got.File != "Chart.lock" || got.Pinned != 1 || got.OutOfSync != "" || !strings.Contains(h.read("um/Chart.lock"), "\ndigest: "+got.Digest) {
 		t.Errorf("with one: %+v", got)
 	}
-	if out := h.ok("plan", "web", "um", "--offline", "--against", "/dev/null").out; !strings.Contains(out, "Chart.lock in sync, 1 of 1 archives by their digests") {
+	if out := h.ok("plan", "web", "um", "--offline", "--against", "/dev/null").out; !strings.Contains(out, "Chart.lock in sync, 1 of 1 archives pinned by digest") {
 		t.Error(out)
 	}
 	dependency("^2")
-	if got := lock(); !strings.Contains(got.OutOfSync, `alpha: version 1.0.0 is not in "^2"`) {
+	if got := lock(); !strings.Contains(got.OutOfSync, `alpha: version 1.0.0 does not satisfy "^2"`) {
 		t.Errorf("one of another Chart.yaml: %+v", got)
 	}
 	h.write("um/Chart.lock", "dependencies: [{name: alpha, digest: none}]\n")

@@ -100,7 +100,7 @@ func TestCheck52Plugins(t *testing.T) {
 func TestPluginsThatAreAllowedAndNotThere(t *testing.T) {
 	h := newHome(t)
 	h.plugin("v4")
-	const says = "allows plugins of which none is installed in "
+	const says = "allows plugins that are not installed in "
 	h.write(".config/helm/kubectl-release/sources.yaml", "plugins: [tset, nope]\n")
 	if r := h.fails(1, says, "template", "web", "t://host/alpha-1.0.0.tgz"); !strings.Contains(r.err, h.path("plugins")+": tset, nope\n") {
 		t.Error(r.err)
@@ -131,7 +131,7 @@ func TestPluginsThatAreBroken(t *testing.T) {
 	must(t, os.Remove(h.path("plugins/test/bin/get")))
 	h.fails(1, "run plugin test", "template", "web", "host/alpha-1.0.0.tgz", "-f", "t://host/v.yaml")
 	h.write("plugins/test/plugin.yaml", "name: test\ntype: getter/v1\nruntime: extism/v1\n")
-	h.fails(1, `of runtime "extism/v1"`, "template", "web", "host/alpha-1.0.0.tgz", "-f", "t://host/v.yaml")
+	h.fails(1, `has runtime "extism/v1"`, "template", "web", "host/alpha-1.0.0.tgz", "-f", "t://host/v.yaml")
 	// Where no URL is named, no plugin is looked at.
 	h.ok("template", "web", "host/alpha-1.0.0.tgz")
 }

@@ -150,7 +150,7 @@ func TestCheck47Verify(t *testing.T) {
 	h.fails(8, "none of the keys", "verify", file, "--keyring", "bert")
 	h.write("other-1.0.0.tgz", archive)
 	h.write("other-1.0.0.tgz.prov", provenance)
-	h.fails(8, "says nothing of a file named other-1.0.0.tgz", "verify", "other-1.0.0.tgz")
+	h.fails(8, "says nothing about a file named other-1.0.0.tgz", "verify", "other-1.0.0.tgz")
 	h.write(file, archive[:len(archive)-1]+string(archive[len(archive)-1]^1))
 	h.fails(8, "it has sha256:", "verify", file)
 	h.write(file, archive)
@@ -201,7 +201,7 @@ func TestCheck47VerifyFetched(t *testing.T) {
 	}
 	h.ok(append([]string{"template", "b/alpha", "--offline"}, verified...)...)
 	b.Put("/"+file+".prov", []byte("<html>"))
-	r := h.fails(8, "no OpenPGP signed text", append([]string{"template", "b/alpha"}, verified...)...)
+	r := h.fails(8, "not a text signed with OpenPGP", append([]string{"template", "b/alpha"}, verified...)...)
 	if r.out != "" {
 		t.Errorf("it was rendered: %s", r.out)
 	}
@@ -233,7 +233,7 @@ func TestRulesForSignatures(t *testing.T) {
 	}
 	r.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: "alpha-1.0.0.tgz", Digest: sourcetest.Digest(r.File("/alpha-1.0.0.tgz"))}))
 	h.ok("repo", "update")
-	h.fails(8, "who is none of the signers", "template", "a/alpha")
+	h.fails(8, "who is not one of the signers", "template", "a/alpha")
 	settings("Bert <bert@example.com>")
 	h.ok("template", "a/alpha")
 	h.ok("dependency", "update", "um")
@@ -244,7 +244,7 @@ func TestRulesForSignatures(t *testing.T) {
 	}
 	// Flags do not take the place of a rule.
 	settings("Anna <anna@example.com>")
-	h.fails(8, "who is none of the signers", "template", "a/alpha", "--verify", "--keyring", public)
+	h.fails(8, "who is not one of the signers", "template", "a/alpha", "--verify", "--keyring", public)
 }
 
 func TestCheck28ProvenanceIsPushed(t *testing.T) {
@@ -294,7 +294,7 @@ func TestCheck48PullLeavesNothing(t *testing.T) {
 	h.fails(8, "there is no", "pull", a.URL+"/alpha-1.0.0.tgz", "--verify", "--keyring", public, "-d", "to")
 	h.fails(8, "there is no", "pull", a.URL+"/alpha-1.0.0.tgz", "--verify", "--keyring", public, "-d", "to", "--untar")
 	a.Put("/alpha-1.0.0.tgz.prov", []byte("<html>"))
-	h.fails(8, "no OpenPGP signed text", "pull", a.URL+"/alpha-1.0.0.tgz", "--verify", "--keyring", public, "-d", "to")
+	h.fails(8, "not a text signed with OpenPGP", "pull", a.URL+"/alpha-1.0.0.tgz", "--verify", "--keyring", public, "-d", "to")
 	left, err := os.ReadDir(h.path("to"))
 	must(t, err)
 	if len(left) != 0 {

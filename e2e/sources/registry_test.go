@@ -199,7 +199,7 @@ func TestCheck27And29Push(t *testing.T) {
 	}
 	h.write("alpha/values.yaml", "a: b\n")
 	h.ok("package", "alpha")
-	h.fails(1, "is there already with other content", "push", file, to)
+	h.fails(1, "already exists with other content", "push", file, to)
 	h.ok("push", file, to, "--force")
 	// What Helm has pushed of the same bytes is the same content.
 	helms.helm("push", file, "oci://"+other.Host+"/charts", "--plain-http")
@@ -409,7 +409,7 @@ func TestCheck45PackagesAreTheSame(t *testing.T) {
 	h.ok("package", "0/um")
 	h.ok("package", "0/um", "--check")
 	h.write("0/um/values.yaml", "a: d\n")
-	if r := h.k("package", "0/um", "--check"); r.code != 2 || !strings.Contains(r.out, "is not what would be made now") {
+	if r := h.k("package", "0/um", "--check"); r.code != 2 || !strings.Contains(r.out, "is not what would be packaged now") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -66,7 +66,7 @@ func TestCheck03RepoAddTwice(t *testing.T) {
 	if asked := a.Asked(); len(asked) != 0 {
 		t.Errorf("asked %q", asked)
 	}
-	h.fails(1, "is there already", "repo", "add", "a", a.URL+"/other")
+	h.fails(1, "already exists", "repo", "add", "a", a.URL+"/other")
 	if h.read(repositoriesFile) != before {
 		t.Error("the file has changed")
 	}
@@ -80,10 +80,10 @@ func TestCheck03RepoAddTwice(t *testing.T) {
 func TestCheck04RepoAddRefuses(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})
 	h := newHome(t)
-	h.fails(1, `"x/y" is no name`, "repo", "add", "x/y", a.URL)
-	h.fails(10, "is no repository that can be read", "repo", "add", "bad", a.URL+"/nothing")
+	h.fails(1, `"x/y" is not a valid repository name`, "repo", "add", "x/y", a.URL)
+	h.fails(10, "is not a repository that can be read", "repo", "add", "bad", a.URL+"/nothing")
 	h.fails(1, "is a registry", "repo", "add", "bad", "oci://127.0.0.1/charts")
-	h.fails(1, "nobody is there to be asked", "repo", "add", "bad", a.URL, "--username", "u")
+	h.fails(1, "there is no terminal to ask on", "repo", "add", "bad", a.URL, "--username", "u")
 	if h.exists(repositoriesFile) {
 		t.Error("a file was written")
 	}
@@ -131,7 +131,7 @@ func TestCheck10LenientIndex(t *testing.T) {
 		t.Error(r.err)
 	}
 	a.Put("/index.yaml", []byte(strings.Replace(index, "  beta:\n", "  alpha:\n", 1)))
-	h.fails(1, `chart "alpha" is there twice`, "repo", "add", "b", a.URL)
+	h.fails(1, `chart "alpha" is listed twice`, "repo", "add", "b", a.URL)
 }
 
 func TestCheck12RepoFlag(t *testing.T) {
@@ -196,7 +196,7 @@ func TestCheck17LocalWins(t *testing.T) {
 	h := withA(t)
 	h.write("a/alpha/Chart.yaml", "apiVersion: v2\nname: local\nversion: 9.9.9\n")
 	r := h.ok("show", "chart", "a/alpha", "--version", "1.0.0")
-	if !strings.Contains(r.out, "name: local") || !strings.Contains(r.err, "a/alpha is a file or folder here, and is taken") || !strings.Contains(r.err, "--version says nothing about it") {
+	if !strings.Contains(r.out, "name: local") || !strings.Contains(r.err, "a/alpha is a file or folder here, and is used instead of chart") || !strings.Contains(r.err, "--version has no effect") {
 		t.Errorf("%s%s", r.out, r.err)
 	}
 }
@@ -245,7 +245,7 @@ func TestPasswordsInAHelper(t *testing.T) {
 	if r := add("p-secret"); r.code != 0 || !strings.Contains(r.out, "skipping") || len(b.Asked()) != 0 {
 		t.Errorf("the same once more: %+v", r)
 	}
-	if r := add("other"); r.code != 1 || !strings.Contains(r.err, "is there already") {
+	if r := add("other"); r.code != 1 || !strings.Contains(r.err, "already exists") {
 		t.Errorf("another password: %+v", r)
 	}
 	h.ok("repo", "remove", "b")

@@ -59,7 +59,7 @@ func TestSearchInARegistry(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	h.fails(10, "there is no chart oci://", "search", "oci://"+r.Host+"/charts/nope")
-	h.fails(1, "leave the tag away", "search", web+":1.0.0")
+	h.fails(1, "leave out the tag", "search", web+":1.0.0")
 	h.fails(1, "improper constraint", "search", web, "--version", "one")
 	h.fails(1, "unknown command", "search", "nope")
 	access := []string{"--ca-file", s.CAFile, "--username", "u", "--password", "p"}

@@ -19,7 +19,7 @@ func TestTokens(t *testing.T) {
 	h := newHome(t)
 	file, to := h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts"
 	push := []string{"push", file, to, "--username", "u", "--password", "p"}
-	h.fails(1, "has its credentials sent to", push...)
+	h.fails(1, "asks for its credentials to be sent to", push...)
 	for _, q := range tokens.Requests() {
 		if q.Header.Get("Authorization") != "" {
 			t.Errorf("credentials were sent: %+v", q)

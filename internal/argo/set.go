@@ -52,10 +52,10 @@ func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Place
 	charts := slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return s.Chart == "" && !isChart(tree, s.Path) && s.Helm == nil })
 	switch len(charts) {
 	case 0:
-		return releaseset.Entry{}, errors.New("it deploys no chart, and is not planned")
+		return releaseset.Entry{}, errors.New("it deploys no chart, so it is not planned")
 	case 1:
 	default:
-		return releaseset.Entry{}, fmt.Errorf("it deploys %d charts, and is not planned", len(charts))
+		return releaseset.Entry{}, fmt.Errorf("it deploys %d charts, so it is not planned", len(charts))
 	}
 	s := charts[0]
 	h := s.Helm
@@ -73,7 +73,7 @@ func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Place
 	}
 	e.Chart = s.located()
 	if e.Chart.Path != "" && !isChart(tree, e.Chart.Path) {
-		m.err = fmt.Errorf("there is no chart at %s of this repository; those of other repositories are not fetched", s.Path)
+		m.err = fmt.Errorf("there is no chart at %s in this repository; those of other repositories are not fetched", s.Path)
 	}
 	if e.Chart.Path != "" && of.Compare(s.RepoURL) == releaseset.Other {
 		m.err = fmt.Errorf("repoURL %s: charts of other repositories are not fetched", of.Unlike(s.RepoURL))
@@ -146,12 +146,12 @@ func located(name string, of releaseset.Checkout, chart string, sources []source
 	ref, rest, _ := strings.Cut(name, "/")
 	switch {
 	case strings.Contains(name, "://"):
-		return "", fmt.Errorf("%s: files of values are not fetched", name)
+		return "", fmt.Errorf("%s: values files are not fetched", name)
 	case strings.HasPrefix(name, "/"):
 		return inTree(name), nil
 	case !strings.HasPrefix(ref, "$"):
 		if chart == "" {
-			return "", fmt.Errorf("%s: a file in a chart that is fetched is not read", name)
+			return "", fmt.Errorf("%s: values files in a fetched chart are not read", name)
 		}
 		return inTree(path.Join(chart, name)), nil
 	}

@@ -81,7 +81,7 @@ func validateDependencies(deps []*Dependency) []error {
 			continue
 		}
 		if d.Alias != "" && !alias.MatchString(d.Alias) {
-			errs = append(errs, fmt.Errorf("dependency %q: alias %q may hold only letters, digits, - and _", d.Name, d.Alias))
+			errs = append(errs, fmt.Errorf("dependency %q: alias %q may contain only letters, digits, - and _", d.Name, d.Alias))
 		}
 		if seen[d.EffectiveName()] {
 			errs = append(errs, fmt.Errorf("more than one dependency is named or aliased %q", d.EffectiveName()))

@@ -83,7 +83,7 @@ func mistyped(err error) string {
 	if !errors.As(err, &e) || e.Field == "" {
 		return "a field has a value of the wrong type: " + err.Error()
 	}
-	return fmt.Sprintf("field %s must be %s and is %s", e.Field, yamlType(e.Type.String()), yamlType(e.Value))
+	return fmt.Sprintf("field %s must be %s, not %s", e.Field, yamlType(e.Type.String()), yamlType(e.Value))
 }
 
 func yamlType(name string) string {

@@ -49,7 +49,7 @@ func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Re
 	}
 	for _, pod := range b.inTheWay {
 		for _, state := range podStates(pod) {
-			state.Cause += " (of an earlier revision, and waited for before it is replaced)"
+			state.Cause += " (pod of an earlier revision; the controller waits for it before replacing it)"
 			found = append(found, state)
 		}
 	}
@@ -128,7 +128,7 @@ func podStates(pod corev1.Pod) []apply.Reason {
 		case s.State.Terminated != nil && s.State.Terminated.ExitCode != 0:
 			add(true, "container %s ended with exit code %d", s.Name, s.State.Terminated.ExitCode)
 		case !s.Ready && s.State.Running != nil:
-			add(false, "container %s is running and not ready", s.Name)
+			add(false, "container %s is running but not ready", s.Name)
 		}
 	}
 	switch scheduled := scheduling(pod); {

@@ -110,7 +110,7 @@ func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 			pods: []map[string]any{podOf("web-good-1", early, revision, "web-good"), podOf("web-bad-1", late, revision, "web-bad")},
 			want: []string{
 				"Pod/web-good-1: container main is waiting: CrashLoopBackOff", "Pod/web-good-1: BackOff: now",
-				"Pod/web-bad-1: container main is waiting: CrashLoopBackOff (of an earlier revision, and waited for before it is replaced)",
+				"Pod/web-bad-1: container main is waiting: CrashLoopBackOff (pod of an earlier revision; the controller waits for it before replacing it)",
 			},
 		},
 	} {

@@ -41,7 +41,7 @@ func ask(ctx context.Context, server rest.Interface) (answers, error) {
 		a, err = askSeparately(ctx, server)
 	}
 	if err == nil && len(a.Groups) == 0 {
-		return a, errors.New("it names none")
+		return a, errors.New("it reports no API groups")
 	}
 	return a, err
 }

@@ -38,7 +38,7 @@ func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID
 		return nil, fmt.Errorf("observe the release's objects: %w", c.explain(err))
 	}
 	for _, ref := range o.again {
-		o.seen[ref.ID] = plan.Observation{Unreadable: fmt.Sprintf("the cluster names %s in its API and does not serve it", ref.GVK())}
+		o.seen[ref.ID] = plan.Observation{Unreadable: fmt.Sprintf("the cluster lists %s in its API but does not serve it", ref.GVK())}
 	}
 	return o.seen, nil
 }

@@ -30,7 +30,7 @@ func TestTroubleIsMoreThanAStageOnTheWay(t *testing.T) {
 		"it has failed: Evicted no memory":            {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "no memory"}, true},
 		"container web is waiting: ContainerCreating": {waiting("ContainerCreating"), false},
 		"container web is waiting: PodInitializing":   {waiting("PodInitializing"), false},
-		"container web is running and not ready":      {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "web", State: running}}}, false},
+		"container web is running but not ready":      {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "web", State: running}}}, false},
 		"it is pending":                               {corev1.PodStatus{Phase: corev1.PodPending}, false},
 	} {
 		got := podStates(corev1.Pod{Status: c.status})

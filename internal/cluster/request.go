@@ -146,7 +146,7 @@ func (c *Client) explain(err error) error {
 		cause = request.Err
 	}
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return &unreachableError{fmt.Sprintf("the API server at %s does not answer in time", c.host), err}
+		return &unreachableError{fmt.Sprintf("the API server at %s did not answer in time", c.host), err}
 	}
 	return &unreachableError{fmt.Sprintf("can't reach the API server at %s: %v", c.host, cause), err}
 }

@@ -32,10 +32,10 @@ type againstFlags struct {
 // flags returns the flags; its --offline also forbids fetching charts.
 func (o *againstFlags) flags(fetch *fetchFlags) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "against", Destination: &o.against, Usage: "compare with a `REVISION, FILE or CHART` in the place of live objects: a number, rendered YAML or a saved plan (- for standard input), a chart, wherever it is", Category: againstCategory},
-		&cli.StringFlag{Name: "against-version", Destination: &o.version.value, Action: o.version.note, Usage: "compare with this `VERSION` of the chart of --against, or of CHART without it; asks no cluster", Category: againstCategory},
-		&cli.StringSliceFlag{Name: "against-values", Destination: &o.values, Usage: "render the chart of --against with the values of this `FILE` and no others (repeatable); without it, with the same values", Category: againstCategory},
-		&cli.BoolFlag{Name: "offline", Destination: &fetch.offline, Usage: "ask no cluster for anything, and fetch nothing; needs --against", Category: againstCategory},
+		&cli.StringFlag{Name: "against", Destination: &o.against, Usage: "compare with a `REVISION, FILE or CHART` instead of live objects: a number, rendered YAML or a saved plan (- for standard input), or any chart reference", Category: againstCategory},
+		&cli.StringFlag{Name: "against-version", Destination: &o.version.value, Action: o.version.note, Usage: "compare with this `VERSION` of the chart of --against, or of CHART without it; contacts no cluster", Category: againstCategory},
+		&cli.StringSliceFlag{Name: "against-values", Destination: &o.values, Usage: "render the chart of --against with only the values of this `FILE` (repeatable); the default is the same values", Category: againstCategory},
+		&cli.BoolFlag{Name: "offline", Destination: &fetch.offline, Usage: "contact no cluster and fetch nothing; needs --against", Category: againstCategory},
 		&cli.StringFlag{Name: "kube-version", Destination: &o.capable.kubeVersion.value, Action: o.capable.kubeVersion.note, Usage: "without a cluster: the Kubernetes `VERSION` that templates see", Category: againstCategory},
 		&cli.StringSliceFlag{Name: "api-versions", Destination: &o.capable.apiVersions, Aliases: []string{"a"}, Usage: "without a cluster: API `VERSION` that templates see besides the built-in ones (repeatable)", Category: againstCategory},
 		lookupFlag(&o.lookup, againstCategory),
@@ -105,7 +105,7 @@ func (o *chartPlanFlags) check() error {
 		return usage("--%s needs the release's records, which --offline and --against-version do not read: give the values with -f", flag)
 	}
 	needsNone := func(flag string) error {
-		return usage("--%s goes with --offline or --against-version: with a cluster, templates see what it has and serves", flag)
+		return usage("--%s needs --offline or --against-version: with a cluster, templates see what it has and serves", flag)
 	}
 	switch without := o.withoutCluster(); {
 	case without && o.source.reuse.reuse:
@@ -190,7 +190,7 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 // onlyChart refuses --against-values for a baseline that is not a chart: only a chart is rendered.
 func (o *againstFlags) onlyChart() error {
 	if len(o.values.Value()) > 0 {
-		return usage("--against-values goes with a chart; --against %s is none", o.against)
+		return usage("--against-values needs a chart, and --against %s is not one", o.against)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 	request.Version = o.against.version.value // not the --version of the chart that is planned
 	found, err := p.located(ctx, fetch, request)
 	if err != nil {
-		return b, fmt.Errorf("--against %s: it is no revision number or file, and as a chart: %w", b.Name, err)
+		return b, fmt.Errorf("--against %s: not a revision number or a file; as a chart: %w", b.Name, err)
 	}
 	loaded, warnings, err := found.load()
 	if err != nil {

@@ -127,7 +127,7 @@ func (p *program) appFor(line []string) *cli.App {
 func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 	app := &cli.App{
 		Name:                      p.invocation.Program,
-		Usage:                     "deploy Helm charts by plan, then apply",
+		Usage:                     "deploy Helm charts: plan, then apply",
 		Description:               "Shows what an install, upgrade, rollback or uninstall will do before it does it,\nthen does exactly that. Releases are shared with Helm 3 and 4.\n\nExamples:\n" + indent(appExamples),
 		Version:                   version(),
 		HideVersion:               true,
@@ -237,7 +237,7 @@ const appHelp = `{{.Name}} - {{.Usage}}
 Commands:{{range .VisibleCommands}}
   {{.Name}}{{"\t"}}{{.Usage}}{{end}}
 
-"{{.Name}} COMMAND --help" tells more about a command.
+Use "{{.Name}} COMMAND --help" for more information about a command.
 `
 
 const commandHelp = `{{.HelpName}} {{.ArgsUsage}} - {{.Usage}}

@@ -26,23 +26,23 @@ func (p *program) applyCommand() *cli.Command {
 	var o applyFlags
 	return &cli.Command{
 		Name: "apply", Usage: "apply a saved plan, or plan, ask and apply", ArgsUsage: "FILE | NAME CHART",
-		Description: describe("With FILE, does exactly what the saved plan says, or refuses when that is no longer\nwhat would happen. With NAME and CHART, shows the plan, asks, and does it. A release\nthat is called many: apply -- many CHART.",
+		Description: describe("With FILE, does exactly what the saved plan says, or refuses if that is no longer what\nwould happen. With NAME and CHART, shows the plan, asks, and applies it. For a release\nnamed many: apply -- many CHART.",
 			"kubectl release apply web.plan\nkubectl release apply web.plan --allowed-signers allowed_signers --max-age 24h\nkubectl release apply web ./chart -f prod.yaml\nkubectl release apply web ./chart --yes"),
 		Flags: joined([]cli.Flag{
-			applyToggle("yes", &o.yes, "do not ask", "y"),
+			applyToggle("yes", &o.yes, "do not ask for confirmation", "y"),
 			o.show.eventsFlag(),
 			pinnedFlag(&o.pinned),
-			applyToggle("replan", &o.replan, "with FILE: when it is stale, show what is different now, ask, and apply that"),
+			applyToggle("replan", &o.replan, "with FILE: if it is stale, show what has changed, ask, and apply the new plan"),
 		}, o.files.opening(), o.approval.flags(), o.effect.flags(), o.show.flags(&p.showSecrets), o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
 		Action: p.presented(&o.runFlags, takes(1, 2, func(ctx context.Context, args []string) error {
 			if len(args) == 1 {
 				if o.effect != (effectFlags{}) {
-					return usage("--expect-effect and --effect-key-file are for a chart; a saved plan has --expect-digest")
+					return usage("--expect-effect and --effect-key-file are for a chart; for a saved plan use --expect-digest")
 				}
 				return p.applySaved(ctx, &o, args[0])
 			}
 			if o.approval != (approvalFlags{}) {
-				return usage("--expect-digest, --expect-commit, --max-age, --allowed-signers and --signer are for a saved plan; a chart has --expect-effect")
+				return usage("--expect-digest, --expect-commit, --max-age, --allowed-signers and --signer are for a saved plan; for a chart use --expect-effect")
 			}
 			if o.replan {
 				return usage("--replan is for a saved plan; a chart is planned now anyway")
@@ -126,7 +126,7 @@ func (p *program) confirm(yes bool, question, otherwise string) error {
 		return nil
 	}
 	if !isTerminal(p.raw.In) {
-		return fmt.Errorf("%s: nobody is there to be asked; --yes goes on without a question", otherwise)
+		return fmt.Errorf("%s: there is no terminal to ask on; use --yes to go ahead without confirmation", otherwise)
 	}
 	fmt.Fprintf(p.streams.Err, "%s Type yes: ", question)
 	answer, err := bufio.NewReader(p.streams.In).ReadString('\n')

@@ -36,13 +36,13 @@ func (p *program) applyManyCommand() *cli.Command {
 	var o applyManyFlags
 	return &cli.Command{
 		Name: "many", Usage: "apply a saved set of plans", ArgsUsage: "DIR",
-		Description: describe("Does exactly what the plans say that plan many has saved in the folder DIR, or in one file. All of them are\nchecked before the first write; when one no longer holds, nothing is written (exit 4).\nReleases come after those that they need; when one fails, no further ones begin.",
+		Description: describe("Does exactly what the plans say that plan many saved in the folder DIR or in one file. All\nof them are checked before the first write; if one no longer holds, nothing is written\n(exit 4). Releases are applied after those they need; if one fails, no others are started.",
 			"kubectl release apply many plans\nkubectl release apply many plans --expect-digest 9f2c… --keep-going"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "expect-digest", Destination: &o.expect, Usage: "the `DIGEST` of the set, as plan many has told it: another set is refused (exit 4)", Category: setCategory},
-			&cli.IntFlag{Name: "parallel", Destination: &o.parallel, Usage: "how many releases are applied side by side", Value: 4, Category: setCategory},
-			&cli.BoolFlag{Name: "keep-going", Destination: &o.keepGoing, Usage: "after a failure go on with what does not need what has failed", Category: setCategory},
-			&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: "text or json (an event a line while it runs, see docs/events.md)", Value: "text", Category: planCategory},
+			&cli.StringFlag{Name: "expect-digest", Destination: &o.expect, Usage: "the `DIGEST` of the set, as printed by plan many; any other set is refused (exit 4)", Category: setCategory},
+			&cli.IntFlag{Name: "parallel", Destination: &o.parallel, Usage: "how many releases to apply in parallel", Value: 4, Category: setCategory},
+			&cli.BoolFlag{Name: "keep-going", Destination: &o.keepGoing, Usage: "after a failure, continue with releases that do not need a failed one", Category: setCategory},
+			&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: "text or json (one event per line while it runs; see docs/events.md)", Value: "text", Category: planCategory},
 			&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
 			showSecretsFlag(&p.showSecrets),
 		}, o.files.opening(), o.signer.flags("DIR/set.json")),
@@ -58,7 +58,7 @@ func (p *program) applyManyCommand() *cli.Command {
 // applyMany checks and applies a set, and reports the result.
 func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) error {
 	if o.show.output != "text" && o.show.output != "json" {
-		return usage("-o %s: it is text or json", o.show.output)
+		return usage("-o %s: must be text or json", o.show.output)
 	}
 	if err := o.signer.check(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 		}
 	}
 	if expected := strings.TrimPrefix(o.expect, "sha256:"); expected != "" && expected != saved.Digest {
-		return &engine.StaleError{Differences: []string{fmt.Sprintf("the set in %s has the digest %s, and %s was approved", dir, saved.Digest, expected)}}
+		return &engine.StaleError{Differences: []string{fmt.Sprintf("the set in %s has the digest %s, but %s was approved", dir, saved.Digest, expected)}}
 	}
 	runs := &setRuns{program: p, show: &o.show, saved: saved, clusters: p.manyClusters(false)}
 	applier := setrun.Applier{Saved: saved, Runner: runs.runner, Parallel: o.parallel, KeepGoing: o.keepGoing, Lock: o.lock}
@@ -159,7 +159,7 @@ func (r *setRuns) of(key releaseset.Key) *program {
 func (r *setRuns) tellSkipped(done []setrun.Applied) {
 	for _, d := range done {
 		if d.Skipped != "" {
-			r.of(d.Key).presenter.warning("not begun: " + d.Skipped)
+			r.of(d.Key).presenter.warning("not started: " + d.Skipped)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func resultOf(d setrun.Applied) string {
 	var back *engine.RolledBackError
 	switch {
 	case d.Skipped != "":
-		return "not begun: " + d.Skipped
+		return "not started: " + d.Skipped
 	case errors.As(d.Err, &back) && back.Rollback != nil:
 		return "failed, and so did the rollback"
 	case errors.As(d.Err, &back):

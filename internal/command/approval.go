@@ -36,8 +36,8 @@ type signerFlags struct{ signers, signer string }
 
 func (o *signerFlags) flags(name string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "allowed-signers", Destination: &o.signers, Usage: "refuse it (exit 1) unless " + name + ".sig is a signature of one of the signers in this `FILE` of SSH keys, see ALLOWED SIGNERS of ssh-keygen(1)", Category: approvalCategory},
-		&cli.StringFlag{Name: "signer", Destination: &o.signer, Usage: "with --allowed-signers: which of them it has to be, such as ci@shop", Category: approvalCategory},
+		&cli.StringFlag{Name: "allowed-signers", Destination: &o.signers, Usage: "refuse it (exit 1) unless " + name + ".sig is a signature by one of the signers in this `FILE` of SSH keys; see ALLOWED SIGNERS in ssh-keygen(1)", Category: approvalCategory},
+		&cli.StringFlag{Name: "signer", Destination: &o.signer, Usage: "with --allowed-signers: which of them it must be, such as ci@shop", Category: approvalCategory},
 	}
 }
 
@@ -51,16 +51,16 @@ func (o *signerFlags) check() error {
 
 func (o *approvalFlags) flags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, sha256:… of the plan that was approved", Category: approvalCategory},
-		&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT`, in full", Category: approvalCategory},
-		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse FILE (exit 4) when it is older", Category: approvalCategory},
+		&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, the sha256:… of the approved plan", Category: approvalCategory},
+		&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT` (full hash)", Category: approvalCategory},
+		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse FILE (exit 4) if it is older than this", Category: approvalCategory},
 	}, o.signerFlags.flags("FILE")...)
 }
 
 // check refuses flags with values that make no sense.
 func (o *approvalFlags) check() error {
 	if o.maxAge < 0 {
-		return usage("--max-age=%s: it is a time, such as 24h", o.maxAge)
+		return usage("--max-age=%s: must be a duration, such as 24h", o.maxAge)
 	}
 	return errors.Join(o.signerFlags.check(), checkDigest("expect-digest", o.digest))
 }
@@ -74,7 +74,7 @@ func (o *approvalFlags) sealed(file string, data []byte) error {
 		}
 	}
 	if o.digest != "" && o.digest != digest {
-		return unapproved("%s is not the plan that was approved: its digest is %s, and %s is expected", file, digest, o.digest)
+		return unapproved("%s is not the plan that was approved: its digest is %s, but %s is expected", file, digest, o.digest)
 	}
 	return nil
 }
@@ -86,11 +86,11 @@ func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) err
 	case o.commit == "" && o.maxAge == 0:
 		return nil
 	case from == nil:
-		return unapproved("%s does not say when and from which commit it was made: it is of an older version", file)
+		return unapproved("%s does not say when and from which commit it was made: it was saved by an older version", file)
 	case o.commit != "" && o.commit != from.Commit:
-		return unapproved("%s was planned from commit %s, and %s is expected", file, cmp.Or(from.Commit, "(not known: plan --commit says it)"), o.commit)
+		return unapproved("%s was planned from commit %s, but %s is expected", file, cmp.Or(from.Commit, "(not known: set it with plan --commit)"), o.commit)
 	case from.Expired(now, o.maxAge):
-		return unapproved("%s was made at %s, longer ago than %s", file, from.Created.Format(time.RFC3339), o.maxAge)
+		return unapproved("%s was made at %s, more than %s ago", file, from.Created.Format(time.RFC3339), o.maxAge)
 	}
 	return nil
 }
@@ -100,13 +100,13 @@ type effectFlags struct{ expect, keyFile string }
 
 func (o *effectFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "expect-effect", Destination: &o.expect, Usage: "do it without a question if the plan's effect has this `DIGEST`, sha256:…, and refuse it (exit 4) if not", Category: approvalCategory},
+		&cli.StringFlag{Name: "expect-effect", Destination: &o.expect, Usage: "do not ask if the plan's effect has this `DIGEST`, sha256:…; refuse it (exit 4) otherwise", Category: approvalCategory},
 		o.keyFlag(),
 	}
 }
 
 func (o *effectFlags) keyFlag() cli.Flag {
-	return &cli.StringFlag{Name: "effect-key-file", Destination: &o.keyFile, Usage: "have the effect's digest cover the values of secrets, too, by a key that is all of this `FILE`", Category: approvalCategory}
+	return &cli.StringFlag{Name: "effect-key-file", Destination: &o.keyFile, Usage: "make the effect's digest cover the values of secrets, too; the key is the content of this `FILE`", Category: approvalCategory}
 }
 
 // check refuses a malformed digest.
@@ -121,7 +121,7 @@ func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) 
 			return "", fmt.Errorf("--effect-key-file: %w", err)
 		}
 		if len(key) < 16 {
-			return "", fmt.Errorf("--effect-key-file: %s has %d bytes, and a key that can't be guessed has at least 16", o.keyFile, len(key))
+			return "", fmt.Errorf("--effect-key-file: %s has %d bytes, but a key that can't be guessed has at least 16", o.keyFile, len(key))
 		}
 	}
 	return p.maskOf(made).EffectDigest(made, key), nil
@@ -149,7 +149,7 @@ func (p *program) approved(o *effectFlags, made *plan.Plan) error {
 		return err
 	}
 	if digest != o.expect {
-		return unapproved("%s of %s would not do what was approved: its effect is %s, and %s is expected", made.Operation, made.Release, digest, o.expect)
+		return unapproved("%s of %s would not do what was approved: its effect is %s, but %s is expected", made.Operation, made.Release, digest, o.expect)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func checkDigest(flag, text string) error {
 	if text != "" && !digestForm.MatchString(text) {
-		return usage("--%s %s: a digest is sha256: and 64 digits, in full", flag, text)
+		return usage("--%s %s: a digest is sha256: followed by 64 hex digits", flag, text)
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ func (o *approvalsFlags) flags() []cli.Flag {
 func (p *program) approvalsCommand() *cli.Command {
 	var o approvalsFlags
 	return &cli.Command{
-		Name: "approvals", Usage: "list the plans of HelmReleases that wait for an approval",
-		Description: describe("Lists the HelmReleases whose plan kubectl-release-controller holds until somebody approves it:\nwhat it does, since when it waits, and the command that approves it. It approves nothing itself.",
+		Name: "approvals", Usage: "list the plans of HelmReleases that wait for approval",
+		Description: describe("Lists the HelmReleases whose plan kubectl-release-controller holds until somebody approves it:\nwhat it would do, when it began to wait, and the command to approve it. Nothing is approved here.",
 			"kubectl release approvals -A\nkubectl release approvals -n shop -o json"),
 		Flags:  o.flags(),
 		Action: p.readOnly(takes(0, 0, func(ctx context.Context, _ []string) error { return p.approvals(ctx, &o) })),
@@ -76,7 +76,7 @@ func (p *program) approvals(ctx context.Context, o *approvalsFlags) error {
 		return p.structured(format, waiting)
 	}
 	if len(waiting) == 0 {
-		fmt.Fprintln(p.streams.Out, "No plan waits for its approval.")
+		fmt.Fprintln(p.streams.Out, "No plan is waiting for approval.")
 	}
 	for _, a := range waiting {
 		fmt.Fprintf(p.streams.Out, "%s/%s, since %s: %s\n  %s\n", escape.Line(a.Namespace), escape.Line(a.Name), localTime(a.Since), escape.Line(a.What), escape.Line(a.Command))

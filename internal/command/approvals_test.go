@@ -21,7 +21,7 @@ func (d *desk) heldRelease(namespace, name, since, status, reason, message strin
 // nothing else is.
 func TestApprovals(t *testing.T) {
 	d := atDesk(t)
-	if a := d.must("approvals -A"); a.out != "No plan waits for its approval.\n" {
+	if a := d.must("approvals -A"); a.out != "No plan is waiting for approval.\n" {
 		t.Error(a.out)
 	}
 	if a := d.must("approvals -o json"); strings.TrimSpace(a.out) != "[]" {

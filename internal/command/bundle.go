@@ -30,8 +30,8 @@ const imagesFile = "images.txt"
 
 func (p *program) chartCommand() *cli.Command {
 	return &cli.Command{
-		Name: "chart", Usage: "carry charts to where there is no network", ArgsUsage: "bundle",
-		Description: describe("Brings charts together with what they need.", "kubectl release chart bundle stable/web -d bundle"),
+		Name: "chart", Usage: "prepare charts for use without a network", ArgsUsage: "bundle",
+		Description: describe("Puts charts and everything they need into a bundle.", "kubectl release chart bundle stable/web -d bundle"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.bundleCommand()},
 	}
@@ -49,10 +49,10 @@ func (p *program) bundleCommand() *cli.Command {
 	var o bundleFlags
 	return &cli.Command{
 		Name: "bundle", Usage: "write charts with all dependencies, and the list of their images", ArgsUsage: "CHART...",
-		Description: describe("Writes the archive of each chart, its dependencies in it, into a folder, with the\nsignature by which the chart was verified, and into images.txt every image that the charts name\nwith these values: what has to be carried to where there is no network.",
+		Description: describe("Writes the archive of each chart, including dependencies, to a folder, with the signature\nby which it was verified, and to images.txt every image that the charts name with these\nvalues: everything to take to where there is no network.",
 			"kubectl release chart bundle stable/web oci://ghcr.io/acme/charts/db -d bundle -f prod.yaml\nkubectl release chart bundle ./web -d bundle"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the bundle; it is made", Value: "."},
+			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the bundle; created if missing", Value: "."},
 		}, o.capable.flags("Kubernetes `VERSION` that templates see"), o.values.flags(), []cli.Flag{o.chart.outsideLinksFlag()}, o.chart.flags(&p.paths)),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error { return p.bundle(ctx, &o, args) })),
 	}
@@ -75,7 +75,7 @@ func (p *program) bundle(ctx context.Context, o *bundleFlags, args []string) err
 			return err
 		}
 		if there, twice := files[b.name]; twice && !bytes.Equal(there, b.data) {
-			return fmt.Errorf("two charts with other files would both be %s", b.name)
+			return fmt.Errorf("two charts with different files would both be %s", b.name)
 		}
 		files[b.name] = b.data
 		for suffix, data := range b.evidence {
@@ -116,7 +116,7 @@ func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bun
 	}
 	p.warnAll(warnings)
 	if missing := pack.Missing(loaded); len(missing) > 0 {
-		return bundled{}, fmt.Errorf("chart %s comes without its dependencies: %s", loaded.Name(), strings.Join(missing, ", "))
+		return bundled{}, fmt.Errorf("chart %s lacks its dependencies: %s", loaded.Name(), strings.Join(missing, ", "))
 	}
 	if err := dependency.Verify(loaded); err != nil {
 		return bundled{}, err

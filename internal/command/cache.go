@@ -14,7 +14,7 @@ import (
 func (p *program) cacheCommand() *cli.Command {
 	return &cli.Command{
 		Name: "cache", Usage: "list and prune what was fetched", ArgsUsage: "list|prune",
-		Description: describe("Looks after the cache of indexes and charts, which Helm 4 fills, too, and never empties.", "kubectl release cache list\nkubectl release cache prune --older-than 720h"),
+		Description: describe("Manages the cache of indexes and charts, which Helm 4 fills, too, but never empties.", "kubectl release cache list\nkubectl release cache prune --older-than 720h"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.cacheListCommand(), p.cachePruneCommand()},
 	}
@@ -34,7 +34,7 @@ func (p *program) cacheListCommand() *cli.Command {
 	var o cacheFlags
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list what the cache holds",
-		Description: describe("Lists indexes, charts and manifests with their sizes, when they were fetched, and what\nleads to them. What is broken has another digest than it is kept under.", "kubectl release cache list -o json"),
+		Description: describe("Lists indexes, charts and manifests with their sizes, when they were fetched, and what\nrefers to them. A broken one has a different digest than the one it is stored under.", "kubectl release cache list -o json"),
 		Flags:       joined(o.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
 			_, files, err := p.cacheFiles(&o)
@@ -56,12 +56,12 @@ type pruneFlags struct {
 func (p *program) cachePruneCommand() *cli.Command {
 	var o pruneFlags
 	return &cli.Command{
-		Name: "prune", Usage: "remove what nothing leads to",
-		Description: describe("Removes what no index of a known repository, no tag and no URL leads to, and what is\nbroken. With --older-than also what was fetched longer ago. What is missed is fetched again.", "kubectl release cache prune --dry-run\nkubectl release cache prune --older-than 720h"),
+		Name: "prune", Usage: "remove what nothing refers to",
+		Description: describe("Removes what no index of a configured repository, no tag and no URL refers to, and what is\nbroken; with --older-than also what was fetched longer ago. Whatever is needed later is\nfetched again.", "kubectl release cache prune --dry-run\nkubectl release cache prune --older-than 720h"),
 		Flags: joined([]cli.Flag{
-			&cli.DurationFlag{Name: "older-than", Destination: &o.olderThan.value, Action: o.olderThan.note, Usage: "also remove what was fetched longer ago than this, used or not; 720h are 30 days"},
+			&cli.DurationFlag{Name: "older-than", Destination: &o.olderThan.value, Action: o.olderThan.note, Usage: "also remove what was fetched longer ago than this, used or not; 720h is 30 days"},
 			&cli.BoolFlag{Name: "all", Destination: &o.all, Usage: "remove everything"},
-			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "say what would be removed, and remove nothing"},
+			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "print what would be removed, but remove nothing"},
 		}, o.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error { return p.cachePrune(&o) })),
 	}

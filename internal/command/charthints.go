@@ -23,7 +23,7 @@ func (p *program) hintMissing() string {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return "package the chart again, with --dependency-update"
 	}
-	return "bring them: " + p.clusterless("dependency", "build", folder)
+	return "fetch them: " + p.clusterless("dependency", "build", folder)
 }
 
 // readIndexAnew reports whether this command itself has just fetched the index that lacks a chart.

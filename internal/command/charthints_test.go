@@ -12,7 +12,7 @@ import (
 // What a build has taken from the cache is in charts/ by then.
 func TestDependenciesFromTheCache(t *testing.T) {
 	built := dependency.Outcome{Chart: "um", Changed: true, Dependencies: []dependency.Result{{Name: "a", Version: "1.0.0", New: true}}}
-	for check, want := range map[bool]string{false: "a 1.0.0: from the cache\num: charts/ is up to date now\n", true: "a 1.0.0: is not in charts/\num is out of date\n"} {
+	for check, want := range map[bool]string{false: "a 1.0.0: from the cache\num: charts/ is up to date now\n", true: "a 1.0.0: missing from charts/\num is out of date\n"} {
 		var out strings.Builder
 		tellDependencies(&out, built, check)
 		if out.String() != want {

@@ -32,11 +32,11 @@ type fetchFlags struct {
 }
 
 func (o *fetchFlags) offlineFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "offline", Destination: &o.offline, Usage: "fetch nothing: charts come from the cache, or not at all", Category: chartCategory}
+	return &cli.BoolFlag{Name: "offline", Destination: &o.offline, Usage: "fetch nothing: use only charts in the cache", Category: chartCategory}
 }
 
 func (o *fetchFlags) mismatchFlag(promised string) cli.Flag {
-	return &cli.BoolFlag{Name: "allow-digest-mismatch", Destination: &o.allowMismatch, Usage: "use a chart that is not the one that " + promised, Category: chartCategory}
+	return &cli.BoolFlag{Name: "allow-digest-mismatch", Destination: &o.allowMismatch, Usage: "use a chart even if it is not the one that " + promised, Category: chartCategory}
 }
 
 const outsideLinks = "allow-outside-symlinks"
@@ -55,10 +55,10 @@ type chartFlags struct {
 
 func (o *chartFlags) flags(paths *pathFlags) []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.StringFlag{Name: "version", Destination: &o.version, Usage: "`VERSION` of the chart, or a range such as ^1.2; VERSION@sha256:… takes nothing else", Category: chartCategory},
-		&cli.BoolFlag{Name: "devel", Destination: &o.devel, Usage: "prereleases count, too, where --version is not given", Category: chartCategory},
+		&cli.StringFlag{Name: "version", Destination: &o.version, Usage: "`VERSION` of the chart, or a range such as ^1.2; VERSION@sha256:… accepts nothing else", Category: chartCategory},
+		&cli.BoolFlag{Name: "devel", Destination: &o.devel, Usage: "consider prereleases, too, if --version is not given", Category: chartCategory},
 		&cli.StringFlag{Name: "repo", Destination: &o.repo, Usage: "`URL` of the repository that has the chart", Category: chartCategory},
-		&cli.StringFlag{Name: "tag", Destination: &o.tag, Usage: "`TAG` of the chart in a registry, whether it is a version or not", Category: chartCategory},
+		&cli.StringFlag{Name: "tag", Destination: &o.tag, Usage: "`TAG` of the chart in a registry, even if it is not a version", Category: chartCategory},
 		o.access.plainHTTPFlag(),
 		o.offlineFlag(),
 		o.mismatchFlag("its repository's index promises"),
@@ -81,16 +81,16 @@ func (o *accessFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		chartText("username", &o.Username, "user name for the chart's server"),
 		chartText("password", &o.Password, "password for the chart's server"),
-		&cli.BoolFlag{Name: "pass-credentials", Destination: &o.PassAll, Usage: "send them to other servers, too, that an index names", Category: chartCategory},
+		&cli.BoolFlag{Name: "pass-credentials", Destination: &o.PassAll, Usage: "send the credentials to other servers that an index names, too", Category: chartCategory},
 		chartText("cert-file", &o.CertFile, "client certificate `FILE` for the chart's server"),
-		chartText("key-file", &o.KeyFile, "`FILE` with its key"),
+		chartText("key-file", &o.KeyFile, "client key `FILE` for the chart's server"),
 		chartText("ca-file", &o.CAFile, "`FILE` of certificate authorities for the chart's server"),
 		&cli.BoolFlag{Name: "insecure-skip-tls-verify", Destination: &o.Insecure, Usage: "do not check the certificate of the chart's server", Category: chartCategory},
 	}
 }
 
 func (o *accessFlags) plainHTTPFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "plain-http", Destination: &o.PlainHTTP, Usage: "speak to the registry without TLS", Category: chartCategory}
+	return &cli.BoolFlag{Name: "plain-http", Destination: &o.PlainHTTP, Usage: "connect to the registry without TLS", Category: chartCategory}
 }
 
 // located is a chart on this machine: at a path, or fetched.
@@ -185,7 +185,7 @@ func isThere(path string) bool {
 // tellLocal warns if a chart that was found at a path may not be the one the user meant.
 func (p *program) tellLocal(s *source.Sources, ref resolve.Reference) {
 	if ref.Version.Version != "" || ref.Digest != "" {
-		p.warn(fmt.Sprintf("%s is a file or folder here, so --version says nothing about it", ref.Path))
+		p.warn(fmt.Sprintf("%s is a file or folder here, so --version has no effect", ref.Path))
 	}
 	repository, name, ok := strings.Cut(ref.Path, "/")
 	if !ok {
@@ -196,7 +196,7 @@ func (p *program) tellLocal(s *source.Sources, ref resolve.Reference) {
 		return // the list is needed for the warning only
 	}
 	if _, known := all.Find(repository); known {
-		p.warn(fmt.Sprintf("%s is a file or folder here, and is taken; chart %s of repository %s is not meant", ref.Path, name, repository))
+		p.warn(fmt.Sprintf("%s is a file or folder here, and is used instead of chart %s of repository %s", ref.Path, name, repository))
 	}
 }
 
@@ -212,7 +212,7 @@ func (p *program) fetch(ctx context.Context, s *source.Sources, ref resolve.Refe
 		return source.Fetched{}, err
 	}
 	if fetched.Mismatch != nil {
-		p.warn(strings.TrimSuffix(fetched.Mismatch.Error(), ": it is not used") + "; --allow-digest-mismatch uses it all the same")
+		p.warn(strings.TrimSuffix(fetched.Mismatch.Error(), ": it is not used") + "; it is used because of --allow-digest-mismatch")
 	}
 	fmt.Fprintln(p.streams.Err, fetched)
 	return fetched, nil
@@ -243,26 +243,26 @@ func (p *program) hintSource(err error) string {
 	var missing *values.MissingError
 	switch {
 	case errors.As(err, &unverified):
-		return "keys that you trust count when --keyring or --verify-key names their file, identities when --certificate-identity does, or a rule in sources.yaml"
+		return "name the keys you trust with --keyring or --verify-key, or an identity with --certificate-identity, or add a rule to sources.yaml"
 	case errors.As(err, &missing):
 		return p.hintMissing()
 	case errors.As(err, &unsynced):
-		return p.clusterless("dependency", "update", p.chartArgument()) + " makes a new lock"
+		return p.clusterless("dependency", "update", p.chartArgument()) + " writes a new lock"
 	case errors.As(err, &noAlias):
-		return p.clusterless("repo", "add", noAlias.Alias) + " URL makes it known"
+		return p.clusterless("repo", "add", noAlias.Alias) + " URL adds it"
 	case errors.As(err, &scheme):
 		if s, err := p.repositories(); err == nil {
 			if unknown, _ := s.UnknownPlugins(); len(unknown) > 0 {
 				return unknownPlugins(s.Paths, unknown)
 			}
 		}
-		return "a getter plugin that fetches them is run when sources.yaml names it: plugins: [NAME]"
+		return "a getter plugin for them is only run if sources.yaml names it: plugins: [NAME]"
 	case errors.As(err, &exists):
-		return "--force-update puts the new one in its place"
+		return "use --force-update to replace it"
 	case errors.As(err, &noIndex):
 		return p.clusterless("repo", "update") + " fetches it"
 	case errors.As(err, &noRepository):
-		return p.clusterless("repo", "list") + " shows those that there are; a folder is written ./" + noRepository.Name + "/…"
+		return p.clusterless("repo", "list") + " lists the configured ones; write a folder as ./" + noRepository.Name + "/…"
 	case errors.As(err, &noChart) && !p.readIndexAnew():
 		return p.clusterless("repo", "update") + " fetches what is new"
 	case errors.As(err, &status) && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden):
@@ -270,15 +270,15 @@ func (p *program) hintSource(err error) string {
 	case errors.As(err, &refused) && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden):
 		return p.hintLogin()
 	case errors.As(err, &taken):
-		return "raise the version, or --force puts this one in its place"
+		return "raise the version, or use --force to overwrite it"
 	case errors.As(err, &realm):
-		return fmt.Sprintf("when %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
+		return fmt.Sprintf("if %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
 	case errors.As(err, &unreached) && untrusted(err):
-		return "the certificate of the chart's server is not trusted: is it the right server? If so, name its authority: --ca-file FILE, which registry login and repo add remember"
+		return "the certificate of the chart's server is not trusted: is it the right server? If so, pass its CA: --ca-file FILE, which registry login and repo add remember"
 	case errors.As(err, &unreached):
-		return "check the address, and HTTPS_PROXY; --offline takes what was fetched before"
+		return "check the address and HTTPS_PROXY; --offline uses what was fetched before"
 	case errors.As(err, &digest):
-		return "somebody has changed the chart without its version, or on the way; nothing was written"
+		return "the chart was changed without a new version, or in transit; nothing was written"
 	}
 	return ""
 }

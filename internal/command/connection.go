@@ -56,10 +56,10 @@ func (o *connectionFlags) flags() []cli.Flag {
 		&cli.BoolFlag{Name: insecureAPI, Destination: &o.insecure, Aliases: []string{"insecure-skip-tls-verify"}, Usage: "do not check the API server's certificate; the short name is for commands that take no chart", EnvVars: []string{"HELM_KUBEINSECURE_SKIP_TLS_VERIFY"}, Category: connectionCategory},
 		text("request-timeout", &o.requestTimeout, "how long one request may take, such as 10s", nil),
 		text("cache-dir", &o.cacheDir, "where discovery is cached", nil),
-		&cli.Float64Flag{Name: "qps", Destination: &o.qps, Usage: "most requests a second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
-		&cli.IntFlag{Name: "burst-limit", Destination: &o.burst, Usage: "most requests at once under --qps (HELM_BURST_LIMIT); 0 is twice as many", Category: connectionCategory},
+		&cli.Float64Flag{Name: "qps", Destination: &o.qps, Usage: "maximum requests per second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
+		&cli.IntFlag{Name: "burst-limit", Destination: &o.burst, Usage: "maximum burst of requests under --qps (HELM_BURST_LIMIT); 0 is twice as many", Category: connectionCategory},
 		&cli.IntFlag{Name: "v", Destination: &o.v, Usage: "verbosity of the client library", Category: connectionCategory},
-		&cli.BoolFlag{Name: "debug", Destination: &o.debug, Usage: "tell the requests that are made: -v 6 by its name in Helm", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
+		&cli.BoolFlag{Name: "debug", Destination: &o.debug, Usage: "log each API request; Helm's name for -v 6", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
 	}
 }
 

@@ -27,11 +27,11 @@ type createFlags struct {
 func (p *program) createCommand() *cli.Command {
 	var o createFlags
 	return &cli.Command{
-		Name: "create", Usage: "make a new chart", ArgsUsage: "FOLDER",
-		Description: describe("Makes a chart of the folder's name, which deploys a web server: a pattern to change. Files\nthat are there already with other content are overwritten, and told.", "kubectl release create web --schema\nkubectl release create web --starter ours"),
+		Name: "create", Usage: "create a new chart", ArgsUsage: "FOLDER",
+		Description: describe("Creates a chart named after the folder, which deploys a web server: a starting point.\nExisting files with different content are overwritten, with a warning.", "kubectl release create web --schema\nkubectl release create web --starter ours"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "starter", Destination: &o.starter, Aliases: []string{"p"}, Usage: "`CHART` that is the pattern: a name below $HELM_DATA_HOME/starters, or an absolute path"},
-			&cli.BoolFlag{Name: "schema", Destination: &o.schema, Usage: "write values.schema.json, too, by which values of a wrong type are refused"},
+			&cli.StringFlag{Name: "starter", Destination: &o.starter, Aliases: []string{"p"}, Usage: "`CHART` to start from: a name below $HELM_DATA_HOME/starters, or an absolute path"},
+			&cli.BoolFlag{Name: "schema", Destination: &o.schema, Usage: "also write values.schema.json, which refuses values of the wrong type"},
 		},
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error { return p.create(&o, args[0]) })),
 	}
@@ -66,7 +66,7 @@ func (p *program) pattern(o *createFlags, name string) ([]*chart.File, error) {
 	starter := o.starter
 	switch {
 	case starter != "" && o.schema:
-		return nil, usage("--schema is that of our own pattern; a starter has its own, or none")
+		return nil, usage("--schema is for the built-in chart; a starter has its own schema, or none")
 	case starter == "":
 		files, err := scaffold.Chart(name)
 		if o.schema {
@@ -106,7 +106,7 @@ func (p *program) overwrite(files []*chart.File, dir string) error {
 		case err == nil && bytes.Equal(before, f.Data):
 			continue
 		case err == nil:
-			p.warn(fmt.Sprintf("%s is there already with other content: it is overwritten", file))
+			p.warn(fmt.Sprintf("%s exists with different content: it is overwritten", file))
 		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}

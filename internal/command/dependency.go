@@ -16,8 +16,8 @@ import (
 
 func (p *program) dependencyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "dependency", Aliases: []string{"dep", "dependencies"}, Usage: "bring the charts that a chart depends on", ArgsUsage: "update|build|list",
-		Description: describe("Keeps charts/ and Chart.lock. The lock is Helm's, with the digest of each archive besides:\na version that is published twice is refused.", "kubectl release dependency update ./web\nkubectl release dependency build ./web"),
+		Name: "dependency", Aliases: []string{"dep", "dependencies"}, Usage: "manage the dependencies of a chart", ArgsUsage: "update|build|list",
+		Description: describe("Maintains charts/ and Chart.lock. The lock is Helm's, with the digest of each archive added:\na version that is published twice is refused.", "kubectl release dependency update ./web\nkubectl release dependency build ./web"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.dependencyUpdateCommand(), p.dependencyBuildCommand(), p.dependencyListCommand()},
 	}
@@ -32,9 +32,9 @@ type dependencyFlags struct {
 
 func (o *dependencyFlags) flags(paths *pathFlags) []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.BoolFlag{Name: "skip-refresh", Destination: &o.skipRefresh, Usage: "take the indexes of configured repositories as they are"},
-		&cli.BoolFlag{Name: "recursive", Destination: &o.recursive, Usage: "do the same for folders that are dependencies (file://…), these first"},
-		&cli.BoolFlag{Name: "check", Destination: &o.check, Usage: "write nothing: exit with 2 when something would be"},
+		&cli.BoolFlag{Name: "skip-refresh", Destination: &o.skipRefresh, Usage: "do not refresh the indexes of configured repositories"},
+		&cli.BoolFlag{Name: "recursive", Destination: &o.recursive, Usage: "do the same for dependencies that are folders (file://…), these first"},
+		&cli.BoolFlag{Name: "check", Destination: &o.check, Usage: "write nothing; exit with 2 if something would be written"},
 		o.flag(),
 	}, o.bringFlags.flags(paths))
 }
@@ -53,8 +53,8 @@ func (o *bringFlags) flags(paths *pathFlags) []cli.Flag {
 func (p *program) dependencyUpdateCommand() *cli.Command {
 	var o dependencyFlags
 	return &cli.Command{
-		Name: "update", Aliases: []string{"up"}, Usage: "bring charts/ and Chart.lock up to date with Chart.yaml", ArgsUsage: "[CHART]",
-		Description: describe("Chooses the newest versions that Chart.yaml allows, fetches the charts that are not there,\nand writes charts/ and Chart.lock: both as a whole, or nothing. Archives in charts/ that\nare no dependency any more are removed; folders stay.", "kubectl release dependency update ./web\nkubectl release dependency update ./umbrella --recursive\nkubectl release dependency update ./web --check"),
+		Name: "update", Aliases: []string{"up"}, Usage: "update charts/ and Chart.lock to match Chart.yaml", ArgsUsage: "[CHART]",
+		Description: describe("Chooses the newest versions that Chart.yaml allows, fetches the missing charts, and writes\ncharts/ and Chart.lock: both completely, or neither. Archives in charts/ that are no longer\ndependencies are removed; folders stay.", "kubectl release dependency update ./web\nkubectl release dependency update ./umbrella --recursive\nkubectl release dependency update ./web --check"),
 		Flags:       o.flags(&p.paths),
 		Action: p.readOnly(takes(0, 1, func(ctx context.Context, args []string) error {
 			return p.dependencies(ctx, &o, folder(args), dependency.Update)
@@ -65,8 +65,8 @@ func (p *program) dependencyUpdateCommand() *cli.Command {
 func (p *program) dependencyBuildCommand() *cli.Command {
 	var o dependencyFlags
 	return &cli.Command{
-		Name: "build", Usage: "bring charts/ up to date with Chart.lock", ArgsUsage: "[CHART]",
-		Description: describe("Fetches what Chart.lock says and charts/ does not have. No repository has to be configured;\nnobody is asked for what is there. Without a lock it is update.", "kubectl release dependency build ./web\nkubectl release dependency build ./web --offline"),
+		Name: "build", Usage: "update charts/ to match Chart.lock", ArgsUsage: "[CHART]",
+		Description: describe("Fetches the charts in Chart.lock that are missing from charts/. Repositories need not be\nconfigured, and charts already present cause no requests. Without a lock, it does the same\nas update.", "kubectl release dependency build ./web\nkubectl release dependency build ./web --offline"),
 		Flags:       o.flags(&p.paths),
 		Action: p.readOnly(takes(0, 1, func(ctx context.Context, args []string) error {
 			return p.dependencies(ctx, &o, folder(args), dependency.Build)
@@ -143,9 +143,9 @@ func tellDependencies(w io.Writer, out dependency.Outcome, check bool) {
 		line := strings.TrimRight(d.Name+" "+d.Version, " ")
 		switch {
 		case !d.New:
-			line += ": is there"
+			line += ": already in charts/"
 		case d.Origin == "" && check:
-			line += ": is not in charts/"
+			line += ": missing from charts/"
 		case d.Origin == "":
 			line += ": from the cache"
 		default:
@@ -154,7 +154,7 @@ func tellDependencies(w io.Writer, out dependency.Outcome, check bool) {
 		say("%s", strings.TrimRight(line+" "+d.Digest, " "))
 	}
 	for _, file := range out.Removed {
-		say("charts/%s: no dependency any more", file)
+		say("charts/%s: no longer a dependency", file)
 	}
 	switch {
 	case len(out.Dependencies) == 0:

@@ -15,7 +15,7 @@ func (p *program) completeChart(ctx context.Context, o *sourceFlags, path string
 	loaded, warnings, err := p.loadChart(ctx, &o.chart, path)
 	if err == nil && o.render.dependencyUpdate && len(pack.Missing(loaded)) > 0 {
 		if !isThere(path) {
-			return nil, nil, usage("--dependency-update brings dependencies into a folder, and %s is none", path)
+			return nil, nil, usage("--dependency-update fetches dependencies into a folder, and %s is not a folder", path)
 		}
 		if err := p.updateDependencies(ctx, &o.chart.fetchFlags, path); err != nil {
 			return nil, nil, err

@@ -122,7 +122,7 @@ type runFlags struct {
 
 func (o *runFlags) flags(secrets *bool) []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "show the plan instead; install --dry-run=client asks no cluster and prints what template prints", Category: applyCategory},
+		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "show the plan instead; install --dry-run=client contacts no cluster and prints what template prints", Category: applyCategory},
 		&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Usage: "do not print the chart's notes", Category: planCategory},
 		o.show.eventsFlag(),
 	}, o.effect.flags(), o.show.flags(secrets))
@@ -143,10 +143,10 @@ func (p *program) installCommand() *cli.Command {
 		Description: describe("Plans the installation of CHART as release NAME and applies it at once.",
 			"kubectl release install web ./chart -n shop --create-namespace\nkubectl release install web ./chart --set replicas=2 --atomic\nkubectl release install web stable/web --version '~1.4'\nkubectl release install --generate-name ./chart"),
 		Flags: joined(o.flags(&p.showSecrets), []cli.Flag{
-			&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "make up a name from the chart's", Category: applyCategory},
+			&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "generate a name from the chart's", Category: applyCategory},
 			&cli.StringFlag{Name: "name-template", Destination: &o.name.template, Usage: "template for the name", Category: applyCategory},
 			applyToggle("hide-secret", &o.hideSecret, "leave Secrets out of what --dry-run=client prints; a plan masks them in any case"),
-			applyToggle("replace", &o.options.Replace, "use the name of an uninstalled release again"),
+			applyToggle("replace", &o.options.Replace, "reuse the name of an uninstalled release"),
 		}, o.source.valueFlags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
 		Action: p.presented(&o.runFlags, takesBetween(o.name.arguments, func(ctx context.Context, args []string) error {
 			name, path, err := o.name.nameAndChart(args)
@@ -174,7 +174,7 @@ func (p *program) upgradeCommand() *cli.Command {
 		Description: describe("Plans the upgrade of release NAME to CHART and applies it at once.",
 			"kubectl release upgrade web ./chart --reuse-values --set image.tag=2.0\nkubectl release upgrade --install --atomic web ./chart -f prod.yaml"),
 		Flags: joined(o.flags(&p.showSecrets), []cli.Flag{
-			applyToggle("install", &o.install, "install when there is no such release", "i"),
+			applyToggle("install", &o.install, "install the release if it does not exist", "i"),
 		}, o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
 		Action: p.presented(&o.runFlags, takes(2, 2, func(ctx context.Context, args []string) error {
 			mode := engine.UpgradeOnly
@@ -191,8 +191,8 @@ func (p *program) upgradeCommand() *cli.Command {
 func (p *program) rollbackCommand() *cli.Command {
 	var o runFlags
 	return &cli.Command{
-		Name: "rollback", Usage: "return to an earlier revision", ArgsUsage: "NAME [REVISION]",
-		Description: describe("Plans the return to REVISION and applies it at once. Without REVISION it goes to the\nlast successful revision before the newest one.",
+		Name: "rollback", Usage: "roll back to an earlier revision", ArgsUsage: "NAME [REVISION]",
+		Description: describe("Plans the rollback to REVISION and applies it at once. Without REVISION it goes to the\nlast successful revision before the newest one.",
 			"kubectl release rollback web\nkubectl release rollback web 3 --wait"),
 		Flags: joined(o.flags(&p.showSecrets), o.options.deploying()),
 		Action: p.presented(&o, takes(1, 2, func(ctx context.Context, args []string) error {
@@ -208,7 +208,7 @@ func (p *program) rollbackCommand() *cli.Command {
 }
 
 func ignoreNotFoundFlag(to *bool) cli.Flag {
-	return applyToggle("ignore-not-found", to, "a release that is not there is no error")
+	return applyToggle("ignore-not-found", to, "do not fail if the release does not exist")
 }
 
 func (p *program) uninstallCommand() *cli.Command {
@@ -216,7 +216,7 @@ func (p *program) uninstallCommand() *cli.Command {
 	var ignoreNotFound bool
 	return &cli.Command{
 		Name: "uninstall", Aliases: []string{"delete", "un"}, Usage: "remove releases", ArgsUsage: "NAME...",
-		Description: describe("Plans the removal of everything a release has sent and applies it at once.",
+		Description: describe("Plans the removal of everything a release consists of and applies it at once.",
 			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
 		Flags: joined(o.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
 		Action: p.presented(&o, takes(1, 100, func(ctx context.Context, args []string) error {
@@ -241,9 +241,9 @@ func (p *program) testCommand() *cli.Command {
 	var filter cli.StringSlice
 	return &cli.Command{
 		Name: "test", Usage: "run a release's tests", ArgsUsage: "NAME",
-		Description: describe("Runs the hooks of event test, one after the other.", "kubectl release test web\nkubectl release test web --filter name=smoke --logs"),
+		Description: describe("Runs the release's test hooks, one after the other.", "kubectl release test web\nkubectl release test web --filter name=smoke --logs"),
 		Flags: joined([]cli.Flag{
-			&cli.StringSliceFlag{Name: "filter", Destination: &filter, Usage: "run the test of that name (name=NAME), or all but it (!name=NAME)", Category: applyCategory},
+			&cli.StringSliceFlag{Name: "filter", Destination: &filter, Usage: "run only the test of that name (name=NAME), or all but that one (!name=NAME)", Category: applyCategory},
 			applyToggle("logs", &o.options.HookLogs, "print the logs of tests that succeed, too"),
 			&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Hidden: true}, // Helm's test has the flag, too; no notes are printed anyway
 		}, o.flags(&p.showSecrets), o.options.applying()),
@@ -272,7 +272,7 @@ func testFilters(filters []string) (only, skip []string, err error) {
 		} else if name, ok := strings.CutPrefix(strings.Replace(filter, "! ", "!", 1), "!name="); ok {
 			skip = append(skip, name)
 		} else if filter != "" {
-			return nil, nil, usage("--filter %s: want name=NAME or !name=NAME", filter)
+			return nil, nil, usage("--filter %s: must be name=NAME or !name=NAME", filter)
 		}
 	}
 	return only, skip, nil

@@ -16,7 +16,7 @@ func dryRun(text string) (bool, error) {
 	case "unset", "client", "server", "true":
 		return true, nil
 	}
-	return false, usage("--dry-run=%s: it is none, client or server", text)
+	return false, usage("--dry-run=%s: must be none, client or server", text)
 }
 
 // installOffline is install --dry-run=client: it asks no cluster and prints what template prints.

@@ -15,8 +15,8 @@ import (
 
 func (p *program) envCommand() *cli.Command {
 	return &cli.Command{
-		Name: "env", Usage: "print the settings that the environment and flags give", ArgsUsage: "[NAME]",
-		Description: describe("Prints Helm's variables with the values that count here, and our own beside them; with a\nNAME, the value alone. A bearer token is printed only where it is named.", "kubectl release env\nkubectl release env HELM_REPOSITORY_CACHE"),
+		Name: "env", Usage: "print the settings from the environment and flags", ArgsUsage: "[NAME]",
+		Description: describe("Prints Helm's variables with the values in effect here, and our own; with a NAME, only its\nvalue. A bearer token is printed only if it is named.", "kubectl release env\nkubectl release env HELM_REPOSITORY_CACHE"),
 		Flags:       p.paths.flags(),
 		Action:      p.readOnly(takes(0, 1, p.env)),
 	}

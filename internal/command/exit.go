@@ -168,7 +168,7 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &usage):
 		return ""
 	case errors.As(err, &outside):
-		return "when the link is your own, --" + outsideLinks + " follows it"
+		return "if the link is your own, --" + outsideLinks + " follows it"
 	case errors.As(err, &moved):
 		pinned := p.retyped(p.commandLine.path[0], append([]string{"--pinned"}, p.commandLine.arguments...)...)
 		return "nothing was written; make a new plan, or apply what was planned: " + p.command(pinned...)
@@ -177,14 +177,14 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &stale):
 		return p.hintStale()
 	case errors.As(err, &noRelease):
-		return p.command("list", "--all-namespaces") + " shows the releases that there are"
+		return p.command("list", "--all-namespaces") + " lists the existing releases"
 	case errors.As(err, &noRevision):
-		return p.command("history", noRevision.Key.Name) + " shows those that there are"
+		return p.command("history", noRevision.Key.Name) + " lists the existing ones"
 	case errors.As(err, &locked):
 		queue := slices.Insert(p.retyped(p.commandLine.path[0], p.commandLine.arguments...), 1, "--lock-timeout", "5m")
 		return "wait for it: " + p.command(queue...) + "\nlook: " + p.command("status", locked.Key.Name)
 	case errors.As(err, &lost):
-		return "somebody else may be at work on it: look with " + p.command("status", lost.Key.Name)
+		return "another run may be working on it: check with " + p.command("status", lost.Key.Name)
 	case errors.As(err, &unfinished):
 		return p.goOn(unfinished)
 	case errors.Is(err, apply.ErrBlocked):
@@ -198,9 +198,9 @@ func (p *program) hint(err error) string {
 	case errors.Is(err, errNoCluster) && p.hasFlag("against"):
 		return "--offline compares two charts without one"
 	case clientcmd.IsContextNotFound(err):
-		return "kubectl config get-contexts shows those that there are"
+		return "kubectl config get-contexts lists the existing ones"
 	case untrusted(err):
-		return "the API server's certificate is not trusted: is it the right cluster? If so, name its authority: --certificate-authority FILE"
+		return "the API server's certificate is not trusted: is it the right cluster? If so, pass its CA: --certificate-authority FILE"
 	case apierrors.IsUnauthorized(err):
 		return "log in again, or choose another context with --context"
 	case unreached(err):
@@ -247,7 +247,7 @@ func (p *program) hintAfter(back *engine.RolledBackError) string {
 	case r == nil:
 		return ""
 	case back.Rollback == nil && back.To == 0:
-		return "nothing of it is left; correct what failed and install it again"
+		return "nothing of it is left; fix what failed and install it again"
 	case back.Rollback == nil:
 		return fmt.Sprintf("revision %d is what failed: %s", r.Version-1, p.command("get", "values", r.Name, "--revision", strconv.Itoa(r.Version-1)))
 	case back.To == 0:

@@ -33,9 +33,9 @@ func TestWhichGitRepositoryIsTheCheckout(t *testing.T) {
 		says                     string
 	}{
 		{"the same, written otherwise", here, "ssh://git@github.com:443/shop/fleet.git", "", true, ""},
-		{"a fork", "git@github.com:me/fleet.git", "https://github.com/shop/fleet", "", true, "GitRepository/shop/fleet is taken to be this repository, or what it is a fork or mirror of: it is github.com/shop/fleet, and remotes of the checkout are github.com/me/fleet"},
+		{"a fork", "git@github.com:me/fleet.git", "https://github.com/shop/fleet", "", true, "GitRepository/shop/fleet is assumed to be this repository, or the one it is a fork or mirror of: it is github.com/shop/fleet, and the checkout's remotes are github.com/me/fleet"},
 		{"a fork that is said to be it", "git@github.com:me/fleet.git", "https://github.com/shop/fleet", "GitRepository/shop/fleet=.", true, ""},
-		{"another one", here, other, "", false, "chart ./web is of GitRepository/shop/fleet, which is github.com/shop/charts, and no remote of this checkout (github.com/shop/fleet): give it with --source GitRepository/shop/fleet=DIR; --source GitRepository/shop/fleet=., at the root, takes it for this repository"},
+		{"another one", here, other, "", false, "chart ./web is of GitRepository/shop/fleet, which is github.com/shop/charts, not a remote of this checkout (github.com/shop/fleet): give it with --source GitRepository/shop/fleet=DIR; to treat it as this repository, pass --source GitRepository/shop/fleet=. at the root"},
 		{"another one that is said to be it", here, other, "GitRepository/shop/fleet=.", true, ""},
 		{"another one whose files are named", here, other, "GitRepository/shop/fleet=elsewhere", true, ""},
 		{"no remotes", "", other, "", true, ""},
@@ -98,7 +98,7 @@ func TestKustomizationsOfAnotherRepository(t *testing.T) {
 	d.tree(".", "prune: true", webOf(""), "one")
 	d.file("clusters/prod/source.yaml", strings.Replace(gitRepository("https://github.com/shop/charts", ""), "namespace: shop", "namespace: flux-system", 1))
 	const line = "--flux clusters/prod --offline --base-dir /dev/null"
-	d.must("plan many "+line).has(t, "Kustomization flux-system/apps is of GitRepository/flux-system/fleet, which is github.com/shop/charts, and no remote of this checkout (github.com/shop/fleet): it is not built; give its files with --source GitRepository/flux-system/fleet=DIR; --source GitRepository/flux-system/fleet=., at the root")
+	d.must("plan many "+line).has(t, "Kustomization flux-system/apps is of GitRepository/flux-system/fleet, which is github.com/shop/charts, not a remote of this checkout (github.com/shop/fleet): it is not built; give its files with --source GitRepository/flux-system/fleet=DIR; to treat it as this repository, pass --source GitRepository/flux-system/fleet=. at the root")
 	if all := d.planned(line); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
@@ -107,7 +107,7 @@ func TestKustomizationsOfAnotherRepository(t *testing.T) {
 	}
 	// What builds the very folder that Flux begins at is of this repository, whatever it is called by now.
 	d.file("clusters/prod/sync.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: sync, namespace: flux-system}\nspec: {interval: 1m, path: ./clusters/prod/, prune: true, sourceRef: {kind: GitRepository, name: fleet}}\n")
-	d.must("plan many "+line).has(t, "shop/web install", "GitRepository/flux-system/fleet is taken to be this repository, or what it is a fork or mirror of: it is github.com/shop/charts, and remotes of the checkout are github.com/shop/fleet")
+	d.must("plan many "+line).has(t, "shop/web install", "GitRepository/flux-system/fleet is assumed to be this repository, or the one it is a fork or mirror of: it is github.com/shop/charts, and the checkout's remotes are github.com/shop/fleet")
 }
 
 // What is merged into one branch does not come to a cluster that follows another one.
@@ -131,7 +131,7 @@ func TestGitRepositoriesThatFollowSomethingElse(t *testing.T) {
 		git(t, "update-ref", "refs/remotes/origin/main", "HEAD")
 		for _, against := range []string{"main", "origin/main", "HEAD"} {
 			a := d.must("plan many source.yaml release.yaml --offline --all --against-ref " + against)
-			want := "GitRepository/shop/fleet follows " + follows + ", and not branch main: what is planned comes when it is there"
+			want := "GitRepository/shop/fleet follows " + follows + ", not branch main: the change is applied once it is there"
 			if said := strings.Contains(unwrapped(a.out+a.err), unwrapped(want)); said != (follows != "") || follows == "" && strings.Contains(a.out+a.err, "follows") {
 				t.Errorf("%s, against %s: want %q\n%s%s", ref, against, follows, a.out, a.err)
 			}

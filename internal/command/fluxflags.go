@@ -17,8 +17,8 @@ type fluxFlags struct {
 
 func (o *fluxFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "flux", Destination: &o.kustomizations, Usage: "FILE is a folder that Flux begins at: its Kustomizations are built, and the HelmReleases in them planned", Category: setCategory},
-		&cli.StringSliceFlag{Name: "source", Destination: &o.sources, Usage: "the chart or tree of a source of Flux's that is not in the repository, as `KIND/NAMESPACE/NAME=DIR`, or an archive (.tgz); a GitRepository at the root is the repository itself (repeatable)", Category: setCategory},
+		&cli.BoolFlag{Name: "flux", Destination: &o.kustomizations, Usage: "FILE is a folder that Flux starts from: its Kustomizations are built, and their HelmReleases planned", Category: setCategory},
+		&cli.StringSliceFlag{Name: "source", Destination: &o.sources, Usage: "the chart or tree of a Flux source that is not in the repository, as `KIND/NAMESPACE/NAME=DIR`, or an archive (.tgz); a GitRepository at the root is the repository itself (repeatable)", Category: setCategory},
 	}
 }
 

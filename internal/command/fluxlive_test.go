@@ -59,7 +59,7 @@ func TestCheck30Drift(t *testing.T) {
 		want      []string
 	}{
 		{"mode: enabled", []string{"correct drift", "live objects differ", "ConfigMap shop/web has drifted: data.text", "by hand → one"}},
-		{"mode: warn", []string{"nothing", "with mode warn they stay", "ConfigMap shop/web has drifted: data.text"}},
+		{"mode: warn", []string{"nothing", "mode warn leaves them as they are", "ConfigMap shop/web has drifted: data.text"}},
 		{"mode: disabled", []string{"nothing", "chart, values and post-renderers are those of the newest revision"}},
 		{"mode: enabled, ignore: [{paths: [/data/text]}]", []string{"nothing", "chart, values and post-renderers are those"}},
 		{"mode: enabled, ignore: [{paths: [/data/text], target: {kind: Config.*, name: web}}]", []string{"nothing", "chart, values and post-renderers"}},
@@ -118,7 +118,7 @@ func TestCheck17ValuesAreUnchangedByTheDigest(t *testing.T) {
 	for _, c := range []struct {
 		repository, live, digest, want string
 	}{
-		{"valuesFrom: [{kind: Secret, name: keys}]", "valuesFrom: []", noValues, "the values are unchanged, by the digest in the HelmRelease's status"},
+		{"valuesFrom: [{kind: Secret, name: keys}]", "valuesFrom: []", noValues, "the values are unchanged, according to the digest in the HelmRelease's status"},
 		{"valuesFrom: [{kind: Secret, name: keys}]", "valuesFrom: [{kind: Secret, name: keys}]", "sha256:1", "chart, values and post-renderers are those of the newest revision"},
 		{"valuesFrom: [{kind: Secret, name: keys}]", "values: {text: two}", "sha256:1", "some values are not known; if they have changed it is an upgrade"},
 	} {
@@ -143,7 +143,7 @@ func TestPlansAsTheServiceAccount(t *testing.T) {
 	}
 	d.users = nil
 	d.Denied = map[plan.Permission]bool{{Verb: "impersonate", Resource: "serviceaccounts", Namespace: "shop", Name: "deployer"}: true}
-	d.must("plan many release.yaml").has(t, "upgrade", "planned by your own rights: you may not impersonate ServiceAccount shop/deployer")
+	d.must("plan many release.yaml").has(t, "upgrade", "planned with your own permissions: you may not impersonate ServiceAccount shop/deployer")
 	if len(d.users) > 0 {
 		t.Errorf("users %q", d.users)
 	}
@@ -161,7 +161,7 @@ func TestTheClusterOfAKubeconfig(t *testing.T) {
 		{"another key", "{value: YQ==, more: Yg==}", "", "secretRef: {name: other, key: more}", "b", "upgrade: the values change"},
 		{"encrypted in the repository", "{value: YQ==}", sops, "secretRef: {name: other}", "a", "upgrade: the values change"},
 		{"as the repository has it", "{value: dGhlaXJz}", plain, "secretRef: {name: other}", "theirs", "upgrade: the values change"},
-		{"the change makes it another one", "{value: YQ==}", plain, "secretRef: {name: other}", "", "unknown: spec.kubeConfig names another cluster, and is not followed: Secret shop/other is another one in the repository than in the cluster"},
+		{"the change makes it another one", "{value: YQ==}", plain, "secretRef: {name: other}", "", "unknown: spec.kubeConfig names another cluster, and is not followed: Secret shop/other differs between the repository and the cluster"},
 		{"the change makes it", "", plain, "secretRef: {name: other}", "", "unknown: spec.kubeConfig names another cluster, and is not followed: Secret shop/other is not in the cluster yet"},
 		{"the change takes the key", "{value: YQ==}", "stringData: {more: a}", "secretRef: {name: other}", "", "error: spec.kubeConfig: Secret shop/other does not hold the key"},
 		{"a cloud's", "", "", "configMapRef: {name: other}", "", "unknown: spec.kubeConfig names another cluster, and is not followed: configMapRef"},
@@ -255,7 +255,7 @@ func TestCheck29DependenciesInTheCluster(t *testing.T) {
 		{"not ready", ready("False", "one"), "", "wait", "waits for infra/base, which is not ready"},
 		{"ready", ready("True", "one"), "", "upgrade", "the values change"},
 		{"self and dep", ready("False", "two"), "readyExpr: 'dep.spec.values.message == self.spec.values.text'", "upgrade", "the values change"},
-		{"self and dep differ", ready("True", "one"), "readyExpr: 'dep.spec.values.message == self.spec.values.text'", "wait", "which is not ready by its readyExpr"},
+		{"self and dep differ", ready("True", "one"), "readyExpr: 'dep.spec.values.message == self.spec.values.text'", "wait", "which is not ready according to its readyExpr"},
 		{"a key that is not there", ready("True", "one"), "readyExpr: 'dep.status.gone.key'", "wait", "waits for infra/base: its readyExpr"},
 		{"no expression", ready("True", "one"), "readyExpr: 'dep.'", "stall", "readyExpr of dependency infra/base"},
 	} {

@@ -36,7 +36,7 @@ func TestCheck24WhatAMoveDeletes(t *testing.T) {
 			if said := strings.Contains(notes, "objects of release shop/web: 2; volumes among them: 1"); said != (c.planned != plan.Upgrade) {
 				t.Errorf("said %t: %s", said, notes)
 			}
-			if shown := strings.Contains(notes, "shown is what the uninstall deletes"); shown != (c.planned == plan.Uninstall) || shown && got.Plan.Summary.Risks.Data != 1 {
+			if shown := strings.Contains(notes, "the plan shows what the uninstall deletes"); shown != (c.planned == plan.Uninstall) || shown && got.Plan.Summary.Risks.Data != 1 {
 				t.Errorf("%s %+v", notes, got.Plan.Summary)
 			}
 		})

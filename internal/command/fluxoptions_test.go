@@ -61,7 +61,7 @@ func TestPreservedValues(t *testing.T) {
 		}
 		d.must("plan many release.yaml").has(t, "upgrade 1 → 2")
 	}
-	const keeps = "spec.upgrade.preserveValues keeps the values that were released before: those of the base are taken for them"
+	const keeps = "spec.upgrade.preserveValues keeps the values that were released before: the plan uses those of the base"
 	for _, preserves := range []bool{true, false} {
 		d := atDesk(t)
 		for side, given := range map[string]string{"base": "{text: base, more: base}", "head": "{more: head}"} {

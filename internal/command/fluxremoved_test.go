@@ -53,7 +53,7 @@ func TestGeneratorsAreTold(t *testing.T) {
 	d.releaseFile("apps/web.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
 	d.file("apps/sets.yaml", "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: tenants, namespace: shop}\n---\napiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: clusters, namespace: argocd}\n")
 	a := d.must("plan many apps --offline --base-dir /dev/null")
-	for _, want := range []string{"ResourceSet/shop/tenants makes objects that are not known here", "ApplicationSet/argocd/clusters makes objects that are not known here"} {
+	for _, want := range []string{"ResourceSet/shop/tenants generates objects that are not known here", "ApplicationSet/argocd/clusters generates objects that are not known here"} {
 		if !strings.Contains(unwrapped(a.out+a.err), unwrapped(want)) {
 			t.Errorf("%q is not in\n%s%s", want, a.out, a.err)
 		}

@@ -38,22 +38,22 @@ func TestSayingsOfAChange(t *testing.T) {
 		action, says                        string
 	}{
 		{"8: the version is not bumped", prunes, prunes, webOf(""), webOf(""), "two", "nothing", "nothing will happen: chart version 1.0.0 is unchanged"},
-		{"8: nor with other values", prunes, prunes, webOf(""), webOf("") + ", values: {text: two}", "two", "upgrade", "chart version 1.0.0 is unchanged: the change of the chart's files does not come with it"},
+		{"8: nor with other values", prunes, prunes, webOf(""), webOf("") + ", values: {text: two}", "two", "upgrade", "chart version 1.0.0 is unchanged: changes to the chart's files are not deployed"},
 		{"9: packaged by revision", prunes, prunes, webOf(", reconcileStrategy: Revision"), webOf(", reconcileStrategy: Revision"), "two", "upgrade", "the chart's version gets metadata that is not known before the change is merged: it is estimated without"},
 		{"11: targetPath", prunes, prunes, webOf(""), webOf("") + ", values: {text: inline}, valuesFrom: [{kind: ConfigMap, name: keep, valuesKey: key, targetPath: text}]", "one", "upgrade", "spec.valuesFrom[0]: targetPath text has no effect, spec.values sets it"},
 		{"24: release name", prunes, prunes, webOf(""), webOf("") + ", releaseName: front", "one", "uninstall, then install", "the release name changes from web to front: release shop/web is uninstalled with all its objects, and the new one installed"},
-		{"24: target namespace", prunes, prunes, webOf(""), webOf("") + ", releaseName: web, targetNamespace: other", "one", "uninstall, then install", "objects without a namespace of their own are left behind in shop, and objects of the same names in other are deleted"},
+		{"24: target namespace", prunes, prunes, webOf(""), webOf("") + ", releaseName: web, targetNamespace: other", "one", "uninstall, then install", "objects that set no namespace are left behind in shop, and objects with the same names in other are deleted"},
 		{"24: storage namespace", prunes, prunes, webOf(""), webOf("") + ", storageNamespace: other", "one", "uninstall, then install", "the storage namespace changes from shop to other"},
 		{"25: it goes, and the Kustomization prunes", prunes, prunes, webOf(""), "", "one", "uninstall", "Kustomization flux-system/apps prunes: the HelmRelease is deleted, and the release uninstalled"},
 		{"25: it goes, and the Kustomization does not prune", keeps, keeps, webOf(""), "", "one", "nothing", "left running: Kustomization flux-system/apps does not prune"},
-		{"25: it goes while suspended", prunes, prunes, webOf("") + ", suspend: true", "", "one", "nothing", "left running: the HelmRelease is suspended, and goes without an uninstall"},
+		{"25: it goes while suspended", prunes, prunes, webOf("") + ", suspend: true", "", "one", "nothing", "left running: the HelmRelease is suspended, and is deleted without an uninstall"},
 		{"26: suspended", prunes, prunes, webOf("") + ", suspend: true", webOf("") + ", suspend: true, values: {text: two}", "one", "nothing", "suspended: nothing happens"},
 		{"26: its Kustomization is suspended", prunes, prunes + ", suspend: true", webOf(""), webOf("") + ", values: {text: two}", "one", "nothing", "Kustomization flux-system/apps is suspended: nothing happens"},
-		{"26: resumed", prunes, prunes, webOf("") + ", suspend: true", webOf("") + ", values: {text: two}", "one", "upgrade", "the change resumes the release: all that has changed since it was suspended comes now"},
-		{"27: options", prunes, prunes, webOf(""), webOf("") + ", timeout: 9m, upgrade: {remediation: {retries: 3}}", "one", "nothing", "no release now; from the next action on count: spec.timeout, spec.upgrade.remediation.retries"},
+		{"26: resumed", prunes, prunes, webOf("") + ", suspend: true", webOf("") + ", values: {text: two}", "one", "upgrade", "the change resumes the release: everything changed since it was suspended is applied now"},
+		{"27: options", prunes, prunes, webOf(""), webOf("") + ", timeout: 9m, upgrade: {remediation: {retries: 3}}", "one", "nothing", "no release now; these count from the next action on: spec.timeout, spec.upgrade.remediation.retries"},
 		{"28: post-renderers", prunes, prunes, webOf(""), webOf("") + ", postRenderers: [{kustomize: {images: [{name: a, newTag: b}]}}]", "one", "upgrade", "the post-renderers change"},
 		{"34: nothing to roll back to", prunes, prunes, webOf(""), webOf("") + ", values: {text: two}", "one", "upgrade", "if it fails the HelmRelease stalls and the failed revision stays"},
-		{"54: fields of a later API", prunes, prunes, webOf(""), webOf("") + ", values: {text: two}, later: true", "one", "upgrade", "spec.later is a field that is not known here: what it does is not planned"},
+		{"54: fields of a later API", prunes, prunes, webOf(""), webOf("") + ", values: {text: two}, later: true", "one", "upgrade", "spec.later is not a known field: what it does is not planned"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			d := atDesk(t)
@@ -131,7 +131,7 @@ func TestSayingsOfAdoption(t *testing.T) {
 	d.releaseFile("release.yaml", "web", "install: {remediation: {retries: 1}}, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
 	web := d.planned("release.yaml")["web"]
 	notes := fmt.Sprint(web.Verdict)
-	if !strings.Contains(notes, "if it fails the release is uninstalled, with objects that it has adopted, and retried up to 1 times") || web.Plan == nil || web.Plan.Summary.Adopt != 1 {
+	if !strings.Contains(notes, "if it fails the release is uninstalled, including the objects it has adopted, and retried up to 1 times") || web.Plan == nil || web.Plan.Summary.Adopt != 1 {
 		t.Errorf("%s %+v", notes, web.Plan)
 	}
 }
@@ -142,7 +142,7 @@ func TestSayingsOfALongName(t *testing.T) {
 	for n, says := range map[int]bool{63: false, 64: true} {
 		d.releaseFile("release.yaml", strings.Repeat("a", n), "releaseName: web, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
 		notes := fmt.Sprint(d.planned("release.yaml --offline --base-dir /dev/null")["web"].Verdict)
-		if said := strings.Contains(notes, "the API server refuses labels longer than 63"); said != says {
+		if said := strings.Contains(notes, "the API server rejects label values longer than 63"); said != says {
 			t.Errorf("%d: %s", n, notes)
 		}
 	}

@@ -45,7 +45,7 @@ func TestChartsAreMadeOfWhatTheSourceKeeps(t *testing.T) {
 		{"below", map[string]string{"web/.sourceignore": "/templates/l*\n"}, "", "", "web=map[text:one]"},
 		{"spec.ignore", nil, "ignore: '/*/templates/logo.yaml'", "", "web=map[text:one]"},
 		{"all but another folder", nil, "ignore: \"/*\\n!/apps\"", "", "Chart.yaml"},
-		{"valuesFiles", map[string]string{".sourceignore": "/env/\n", "env/prod.yaml": "text: prod"}, "", "valuesFiles: [env/prod.yaml]", "env/prod.yaml of spec.chart.spec.valuesFiles is left out of GitRepository/shop/fleet"},
+		{"valuesFiles", map[string]string{".sourceignore": "/env/\n", "env/prod.yaml": "text: prod"}, "", "valuesFiles: [env/prod.yaml]", "env/prod.yaml of spec.chart.spec.valuesFiles is excluded from GitRepository/shop/fleet"},
 		{"valuesFiles that may be missing", map[string]string{".sourceignore": "/env/\n", "env/prod.yaml": "text: prod"}, "", "valuesFiles: [web/values.yaml, env/prod.yaml], ignoreMissingValuesFiles: true", "logo=map[text:] web=map[text:one]"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestSemverFilterOfAnOCIRepository(t *testing.T) {
 		"{semver: '>=1.0.0-0', semverFilter: '-rc'}":      "a=map[version:1.2.0-rc.1+",
 		"{semver: '>=1.0.0', semverFilter: '^1[.]0[.]'}":  "a=map[version:1.0.0+",
 		"{semver: '>=1.0.0', semverFilter: nothing}":      "there is no version >=1.0.0",
-		"{semver: '>=1.0.0', semverFilter: '('}":          "the expression that tags have to fit",
+		"{semver: '>=1.0.0', semverFilter: '('}":          "the regular expression for tags",
 		"{tag: 1.0.0, semverFilter: 'of no use without'}": "a=map[version:1.0.0+",
 	} {
 		if got := d.planOfShared(host, ref); !strings.Contains(got, want) {
@@ -173,7 +173,7 @@ func TestSourcesInTheCluster(t *testing.T) {
 		{"no source", "", "", "", "fail", "OCIRepository/shop/web is neither in the cluster nor in the repository"},
 		{"the change makes it", "", "", "{interval: 1m, url: 'oci://example.com/web', ref: {tag: 1.0.0}}", "nothing", "with +aaaaaaaaaaaa as it is deployed"},
 		{"the change does not touch what decides", spec, artifact(1, "1.0.0@"+digest("b")), "{interval: 1m, url: 'oci://example.com/web', ref: {tag: 1.0.0}}", "upgrade", "to 1.0.0+bbbbbbbbbbbb"},
-		{"the change mends it", spec, "{observedGeneration: 1}", "{interval: 1m, url: 'oci://example.com/other', ref: {tag: 1.0.0}}", "nothing", "OCIRepository/shop/web is not ready now: does not have an artifact; the change makes it another one"},
+		{"the change mends it", spec, "{observedGeneration: 1}", "{interval: 1m, url: 'oci://example.com/other', ref: {tag: 1.0.0}}", "nothing", "OCIRepository/shop/web is not ready now: does not have an artifact; the change replaces it"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			d := atDesk(t)
@@ -223,8 +223,8 @@ func TestTheRepositoryIsAtAnotherCommit(t *testing.T) {
 	head := git("rev-parse", "HEAD")
 	for revision, want := range map[string]string{
 		"main@sha1:" + head:                    "",
-		"main@sha1:" + strings.Repeat("0", 40): "GitRepository/shop/fleet is at main@sha1:" + strings.Repeat("0", 40) + " in the cluster, and the plan is compared with commit " + head + ": what lies between comes, too",
-		"":                                     "GitRepository/shop/fleet is not ready: does not have an artifact; nothing of the change comes before it is",
+		"main@sha1:" + strings.Repeat("0", 40): "GitRepository/shop/fleet is at main@sha1:" + strings.Repeat("0", 40) + " in the cluster, but the plan is compared with commit " + head + ": changes in between are applied, too",
+		"":                                     "GitRepository/shop/fleet is not ready: does not have an artifact; nothing of the change is applied before it is",
 	} {
 		status := "{observedGeneration: 1}"
 		if revision != "" {

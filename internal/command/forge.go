@@ -34,7 +34,7 @@ func (o *forgeFlags) flags() []cli.Flag {
 }
 
 // tokens is the part of the help about the environment variables that tokens come from.
-const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN, GITEA_TOKEN, BITBUCKET_TOKEN (with BITBUCKET_ACCOUNT,\nan address, when it is an API token) or SYSTEM_ACCESSTOKEN (Azure); what else is needed from\nthe variables of the job."
+const tokens = "The token comes from\nGITHUB_TOKEN (or GH_TOKEN), GITLAB_TOKEN, GITEA_TOKEN, BITBUCKET_TOKEN (with BITBUCKET_ACCOUNT,\nan address, when it is an API token) or SYSTEM_ACCESSTOKEN (Azure); everything else comes from\nthe variables of the job."
 
 // open returns the forge that the flags and the job's variables describe.
 func (o *forgeFlags) open() (forge.Forge, forge.Environment, error) {
@@ -42,7 +42,7 @@ func (o *forgeFlags) open() (forge.Forge, forge.Environment, error) {
 		Lookup: os.Getenv, PullRequest: o.pullRequest, Head: o.commit, UserAgent: "kubectl-release/" + Version, Sleep: retry.Pause,
 	}
 	if o.to == "" {
-		return nil, e, usage("--to is missing: it is %s", oneOf(forge.Kinds()))
+		return nil, e, usage("--to is required: %s", oneOf(forge.Kinds()))
 	}
 	if e.Head == "" || e.PullRequest == 0 {
 		number, head, err := event(os.Getenv("GITHUB_EVENT_PATH"))
@@ -89,10 +89,10 @@ func (p *program) commentCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "comment", Usage: "keep a plan's comment on a pull request up to date", ArgsUsage: "FILE",
-		Description: describe("Makes the comment of a plan, which -o markdown has printed to FILE, on the pull request of\nthe job, or edits it where it is there: a comment with the same first line, by the same\nuser. The same text is not sent again, and an older run does not overwrite a newer one. "+tokens+"\nA token that may not comment is a warning.",
+		Description: describe("Posts a plan that -o markdown printed to FILE as a comment on the job's pull request, or\nedits the comment if it exists: one with the same first line, by the same user. Unchanged\ntext is not sent again, and an older run does not overwrite a newer one. "+tokens+"\nIf the token has no permission to comment, that is only a warning.",
 			"kubectl release comment plan.md --to github\nkubectl release comment plan.md --to gitlab --only-update"),
 		Flags: append(o.forge.flags(),
-			&cli.BoolFlag{Name: "only-update", Destination: &o.onlyUpdate, Usage: "make no comment where there is none, as for a plan that changes nothing", Category: forgeCategory}),
+			&cli.BoolFlag{Name: "only-update", Destination: &o.onlyUpdate, Usage: "do not create a comment if there is none, as for a plan that changes nothing", Category: forgeCategory}),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
 			text, err := p.readFile(args[0])
 			if err != nil {
@@ -107,7 +107,7 @@ func (p *program) commentCommand() *cli.Command {
 				return fmt.Errorf("comment %s: %w", args[0], err)
 			}
 			if out.Done == forge.Forbidden {
-				p.warn("the token may not comment here, and nothing was sent: " + out.Why)
+				p.warn("the token has no permission to comment here; nothing was sent: " + out.Why)
 				return nil
 			}
 			p.done(string(out.Done), out.URL, out.Why)
@@ -123,11 +123,11 @@ func (p *program) checkCommand() *cli.Command {
 		name  string
 	}
 	return &cli.Command{
-		Name: "check", Usage: "tell of a plan as a check of a commit", ArgsUsage: "FILE",
-		Description: describe("Makes a check-run (GitHub) or a status (elsewhere) of a plan, which -o sarif has\nprinted to FILE: a failure when the plan is blocked, else a success, with what it comes to\nand, on GitHub, a note at each line. "+tokens,
+		Name: "check", Usage: "report a plan as a check on a commit", ArgsUsage: "FILE",
+		Description: describe("Creates a check run (GitHub) or a status (elsewhere) from a plan that -o sarif printed to\nFILE: a failure if the plan is blocked, else a success, with a summary and, on GitHub, an\nannotation at each line. "+tokens,
 			"kubectl release check plan.sarif --to github --text plan.md"),
 		Flags: append(o.forge.flags(),
-			&cli.StringFlag{Name: "text", Destination: &o.text, Usage: "`FILE` of Markdown that the check shows, such as the comment's", Category: forgeCategory},
+			&cli.StringFlag{Name: "text", Destination: &o.text, Usage: "Markdown `FILE` that the check shows, such as the comment's", Category: forgeCategory},
 			&cli.StringFlag{Name: "name", Destination: &o.name, Usage: "`NAME` of the check (default: plan of what was planned)", Category: forgeCategory}),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
 			data, err := p.readFile(args[0])

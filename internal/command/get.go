@@ -26,7 +26,7 @@ func (p *program) getCommand() *cli.Command {
 	get := func(name, usage string, print func(*getFlags, io.Writer, *release.Revision) error, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "NAME",
-			Description: describe("Prints what is stored of a revision. It is printed as it is stored, secrets included.", "kubectl release get "+name+" web --revision 3"),
+			Description: describe("Prints what is stored for a revision, exactly as it is stored, including secrets.", "kubectl release get "+name+" web --revision 3"),
 			Flags:       append(o.flags(), flags...),
 			Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
 				r, err := o.read(ctx, s, name)
@@ -38,11 +38,11 @@ func (p *program) getCommand() *cli.Command {
 		}
 	}
 	return &cli.Command{
-		Name: "get", Usage: "print what is stored of a release", ArgsUsage: "values|manifest|hooks|notes|metadata|all NAME",
+		Name: "get", Usage: "print what is stored for a release", ArgsUsage: "values|manifest|hooks|notes|metadata|all NAME",
 		Description: describe("Prints parts of a release's record.", "kubectl release get values web\nkubectl release get manifest web --revision 3"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{
-			get("values", "print a release's values", getValues, &cli.BoolFlag{Name: "all", Destination: &o.computed, Aliases: []string{"a"}, Usage: "with the chart's defaults"}),
+			get("values", "print a release's values", getValues, &cli.BoolFlag{Name: "all", Destination: &o.computed, Aliases: []string{"a"}, Usage: "include the chart's defaults"}),
 			get("manifest", "print a release's manifest", func(_ *getFlags, w io.Writer, r *release.Revision) error {
 				_, err := fmt.Fprintln(w, r.Manifest)
 				return err
@@ -56,7 +56,7 @@ func (p *program) getCommand() *cli.Command {
 				return err
 			}),
 			get("metadata", "print a release's metadata", getMetadata),
-			get("all", "print everything of a release", getAll, templateFlag(&o.template, `"{{.Release.Name}} {{.Release.Info.Status}}"`)),
+			get("all", "print everything about a release", getAll, templateFlag(&o.template, `"{{.Release.Name}} {{.Release.Info.Status}}"`)),
 		},
 	}
 }

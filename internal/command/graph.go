@@ -18,7 +18,7 @@ func (p *program) planGraphCommand() *cli.Command {
 		}, o.files.opening(), o.planning(&p.paths)),
 		Action: p.readOnly(takes(1, 2, func(ctx context.Context, args []string) error {
 			if form := o.show.output; form != "mermaid" && form != "dot" {
-				return usage("-o %s: a graph is mermaid or dot", form)
+				return usage("-o %s: must be mermaid or dot", form)
 			}
 			if len(args) == 2 {
 				return p.planChart(ctx, &o, args[0], args[1])

@@ -52,7 +52,7 @@ var helmFlags = []helmFlag{
 	{names: "hide-secret", commands: "upgrade"}, // plans mask secrets anyway
 	{
 		names: "disable-openapi-validation", commands: "install, upgrade, template",
-		idle: "objects are not checked against the cluster's schema on this side in any case; the API server checks what it is sent",
+		idle: "objects are never checked against the cluster's schema on this side; the API server checks what it is sent",
 	},
 }
 
@@ -106,7 +106,7 @@ func (p *program) take(c *cli.Context, given []helmFlag) error {
 
 func isTime(text string) error {
 	if _, err := time.ParseDuration(text); err != nil {
-		return usage("--timeout=%s: it is a duration, such as 5m", text)
+		return usage("--timeout=%s: must be a duration, such as 5m", text)
 	}
 	return nil
 }

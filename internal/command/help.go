@@ -51,7 +51,7 @@ func quoted(usage string) (placeholder, text string) {
 func (p *program) optionsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "options", Usage: "list the connection flags, which every command takes",
-		Description: describe("Lists the flags for the connection to the cluster. They are kubectl's, with Helm's names beside.", "kubectl release options"),
+		Description: describe("Lists the flags for the connection to the cluster. They are kubectl's, plus Helm's names for them.", "kubectl release options"),
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
 			table := tabwriter.NewWriter(p.streams.Out, 0, 8, 2, ' ', 0)
 			for _, f := range p.connection.flags() {

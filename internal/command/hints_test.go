@@ -61,8 +61,8 @@ func TestHintsCanBePasted(t *testing.T) {
 		fails bool
 		want  []string
 	}{
-		{"status nope" + typed, false, []string{"list --all-namespaces --kubeconfig /k --context dev shows the releases that there are"}},
-		{"rollback web 7" + typed, false, []string{"history web" + same + " shows those that there are"}},
+		{"status nope" + typed, false, []string{"list --all-namespaces --kubeconfig /k --context dev lists the existing releases"}},
+		{"rollback web 7" + typed, false, []string{"history web" + same + " lists the existing ones"}},
 		{"upgrade web ./web --set text=two" + typed, true, []string{"upgrade web ./web --set text=two" + same, "rollback web 1" + same}},
 		{"upgrade web ./web --set text=two --atomic" + typed, true, []string{"get values web --revision 3" + same}},
 		{"install new ./web --take-ownership" + typed, true, []string{"upgrade --install new ./web --take-ownership" + same, "uninstall new" + same}},
@@ -118,7 +118,7 @@ func TestUnlockAsks(t *testing.T) {
 	if _, err := d.client.CoordinationV1().Leases("shop").Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if a := d.types("unlock web"); a.code != exitError || !strings.Contains(a.err, "Error: the lock was not freed: nobody is there to be asked; --yes goes on without a question\n") {
+	if a := d.types("unlock web"); a.code != exitError || !strings.Contains(a.err, "Error: the lock was not freed: there is no terminal to ask on; use --yes to go ahead without confirmation\n") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	if a := d.must("unlock web --yes"); !strings.Contains(a.out, "is held by ann on ci-1, process 7") || !strings.Contains(a.out, "It is free.") {
@@ -194,8 +194,8 @@ func TestHintsAboutCharts(t *testing.T) {
 	d.file("um/Chart.yaml", "{apiVersion: v2, name: um, version: 1.0.0, dependencies: [{name: a, version: 1.0.0, repository: 'https://charts.example.com'}]}")
 	d.file("um/Chart.lock", "{dependencies: [{name: a, version: 1.0.0, repository: 'https://charts.example.com'}], digest: 'sha256:0', generated: '2026-01-01T00:00:00Z'}")
 	for line, want := range map[string]string{
-		"template web ./um":     "bring them: kubectl release dependency build ./um",
-		"dependency build ./um": "kubectl release dependency update ./um makes a new lock",
+		"template web ./um":     "fetch them: kubectl release dependency build ./um",
+		"dependency build ./um": "kubectl release dependency update ./um writes a new lock",
 	} {
 		if a := d.types(line); !strings.Contains(a.err, want) {
 			t.Errorf("%s: %s", line, a.err)
@@ -228,13 +228,13 @@ func TestHintNamesTheRoleThatIsMissing(t *testing.T) {
 		Reason: metav1.StatusReasonForbidden, Code: 403,
 		Message: `secrets is forbidden: User "ann" cannot list resource "secrets" in API group "" in the namespace "shop"`,
 	}}
-	const want = "ask for a role with it (kubectl create role NAME --namespace shop --verb list --resource secrets), or use another identity (--as, --context)"
+	const want = "ask for a role that grants it (kubectl create role NAME --namespace shop --verb list --resource secrets), or use another identity (--as, --context)"
 	if got := p.hint(refused); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p.commandLine = &flagOrder{path: []string{"plan"}, flags: []givenFlag{{name: "against"}}}
 	config := clientcmdapi.Config{Clusters: map[string]*clientcmdapi.Cluster{"dev": {Server: "https://dev"}}}
-	if got := p.hint(fmt.Errorf("read the kubeconfig: %w", clientcmd.ConfirmUsable(config, "nope"))); got != "kubectl config get-contexts shows those that there are" {
+	if got := p.hint(fmt.Errorf("read the kubeconfig: %w", clientcmd.ConfirmUsable(config, "nope"))); got != "kubectl config get-contexts lists the existing ones" {
 		t.Error(got)
 	}
 	if got := p.hint(errNoCluster); got != "--offline compares two charts without one" {

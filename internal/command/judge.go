@@ -19,15 +19,15 @@ type readerFlags struct {
 
 func (o *readerFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "read-only", Destination: &o.readOnly, Usage: "plan without dry runs, as somebody who may read and not write: outcomes are estimated, and nobody is asked what is allowed", Category: planCategory},
-		&cli.StringFlag{Name: "judge-as", Destination: &o.judged, Usage: "plan as with --read-only, and ask whether this `USER`, who is going to apply it, is allowed to: system:serviceaccount:NAMESPACE:NAME, or a name; takes the permission to create subjectaccessreviews", Category: planCategory},
-		&cli.StringSliceFlag{Name: "judge-as-group", Destination: &o.judgedGroup, Usage: "with --judge-as: a `GROUP` of theirs; those of service accounts are known (repeatable)", Category: planCategory},
+		&cli.BoolFlag{Name: "read-only", Destination: &o.readOnly, Usage: "plan without dry runs, for users who may only read: outcomes are estimated, and permissions are not checked", Category: planCategory},
+		&cli.StringFlag{Name: "judge-as", Destination: &o.judged, Usage: "plan as with --read-only, and check that this `USER`, who is going to apply it, may do so: system:serviceaccount:NAMESPACE:NAME, or a name; needs permission to create subjectaccessreviews", Category: planCategory},
+		&cli.StringSliceFlag{Name: "judge-as-group", Destination: &o.judgedGroup, Usage: "with --judge-as: a `GROUP` of that user; those of service accounts are known (repeatable)", Category: planCategory},
 	}
 }
 
 func (o *readerFlags) check() error {
 	if len(o.judgedGroup.Value()) > 0 && o.judged == "" {
-		return usage("--judge-as-group needs --judge-as: whose group it is")
+		return usage("--judge-as-group needs --judge-as: the user whose group it is")
 	}
 	return nil
 }

@@ -30,13 +30,13 @@ func (p *program) lintCommand() *cli.Command {
 		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage}
 	}
 	return &cli.Command{
-		Name: "lint", Usage: "find what is wrong with charts", ArgsUsage: "CHART [CHART…]",
-		Description: describe("Checks charts by the rules of helm lint, renders them and checks every object: its\nname, labels, hook annotations and, for Kubernetes' own kinds, its fields. Exits with 1\nwhen there is an error. No cluster is asked unless --validate is given.",
+		Name: "lint", Usage: "find problems in charts", ArgsUsage: "CHART [CHART…]",
+		Description: describe("Checks charts by the rules of helm lint, renders them and checks every object: its\nname, labels, hook annotations and, for Kubernetes' own kinds, its fields. Exits with 1\nif there is an error. No cluster is contacted unless --validate is given.",
 			"kubectl release lint ./chart -f prod.yaml\nkubectl release lint ./chart --strict --kube-version 1.36 -o json\nkubectl release lint ./chart --validate"),
 		Flags: joined([]cli.Flag{
 			toggle("strict", &o.strict, "warnings count as errors"),
 			toggle("quiet", &o.quiet, "print only warnings and errors"),
-			toggle("with-subcharts", &o.subcharts, "lint the charts in charts/ by themselves, too"),
+			toggle("with-subcharts", &o.subcharts, "lint the charts in charts/ on their own, too"),
 		}, o.capable.flags("Kubernetes `VERSION` that the charts are for"), []cli.Flag{
 			toggle("skip-schema-validation", &o.skipSchema, "do not check values against values.schema.json"),
 			toggle("validate", &o.validate, "have the cluster check every object in a dry run with strict field validation"),

@@ -49,22 +49,22 @@ func (o *listFlags) flags(paths *pathFlags) []cli.Flag {
 	return joined([]cli.Flag{
 		o.flag(),
 		toggle("all-namespaces", &o.allNamespaces, "in all namespaces", "A"),
-		toggle("all", &o.all, "in any status, which is so without a status as well", "a"),
-		toggle("deployed", &o.deployed, "only deployed ones"),
-		toggle("failed", &o.failed, "only failed ones"),
-		toggle("pending", &o.pending, "only pending ones"),
-		toggle("superseded", &o.superseded, "only superseded ones"),
-		toggle("uninstalled", &o.uninstalled, "only uninstalled ones"),
-		toggle("uninstalling", &o.uninstalling, "only those being uninstalled"),
+		toggle("all", &o.all, "releases in any status (the default if no status is given)", "a"),
+		toggle("deployed", &o.deployed, "only deployed releases"),
+		toggle("failed", &o.failed, "only failed releases"),
+		toggle("pending", &o.pending, "only pending releases"),
+		toggle("superseded", &o.superseded, "only superseded releases"),
+		toggle("uninstalled", &o.uninstalled, "only uninstalled releases"),
+		toggle("uninstalling", &o.uninstalling, "only releases that are being uninstalled"),
 		&cli.StringFlag{Name: "filter", Destination: &o.filter, Aliases: []string{"f"}, Usage: "regular `EXPRESSION` that names match"},
 		&cli.StringFlag{Name: "selector", Destination: &o.selector, Aliases: []string{"l"}, Usage: "label selector of the records"},
-		toggle("short", &o.short, "only names", "q"),
+		toggle("short", &o.short, "print only names", "q"),
 		toggle("date", &o.date, "sort by date", "d"),
-		toggle("reverse", &o.reverse, "sort the other way round", "r"),
-		&cli.IntFlag{Name: "max", Destination: &o.max, Aliases: []string{"m"}, Usage: "at most so many; 0 lists all"},
-		&cli.IntFlag{Name: "offset", Destination: &o.offset, Usage: "leave out so many first ones"},
+		toggle("reverse", &o.reverse, "sort in reverse order", "r"),
+		&cli.IntFlag{Name: "max", Destination: &o.max, Aliases: []string{"m"}, Usage: "list at most this many; 0 lists all"},
+		&cli.IntFlag{Name: "offset", Destination: &o.offset, Usage: "skip this many releases at the start"},
 		noHeadersFlag(&o.noHeaders),
-		&cli.StringFlag{Name: "time-format", Destination: &o.timeFormat, Usage: "print times by this `LAYOUT` of Go's, such as 2006-01-02"},
+		&cli.StringFlag{Name: "time-format", Destination: &o.timeFormat, Usage: "print times in this Go `LAYOUT`, such as 2006-01-02"},
 	}, o.outdated.flags(), paths.flags())
 }
 
@@ -76,7 +76,7 @@ func (p *program) listCommand() *cli.Command {
 	var o listFlags
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list releases",
-		Description: describe("Lists the releases of a namespace by their newest revisions, in any status, also those\nthat are uninstalled and whose history was kept.", "kubectl release list\nkubectl release list --all-namespaces -o json\nkubectl release list --outdated --plan"),
+		Description: describe("Lists the releases of a namespace by their newest revisions, in any status, including\nuninstalled ones whose history was kept.", "kubectl release list\nkubectl release list --all-namespaces -o json\nkubectl release list --outdated --plan"),
 		Flags:       o.flags(&p.paths),
 		Action:      p.readOnly(takes(0, 0, func(ctx context.Context, _ []string) error { return p.list(ctx, &o) })),
 	}

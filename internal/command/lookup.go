@@ -13,7 +13,7 @@ import (
 )
 
 func lookupFlag(to *optional[string], category string) cli.Flag {
-	return &cli.StringFlag{Name: "lookup", Destination: &to.value, Action: to.note, Usage: "without a cluster: what the function lookup finds, `FILE` or folder of objects in YAML or JSON", Category: category}
+	return &cli.StringFlag{Name: "lookup", Destination: &to.value, Action: to.note, Usage: "without a cluster: what the function lookup finds, a `FILE` or folder of objects in YAML or JSON", Category: category}
 }
 
 // lookup returns a function that answers templates' lookups from the objects of --lookup; nil

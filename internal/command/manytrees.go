@@ -155,7 +155,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 		}
 		t.base, err = setrun.Open(dir, files, t.reading, fetch)
 	case o.since != "" && !inGit:
-		return usage("--changed-since %s: %s is in no Git repository; --base-dir names a folder to compare with", o.since, files[0])
+		return usage("--changed-since %s: %s is not in a Git repository; use --base-dir to name a folder to compare with", o.since, files[0])
 	case o.since != "":
 		if t.headCommit, err = gittree.Head(ctx, t.root); err != nil {
 			return fmt.Errorf("--changed-since %s: %w", o.since, err)

@@ -26,16 +26,16 @@ func (o *showFlags) checkMarkdown() error {
 	if !o.printsMarkdown() {
 		switch {
 		case o.maxBytes.given:
-			return usage("--max-bytes goes with -o markdown")
+			return usage("--max-bytes needs -o markdown")
 		case o.spill.given:
-			return usage("--spill goes with -o markdown")
+			return usage("--spill needs -o markdown")
 		case o.marker.given:
-			return usage("--marker goes with -o markdown")
+			return usage("--marker needs -o markdown")
 		}
 		return nil
 	}
 	if n := o.maxBytes.value; n < smallestComment {
-		return usage("--max-bytes=%d: at least %d are needed", n, smallestComment)
+		return usage("--max-bytes=%d: must be at least %d", n, smallestComment)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (o *nameFlags) nameAndChart(args []string) (name, path string, err error) {
 	case !o.madeUp():
 		return args[0], args[1], nil
 	case len(args) == 2:
-		return "", "", usage("give a NAME or have one made up, not both")
+		return "", "", usage("give a NAME or have one generated, not both")
 	case o.template != "":
 		name, err = fromTemplate(o.template)
 		return name, args[0], err
@@ -94,7 +94,7 @@ const longestName = 53
 
 func releaseName(name string) error {
 	if len(name) > longestName || !validName.MatchString(name) {
-		return usage("%q is no release name: lower-case letters, digits, dashes and dots, at most %d characters", name, longestName)
+		return usage("%q is not a valid release name: use lower-case letters, digits, dashes and dots, at most %d characters", name, longestName)
 	}
 	return nil
 }

@@ -36,14 +36,14 @@ type optionFlags struct {
 func (o *optionFlags) applying() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "wait", Destination: &o.wait, Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory},
-		applyToggle("wait-for-jobs", &o.WaitForJobs, "with --wait, wait until Jobs are complete"),
+		applyToggle("wait-for-jobs", &o.WaitForJobs, "with --wait, also wait until Jobs are complete"),
 		&cli.DurationFlag{Name: "timeout", Destination: &o.Timeout, Usage: "how long a wait or a hook may take", Value: plan.DefaultTimeout, Category: applyCategory},
-		&cli.DurationFlag{Name: "overall-timeout", Destination: &o.OverallTimeout, Usage: "how long all of it may take, a rollback that follows apart; 0 is as long as its steps", Category: applyCategory},
+		&cli.DurationFlag{Name: "overall-timeout", Destination: &o.OverallTimeout, Usage: "how long the whole run may take, not counting a rollback; 0 sets no limit beyond that of its steps", Category: applyCategory},
 		applyToggle("no-hooks", &o.NoHooks, "do not run hooks"),
 		&cli.StringFlag{Name: "description", Destination: &o.Description, Usage: "description of the revision", Category: applyCategory},
-		&cli.StringFlag{Name: "field-manager", Destination: &o.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
+		&cli.StringFlag{Name: "field-manager", Destination: &o.FieldManager, Usage: "field manager of the fields that are written", Value: fieldManager, Category: applyCategory},
 		&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
-		applyToggle("take-over", &o.TakeOver, "go on although an operation of another tool, or one without a lock, is recorded as pending"),
+		applyToggle("take-over", &o.TakeOver, "go ahead even if an operation of another tool, or one without a lock, is recorded as pending"),
 	}
 }
 
@@ -54,15 +54,15 @@ func applyToggle(name string, to *bool, usage string, aliases ...string) cli.Fla
 // deploying returns the flags of install, upgrade and rollback.
 func (o *optionFlags) deploying() []cli.Flag {
 	return joined(o.applying(), o.guarding(), []cli.Flag{
-		applyToggle("atomic", &o.Atomic, "roll back when it fails; implies --wait", "rollback-on-failure"),
-		applyToggle("cleanup-on-fail", &o.CleanupOnFail, "delete what this run created when it fails"),
+		applyToggle("atomic", &o.Atomic, "roll back if it fails; implies --wait", "rollback-on-failure"),
+		applyToggle("cleanup-on-fail", &o.CleanupOnFail, "delete what this run created if it fails"),
 		applyToggle("force", &o.Force, "overwrite changed objects, and delete and create those that can't be changed", "force-replace"),
 		applyToggle("force-conflicts", &o.ForceConflicts, "take fields from other field managers"),
 		&cli.StringFlag{Name: "server-side", Destination: &o.serverSide, Usage: "server-side apply: auto, true or false", Value: "auto", Category: applyCategory},
-		applyToggle("take-ownership", &o.TakeOwnership, "adopt objects that are in the cluster already"),
+		applyToggle("take-ownership", &o.TakeOwnership, "adopt objects that already exist in the cluster"),
 		&cli.IntFlag{Name: "history-max", Destination: &o.HistoryMax, Usage: "revisions to keep; 0 keeps all", Value: 10, EnvVars: []string{"HELM_MAX_HISTORY"}, Category: applyCategory},
 		&cli.StringSliceFlag{Name: "labels", Destination: &o.labels, Aliases: []string{"l"}, Usage: "`KEY=VALUE` labels of the record, separated by commas", Category: applyCategory},
-		applyToggle("create-namespace", &o.CreateNamespace, "create the release's namespace when it is not there"),
+		applyToggle("create-namespace", &o.CreateNamespace, "create the release's namespace if it does not exist"),
 	})
 }
 
@@ -103,7 +103,7 @@ func waits(text string) (bool, error) {
 	case "true", "watcher", "legacy":
 		return true, nil
 	}
-	return false, usage("--wait=%s: it is true, false or hookOnly", text)
+	return false, usage("--wait=%s: must be true, false or hookOnly", text)
 }
 
 // method returns how objects are sent: client-side, server-side or auto.
@@ -114,7 +114,7 @@ func serverSide(text string) (engine.ServerSide, error) {
 	case engine.ServerSideAuto, engine.ServerSideOn, engine.ServerSideOff:
 		return s, nil
 	default:
-		return "", usage("--server-side=%s: it is auto, true or false", s)
+		return "", usage("--server-side=%s: must be auto, true or false", s)
 	}
 }
 
@@ -127,7 +127,7 @@ func labelPairs(given []string) (map[string]string, error) {
 				return nil, usage("--labels %s: labels are written KEY=VALUE", pair)
 			}
 			if releasestore.Reserved(key) {
-				return nil, usage("--labels %s: %q belongs to the record itself", pair, key)
+				return nil, usage("--labels %s: %q is reserved for the record itself", pair, key)
 			}
 			pairs[key] = value
 		}

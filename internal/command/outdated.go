@@ -27,18 +27,18 @@ func (o *outdatedFlags) flags() []cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: outdatedCategory}
 	}
 	return []cli.Flag{
-		toggle("outdated", &o.only, "only releases for whose chart there is a newer one, in configured repositories and known registries"),
-		toggle("plan", &o.plan, "with --outdated: say what an upgrade to it would do, with the release's own values"),
-		toggle("devel", &o.devel, "with --outdated: prereleases count, too"),
+		toggle("outdated", &o.only, "only releases with a newer chart in configured repositories and known registries"),
+		toggle("plan", &o.plan, "with --outdated: show what upgrading to it would do with the release's own values"),
+		toggle("devel", &o.devel, "with --outdated: consider prereleases, too"),
 	}
 }
 
 func (o *outdatedFlags) check() error {
 	switch {
 	case o.plan && !o.only:
-		return usage("--plan goes with --outdated")
+		return usage("--plan needs --outdated")
 	case o.devel && !o.only:
-		return usage("--devel goes with --outdated")
+		return usage("--devel needs --outdated")
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, fo
 		case notKnown && installed[i].From == nil:
 			unknown = append(unknown, r.Key().String())
 		case o.Err != nil:
-			p.warn(fmt.Sprintf("whether there is a newer chart for %s is not known: %s", r.Key(), o.Err))
+			p.warn(fmt.Sprintf("can't tell whether there is a newer chart for %s: %s", r.Key(), o.Err))
 			p.hintRegistry(o.Err)
 		}
 		if o.Version == "" {
@@ -98,7 +98,7 @@ func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, fo
 		rows = append(rows, row)
 	}
 	if len(unknown) > 0 {
-		fmt.Fprintf(p.streams.Err, "No repository that is known here has the charts of %s.\n", escape.Line(strings.Join(unknown, ", ")))
+		fmt.Fprintf(p.streams.Err, "No repository known here has the charts of %s.\n", escape.Line(strings.Join(unknown, ", ")))
 	}
 	if form != "text" {
 		return p.structured(form, rows)

@@ -34,14 +34,14 @@ type packageFlags struct {
 func (p *program) packageCommand() *cli.Command {
 	var o packageFlags
 	return &cli.Command{
-		Name: "package", Usage: "make the archive of a chart", ArgsUsage: "FOLDER...",
-		Description: describe("Packs charts into NAME-VERSION.tgz. Of the same files it is the same archive, byte for\nbyte; SOURCE_DATE_EPOCH gives the time that its files have, else it is 1970.", "kubectl release package ./web\nkubectl release package ./web --version 1.4.3-rc.1 -d dist\nkubectl release package ./web --check\nkubectl release package ./web --sign --key ci@example.com --keyring secret.gpg"),
+		Name: "package", Usage: "package charts into archives", ArgsUsage: "FOLDER...",
+		Description: describe("Packages charts into NAME-VERSION.tgz. The same files make the same archive, byte for byte;\nSOURCE_DATE_EPOCH sets the time of its files, which is 1970 by default.", "kubectl release package ./web\nkubectl release package ./web --version 1.4.3-rc.1 -d dist\nkubectl release package ./web --check\nkubectl release package ./web --sign --key ci@example.com --keyring secret.gpg"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "version", Destination: &o.Version, Usage: "`VERSION` in the place of Chart.yaml's"},
-			&cli.StringFlag{Name: "app-version", Destination: &o.AppVersion, Usage: "`VERSION` in the place of Chart.yaml's appVersion"},
-			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it is made", Value: "."},
-			&cli.BoolFlag{Name: "check", Destination: &o.check, Usage: "write nothing: exit with 2 when the archive is not there or another one would be made"},
-			&cli.BoolFlag{Name: "dependency-update", Destination: &o.updateDependency, Aliases: []string{"u"}, Usage: "bring the dependencies up to date first"},
+			&cli.StringFlag{Name: "version", Destination: &o.Version, Usage: "`VERSION` instead of Chart.yaml's"},
+			&cli.StringFlag{Name: "app-version", Destination: &o.AppVersion, Usage: "`VERSION` instead of Chart.yaml's appVersion"},
+			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; created if missing", Value: "."},
+			&cli.BoolFlag{Name: "check", Destination: &o.check, Usage: "write nothing; exit with 2 if the archive is missing or would be different"},
+			&cli.BoolFlag{Name: "dependency-update", Destination: &o.updateDependency, Aliases: []string{"u"}, Usage: "update the dependencies first"},
 		}, o.sign.flags(&o.bring.verify), o.bring.flags(&p.paths)),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error { return p.pack(ctx, &o, args) })),
 	}
@@ -49,7 +49,7 @@ func (p *program) packageCommand() *cli.Command {
 
 func (p *program) pack(ctx context.Context, o *packageFlags, args []string) error {
 	if o.check && o.updateDependency {
-		return usage("--check writes nothing, and --dependency-update does: choose one")
+		return usage("--check writes nothing, but --dependency-update does: choose one")
 	}
 	key, err := p.signingKey(o)
 	if err != nil {
@@ -120,7 +120,7 @@ func (a packed) write(file string, key *signature.Key) error {
 // requested.
 func (p *program) packed(ctx context.Context, o *packageFlags, folder string) (packed, error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
-		return packed{}, usage("%s is no folder", folder)
+		return packed{}, usage("%s is not a folder", folder)
 	}
 	if o.updateDependency {
 		if err := p.updateDependencies(ctx, &o.bring.fetchFlags, folder); err != nil {
@@ -163,12 +163,12 @@ func (p *program) compare(file string, data []byte) (bool, error) {
 	there, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fmt.Fprintf(p.streams.Out, "%s is not there\n", file)
+		fmt.Fprintf(p.streams.Out, "%s does not exist\n", file)
 		return false, nil
 	case err != nil:
 		return false, err
 	case !bytes.Equal(there, data):
-		fmt.Fprintf(p.streams.Out, "%s is not what would be made now\n", file)
+		fmt.Fprintf(p.streams.Out, "%s is not what would be packaged now\n", file)
 		return false, nil
 	}
 	return true, nil

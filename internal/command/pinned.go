@@ -11,7 +11,7 @@ import (
 )
 
 func pinnedFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "pinned", Destination: to, Usage: "with FILE: do not ask whether the chart's reference still means what was planned", Category: chartCategory}
+	return &cli.BoolFlag{Name: "pinned", Destination: to, Usage: "with FILE: do not check that the chart reference still means what was planned", Category: chartCategory}
 }
 
 // movedError is a StaleError: the reference of the plan's chart now resolves to another chart.
@@ -27,7 +27,7 @@ func (p *program) unmoved(ctx context.Context, fetch *fetchFlags, saved *plan.Pl
 	case from == nil || from.Fixed:
 		return nil
 	case fetch.offline:
-		fmt.Fprintf(p.streams.Err, "Offline: nobody is asked whether %s is still %s.\n", from.URL, from.Digest)
+		fmt.Fprintf(p.streams.Err, "Offline: not checked whether %s is still %s.\n", from.URL, from.Digest)
 		return nil
 	}
 	s, err := p.sources(fetch)

@@ -20,7 +20,7 @@ func (p *program) planCommand() *cli.Command {
 	var o chartPlanFlags
 	return &cli.Command{
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
-		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1. A release\nthat is called as one of the commands below is: plan -- many CHART.",
+		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1. For a\nrelease named like one of the commands below: plan -- many CHART.",
 			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan web ./chart --against 3\nkubectl release plan web ./chart --offline --against ../base/chart -o markdown\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
 		Flags: joined(o.files.saving(), o.files.opening(), o.show.flags(&p.showSecrets), o.planning(&p.paths)),
 		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error {
@@ -70,7 +70,7 @@ func (p *program) planShowCommand() *cli.Command {
 	var files planFileFlags
 	return &cli.Command{
 		Name: "show", Usage: "show a saved plan or set of plans", ArgsUsage: "FILE",
-		Description: describe("Shows a plan that --out saved, or a set of plan many, in every form of output. No cluster is\nneeded.",
+		Description: describe("Shows a plan that --out saved, or a set that plan many saved, in any output format. No\ncluster is needed.",
 			"kubectl release plan show web.plan\nkubectl release plan show web.plan -o html > web.html\nkubectl release plan show web.plan.age --identity key.txt"),
 		Flags: joined(o.flags(&p.showSecrets), files.opening()),
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error {
@@ -224,7 +224,7 @@ func (p *program) planUninstall(ctx context.Context, s *session, o *planningFlag
 	switch options.Cascade {
 	case "", "background", "foreground", "orphan":
 	default:
-		return nil, usage("--cascade=%s: it is background, foreground or orphan", options.Cascade)
+		return nil, usage("--cascade=%s: must be background, foreground or orphan", options.Cascade)
 	}
 	return s.engine.PlanUninstall(ctx, s.key(name), options)
 }
@@ -240,7 +240,7 @@ func revisionArgument(args []string) (int, error) {
 	}
 	revision, err := strconv.Atoi(args[0])
 	if err != nil || revision < 0 {
-		return 0, usage("%q is no revision number", args[0])
+		return 0, usage("%q is not a revision number", args[0])
 	}
 	return revision, nil
 }

@@ -20,8 +20,8 @@ func (p *program) planCheckCommand() *cli.Command {
 	var fetch fetchFlags
 	var pinned bool
 	return &cli.Command{
-		Name: "check", Usage: "say whether a saved plan still holds", ArgsUsage: "FILE",
-		Description: describe("Looks at the cluster as apply does before it writes, and writes nothing: exit 0 when\nthe plan would be applied, 4 when it is stale or not the one that was approved.\nNo template is rendered. For merge queues and schedules.",
+		Name: "check", Usage: "check whether a saved plan still holds", ArgsUsage: "FILE",
+		Description: describe("Checks the cluster as apply does before it writes, but writes nothing: exit 0 if the plan\nwould be applied, 4 if it is stale or not the one that was approved. No template is\nrendered. For merge queues and scheduled jobs.",
 			"kubectl release plan check web.plan\nkubectl release plan check web.plan --max-age 24h --allowed-signers allowed_signers"),
 		Flags: joined(files.opening(), approval.flags(), o.options.guarding(), []cli.Flag{pinnedFlag(&pinned), fetch.offlineFlag(), fetch.access.plainHTTPFlag()}, fetch.access.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
@@ -49,7 +49,7 @@ func (p *program) planStatementCommand() *cli.Command {
 	var files planFileFlags
 	var approval approvalFlags
 	return &cli.Command{
-		Name: "statement", Usage: "print what can be attested of a saved plan", ArgsUsage: "FILE",
+		Name: "statement", Usage: "print what can be attested about a saved plan", ArgsUsage: "FILE",
 		Description: describe("Prints an in-toto statement (https://in-toto.io/Statement/v1) about the plan's digest:\nwhat it is for, its effect's digest, risks, chart, commit and job. No cluster is needed.",
 			"kubectl release plan statement web.plan > web.statement\nkubectl release plan statement web.plan --allowed-signers allowed_signers"),
 		Flags: joined(files.opening(), approval.flags()),

@@ -25,9 +25,9 @@ type setFlags struct {
 
 func (o *setFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "environment", Destination: &o.environment, Aliases: []string{"e"}, Usage: "`ENVIRONMENT` of a helmfile; of a releases.yaml, the releases of this cluster", Category: setCategory},
-		&cli.StringSliceFlag{Name: "selector", Destination: &o.selectors, Aliases: []string{"l"}, Usage: "only releases that fit `KEY=VALUE` or KEY!=VALUE, several separated by commas: labels, name, namespace, cluster, chart (repeatable: one of them has to fit)", Category: setCategory},
-		&cli.StringSliceFlag{Name: "env", Destination: &o.env, Usage: "a helmfile may read the environment variable `NAME` (repeatable)", Category: setCategory},
+		&cli.StringFlag{Name: "environment", Destination: &o.environment, Aliases: []string{"e"}, Usage: "`ENVIRONMENT` of a helmfile; for a releases.yaml, only the releases of this cluster", Category: setCategory},
+		&cli.StringSliceFlag{Name: "selector", Destination: &o.selectors, Aliases: []string{"l"}, Usage: "only releases that match `KEY=VALUE` or KEY!=VALUE, several separated by commas: labels, name, namespace, cluster, chart (repeatable: one of them has to match)", Category: setCategory},
+		&cli.StringSliceFlag{Name: "env", Destination: &o.env, Usage: "let a helmfile read the environment variable `NAME` (repeatable)", Category: setCategory},
 	}
 }
 
@@ -53,29 +53,29 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: setCategory}
 	}
 	return joined(o.set.flags(), o.flux.flags(), []cli.Flag{
-		&cli.StringFlag{Name: "changed-since", Destination: &o.since, Aliases: []string{"against-ref"}, Usage: "plan what differs from where HEAD has parted from `REF`", Category: setCategory},
+		&cli.StringFlag{Name: "changed-since", Destination: &o.since, Aliases: []string{"against-ref"}, Usage: "plan what has changed since HEAD branched off from `REF`", Category: setCategory},
 		&cli.StringFlag{Name: "base-dir", Destination: &o.baseDir, Usage: "plan what differs from the files in `DIR`: the folder of FILE, or its whole repository, as it was", Category: setCategory},
-		toggle("all", &o.all, "plan what is not touched, too"),
-		toggle("prune", &o.prune, "plan to uninstall what has left the set"),
-		toggle("print-set", &o.printSet, "print the releases that are declared, as a releases.yaml, and plan nothing"),
+		toggle("all", &o.all, "plan what has not changed, too"),
+		toggle("prune", &o.prune, "plan to uninstall what was removed from the set"),
+		toggle("print-set", &o.printSet, "print the declared releases as a releases.yaml, and plan nothing"),
 		toggle("list-charts", &o.listCharts, "list the charts that have to be fetched, and plan nothing"),
-		&cli.IntFlag{Name: "jobs", Destination: &o.jobs, Usage: "how many releases are planned side by side", Value: 4, Category: setCategory},
+		&cli.IntFlag{Name: "jobs", Destination: &o.jobs, Usage: "how many releases to plan in parallel", Value: 4, Category: setCategory},
 		&cli.StringFlag{Name: "out", Destination: &o.files.out, Usage: "save the plans and their set in the folder `DIR`, for apply many; they hold secrets", Category: savingCategory},
-		&cli.StringFlag{Name: "out-file", Destination: &o.outFile, Usage: "like --out, all in one `FILE`, a tar archive of that folder", Category: savingCategory},
-		&cli.BoolFlag{Name: "offline", Destination: &o.fetch.offline, Usage: "ask no cluster for anything, and fetch nothing; needs --changed-since or --base-dir", Category: setCategory},
+		&cli.StringFlag{Name: "out-file", Destination: &o.outFile, Usage: "like --out, but all in one `FILE`, a tar archive of that folder", Category: savingCategory},
+		&cli.BoolFlag{Name: "offline", Destination: &o.fetch.offline, Usage: "contact no cluster and fetch nothing; needs --changed-since or --base-dir", Category: setCategory},
 		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
-		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "owner of the fields that are written", Value: fieldManager, Category: applyCategory},
+		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "field manager of the fields that are written", Value: fieldManager, Category: applyCategory},
 		o.fetch.access.plainHTTPFlag(), o.fetch.mismatchFlag("its repository's index promises"),
 		o.files.signFlag("DIR/set.json"),
-	}, o.files.sealing(), o.show.flags(&p.showSecrets), o.options.guarding(), o.capable.flags("without a cluster: the Kubernetes `VERSION` that templates see, where the set does not say"),
+	}, o.files.sealing(), o.show.flags(&p.showSecrets), o.options.guarding(), o.capable.flags("without a cluster: the Kubernetes `VERSION` that templates see, if the set does not say"),
 		o.fetch.verify.flags(), o.fetch.access.flags(), p.paths.flags())
 }
 
 func (p *program) planManyCommand() *cli.Command {
 	var o manyFlags
 	return &cli.Command{
-		Name: "many", Usage: "show what becomes of many releases, declared in files", ArgsUsage: "FILE…",
-		Description: describe("Plans the releases that FILE declares (see docs/pull-requests.md), side by side: a set of\nours, a helmfile, or objects of Flux and Argo CD (see docs/flux.md), whose FILE may be a\nfolder, or - for the standard input. With\n--changed-since or --base-dir only those are planned that a change touches: whose chart,\nvalues or options have another content than before. One that can't be planned is told,\nand the others are planned all the same.",
+		Name: "many", Usage: "plan many releases that are declared in files", ArgsUsage: "FILE…",
+		Description: describe("Plans the releases that FILE declares, in parallel: a releases.yaml (see\ndocs/pull-requests.md), a helmfile, or objects of Flux and Argo CD (see docs/flux.md), for\nwhich FILE may be a folder, or - for standard input. With --changed-since or --base-dir,\nonly releases are planned whose chart, values or options have changed. A release that can't\nbe planned is reported; the others are still planned.",
 			"kubectl release plan many releases.yaml --changed-since main\nkubectl release plan many releases.yaml --changed-since main --offline -o markdown\nkubectl release plan many releases.yaml -l tier=front --out plans\nkubectl release plan many releases.yaml --all --detailed-exitcode"),
 		Flags: o.flags(p),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
@@ -93,7 +93,7 @@ func (p *program) calledMany(args []string) error {
 	if len(args) != 1 || !isChart(args[0]) {
 		return nil
 	}
-	return usage("%s is a chart, which %q takes none of; for a release called many: %s", args[0], strings.Join(p.commandLine.path, " "), p.command(p.commandLine.path[0], "--", "many", args[0]))
+	return usage("%s is a chart, which %q does not take; for a release named many: %s", args[0], strings.Join(p.commandLine.path, " "), p.command(p.commandLine.path[0], "--", "many", args[0]))
 }
 
 // variables returns the environment variables with the given names; those that are not set are
@@ -117,11 +117,11 @@ func (o *manyFlags) check() error {
 	case o.outFile != "" && o.files.out != "":
 		return usage("--out and --out-file both say where to save: give one of them")
 	case o.fetch.offline && o.files.out+o.outFile != "":
-		return usage("--out goes with a cluster: what --offline plans can't be applied")
+		return usage("--out needs a cluster: what --offline plans can't be applied")
 	case o.prune && !compares:
-		return usage("--prune needs --changed-since or --base-dir, by which it is known what has left the set")
+		return usage("--prune needs --changed-since or --base-dir, to know what was removed from the set")
 	case o.show.output != "md" && !slices.Contains(setOutputs, o.show.output):
-		return usage("-o %s: it is %s", o.show.output, oneOf(setOutputs))
+		return usage("-o %s: must be %s", o.show.output, oneOf(setOutputs))
 	}
 	saving := o.files
 	saving.out += o.outFile
@@ -132,9 +132,9 @@ func (o *manyFlags) check() error {
 func (o *manyFlags) checkInput() error {
 	switch {
 	case o.flux.kustomizations:
-		return usage("--flux takes folders: what comes from the standard input is built already")
+		return usage("--flux takes folders: what comes from standard input is already built")
 	case o.since != "" || o.baseDir != "" && o.baseDir != os.DevNull:
-		return usage("what comes from the standard input has no earlier version to compare with: plan it with a cluster, or with --base-dir /dev/null")
+		return usage("what comes from standard input has no earlier version to compare with: plan it with a cluster, or with --base-dir /dev/null")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (p *program) planSigner(file string) (ssh.Signer, error) {
 		return key, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--sign %s: it is no private key of SSH: %w", file, err)
+		return nil, fmt.Errorf("--sign %s: not an SSH private key: %w", file, err)
 	}
 	return key, nil
 }
@@ -115,7 +115,7 @@ func (o *signerFlags) signed(file string, read func(name string) ([]byte, error)
 		return fmt.Errorf("%s.statement: %w", file, err)
 	}
 	if about != digest {
-		return fmt.Errorf("the signature %s.sig is about something else: %s has the digest %s, and %s is signed", file, file, digest, about)
+		return fmt.Errorf("the signature %s.sig is about something else: %s has the digest %s, but %s is signed", file, file, digest, about)
 	}
 	return nil
 }

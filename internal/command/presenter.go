@@ -61,7 +61,7 @@ func (p *program) presented(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
 		s := newStream(p, &o.show)
 		p.presenter = s
 		if c.Command.Name == "install" || c.Command.Name == "upgrade" {
-			p.noteOnce("events", "-o json prints an event a line, and Helm prints the release; that is .summary.record of the last line (docs/events.md)")
+			p.noteOnce("events", "-o json prints one event per line, while Helm prints the release, which is .summary.record of the last line (docs/events.md)")
 		}
 		s.begin()
 		err := action(c)

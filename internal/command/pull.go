@@ -25,12 +25,12 @@ func (p *program) pullCommand() *cli.Command {
 	var o pullFlags
 	return &cli.Command{
 		Name: "pull", Aliases: []string{"fetch"}, Usage: "fetch charts into files", ArgsUsage: "CHART...",
-		Description: describe("Fetches charts from where they live, as archives or unpacked. What is in the cache is\nnot fetched again.", "kubectl release pull stable/web --version '^1'\nkubectl release pull https://charts.example.com/web-1.4.2.tgz --untar\nkubectl release pull oci://ghcr.io/acme/charts/web --version 1.4.2"),
+		Description: describe("Fetches charts from their sources, as archives or unpacked. Charts in the cache are not\nfetched again.", "kubectl release pull stable/web --version '^1'\nkubectl release pull https://charts.example.com/web-1.4.2.tgz --untar\nkubectl release pull oci://ghcr.io/acme/charts/web --version 1.4.2"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives, which has to be there", Value: "."},
-			&cli.BoolFlag{Name: "untar", Destination: &o.untar, Usage: "unpack each chart into a folder of its name"},
-			&cli.BoolFlag{Name: "prov", Destination: &o.prov, Usage: "write the provenance file beside the archive, too, unverified"},
-			&cli.StringFlag{Name: "untardir", Destination: &o.untarDir, Usage: "with --untar: `FOLDER` for these folders, below that of --destination", Value: "."},
+			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it must exist", Value: "."},
+			&cli.BoolFlag{Name: "untar", Destination: &o.untar, Usage: "unpack each chart into a folder named after it"},
+			&cli.BoolFlag{Name: "prov", Destination: &o.prov, Usage: "also write the provenance file beside the archive, unverified"},
+			&cli.StringFlag{Name: "untardir", Destination: &o.untarDir, Usage: "with --untar: `FOLDER` for the unpacked charts, below that of --destination", Value: "."},
 		}, o.chart.flags(&p.paths)),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
 			for _, name := range args {
@@ -76,7 +76,7 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 	file := filepath.Join(at, fetched.FileName())
 	for suffix, data := range fetched.Evidence {
 		if err := outputfile.Write(file+suffix, data, 0o644); err != nil {
-			return fmt.Errorf("write what it is signed with: %w", err)
+			return fmt.Errorf("write its signature: %w", err)
 		}
 	}
 	if err := outputfile.Write(file, fetched.Data, 0o644); err != nil {
@@ -94,7 +94,7 @@ func unpack(l located, dir string) error {
 	}
 	at := filepath.Join(dir, loaded.Name())
 	if _, err := os.Lstat(at); err == nil {
-		return fmt.Errorf("unpack %s: %s is there already", l.name, at)
+		return fmt.Errorf("unpack %s: %s already exists", l.name, at)
 	}
 	if err := writeFolder(loaded.Raw, at); err != nil {
 		return fmt.Errorf("unpack %s: %w", l.name, err)

@@ -27,10 +27,10 @@ type pushFlags struct {
 func (p *program) pushCommand() *cli.Command {
 	var o pushFlags
 	return &cli.Command{
-		Name: "push", Usage: "put charts into a registry", ArgsUsage: "CHART.tgz... oci://HOST/PATH",
-		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag that has other content\nstays as it is, unless --force is given. Signatures beside an archive go\nwith it: its .prov, and what pull and chart bundle have written of cosign's.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
+		Name: "push", Usage: "push charts to a registry", ArgsUsage: "CHART.tgz... oci://HOST/PATH",
+		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag with different content\nis not overwritten unless --force is given. Signatures beside an archive are pushed with\nit: its .prov, and cosign signatures that pull or chart bundle wrote.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
 		Flags: joined([]cli.Flag{
-			&cli.BoolFlag{Name: "force", Destination: &o.force, Usage: "put it in the place of other content of that version"},
+			&cli.BoolFlag{Name: "force", Destination: &o.force, Usage: "overwrite different content of that version"},
 			o.flag(), o.access.plainHTTPFlag(),
 		}, o.access.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(2, 1000, func(ctx context.Context, args []string) error { return p.push(ctx, &o, args) })),
@@ -44,7 +44,7 @@ func (p *program) push(ctx context.Context, o *pushFlags, args []string) error {
 	}
 	to := args[len(args)-1]
 	if !resolve.IsRegistry(to) {
-		return usage("%s is no registry: it begins with %s", to, resolve.Scheme)
+		return usage("%s is not a registry: it must begin with %s", to, resolve.Scheme)
 	}
 	s, err := p.registry(&o.access)
 	if err != nil {
@@ -109,7 +109,7 @@ func sourceDate() (time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || seconds < 0 {
-		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH=%s is no number of seconds since 1970", text)
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH=%s is not a number of seconds since 1970", text)
 	}
 	return time.Unix(seconds, 0).UTC(), nil
 }

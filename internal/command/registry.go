@@ -15,7 +15,7 @@ import (
 func (p *program) registryCommand() *cli.Command {
 	return &cli.Command{
 		Name: "registry", Usage: "log in to registries, and out of them", ArgsUsage: "login|logout",
-		Description: describe("Keeps the credentials of registries, in Helm's file or in the helper that it names.\nThose of Docker and Podman are read, too.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
+		Description: describe("Manages credentials for registries, in Helm's file or in the helper that it names.\nThose of Docker and Podman are read, too.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.registryLoginCommand(), p.registryLogoutCommand()},
 	}
@@ -34,12 +34,12 @@ func (p *program) registryLoginCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "login", Usage: "log in to a registry", ArgsUsage: "HOST",
-		Description: describe("Asks the registry whether it takes the user name and password, and keeps them. Without a\nuser name the password is a token. What flags say of the registry's certificate, or of TLS, is\nkept, too, for every later command that speaks to it.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
+		Description: describe("Checks the user name and password with the registry, and stores them. Without a user name,\nthe password is a token. Flags about the registry's certificate or TLS are stored, too, for\nevery later command that connects to it.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
 		Flags: joined([]cli.Flag{
-			text("username", &o.Username, "user name", "u"), text("password", &o.Password, "password, or a token; --password-stdin shows it to nobody", "p"),
+			text("username", &o.Username, "user name", "u"), text("password", &o.Password, "password or token; --password-stdin does not expose it", "p"),
 			passwordStdinFlag(&o.passwordFromStdin),
 			&cli.BoolFlag{Name: "insecure", Destination: &o.Insecure, Usage: "do not check the registry's certificate"},
-			o.plainHTTPFlag(), text("cert-file", &o.CertFile, "client certificate `FILE`"), text("key-file", &o.KeyFile, "`FILE` with its key"), text("ca-file", &o.CAFile, "`FILE` of certificate authorities"),
+			o.plainHTTPFlag(), text("cert-file", &o.CertFile, "client certificate `FILE`"), text("key-file", &o.KeyFile, "client key `FILE`"), text("ca-file", &o.CAFile, "`FILE` of certificate authorities"),
 		}, p.paths.flags()),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error { return p.registryLogin(ctx, &o, args[0]) })),
 	}
@@ -47,7 +47,7 @@ func (p *program) registryLoginCommand() *cli.Command {
 
 func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string) error {
 	if strings.Contains(host, "/") {
-		return usage("%q is no registry: give its host and port alone", host)
+		return usage("%q is not a registry: give only its host and port", host)
 	}
 	access := o.accessFlags
 	access.Username, access.Password = "", "" // these are read below
@@ -65,7 +65,7 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 	}
 	fmt.Fprintln(p.streams.Err, "Login Succeeded")
 	if kept != (resolve.Server{}) {
-		fmt.Fprintf(p.streams.Err, "Remembered for every command that speaks to %s, until logout: %s\n", host, kept)
+		fmt.Fprintf(p.streams.Err, "Remembered for every command that connects to %s, until logout: %s\n", host, kept)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (p *program) userAndPassword(o *loginFlags) (user, password string, err err
 	user = o.Username
 	if user == "" && o.Password == "" && !o.passwordFromStdin {
 		if !isTerminal(p.raw.In) {
-			return "", "", errors.New("nobody is there to be asked: add --username and --password-stdin")
+			return "", "", errors.New("there is no terminal to ask on: use --username and --password-stdin")
 		}
 		fmt.Fprint(p.streams.Err, "Username: ")
 		if user, err = bufio.NewReader(p.streams.In).ReadString('\n'); err != nil {
@@ -96,8 +96,8 @@ func (p *program) userAndPassword(o *loginFlags) (user, password string, err err
 
 func (p *program) registryLogoutCommand() *cli.Command {
 	return &cli.Command{
-		Name: "logout", Usage: "forget the credentials of a registry", ArgsUsage: "HOST",
-		Description: describe("Forgets what login has kept.", "kubectl release registry logout ghcr.io"),
+		Name: "logout", Usage: "remove the credentials of a registry", ArgsUsage: "HOST",
+		Description: describe("Removes what login has stored.", "kubectl release registry logout ghcr.io"),
 		Flags:       p.paths.flags(),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
 			s, err := p.repositories()

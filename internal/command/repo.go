@@ -17,8 +17,8 @@ import (
 
 func (p *program) repoCommand() *cli.Command {
 	return &cli.Command{
-		Name: "repo", Usage: "add, update, list and remove chart repositories, and make indexes", ArgsUsage: "add|update|list|remove|index",
-		Description: describe("Keeps the list of chart repositories and their indexes, in Helm's files.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo update"),
+		Name: "repo", Usage: "add, update, list and remove chart repositories, and create indexes", ArgsUsage: "add|update|list|remove|index",
+		Description: describe("Manages the list of chart repositories and their indexes, in Helm's files.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo update"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{p.repoAddCommand(), p.repoUpdateCommand(), p.repoListCommand(), p.repoRemoveCommand(), p.repoIndexCommand()},
 	}
@@ -39,11 +39,11 @@ func (p *program) repoAddCommand() *cli.Command {
 	var o repoAddFlags
 	return &cli.Command{
 		Name: "add", Usage: "add a chart repository", ArgsUsage: "NAME URL",
-		Description: describe("Fetches the index of the repository at URL and remembers the repository as NAME. A\nrepository that is known in the same words is left alone.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo add private https://charts.example.com --username ci --password-stdin"),
+		Description: describe("Fetches the index of the repository at URL and adds the repository as NAME. A\nrepository that exists with the same configuration is left alone.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo add private https://charts.example.com --username ci --password-stdin"),
 		Flags: joined([]cli.Flag{
-			&cli.BoolFlag{Name: "force-update", Destination: &o.forceUpdate, Usage: "put it in the place of another repository of that name"},
+			&cli.BoolFlag{Name: "force-update", Destination: &o.forceUpdate, Usage: "replace an existing repository of that name"},
 			passwordStdinFlag(&o.passwordFromStdin),
-			&cli.BoolFlag{Name: "allow-deprecated-repos", Destination: &o.deprecatedAllowed, Usage: "take the repositories of Helm 2, too, which are gone"},
+			&cli.BoolFlag{Name: "allow-deprecated-repos", Destination: &o.deprecatedAllowed, Usage: "allow the repositories of Helm 2, too, which are gone"},
 			timeoutFlag(&o.timeout),
 		}, o.access.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error { return p.repoAdd(ctx, &o, args[0], args[1]) })),
@@ -88,7 +88,7 @@ func (p *program) repoAdd(ctx context.Context, o *repoAddFlags, name, url string
 // those that no longer exist is Helm's (Helm 4.3.1, pkg/cmd/repo_add.go, deprecatedRepos).
 func usableRepository(entry resolve.Repository, gone bool) error {
 	if resolve.IsRegistry(entry.URL) {
-		return usage("%s is a registry, which has no index to add: charts of it are named as they are, %s/NAME", entry.URL, strings.TrimSuffix(entry.URL, "/"))
+		return usage("%s is a registry, which has no index to add: name its charts directly, %s/NAME", entry.URL, strings.TrimSuffix(entry.URL, "/"))
 	}
 	for _, name := range []string{"stable", "incubator"} {
 		if !gone && resolve.SameURL(entry.URL, "https://kubernetes-charts.storage.googleapis.com") && name == "stable" ||
@@ -104,7 +104,7 @@ func (p *program) password(user, given string, fromStdin bool) (string, error) {
 	switch {
 	case fromStdin:
 		if given != "" {
-			return "", usage("--password and --password-stdin are two ways to give a password: choose one")
+			return "", usage("--password and --password-stdin can't be combined")
 		}
 		data, err := io.ReadAll(io.LimitReader(p.streams.In, maxInputBytes))
 		if err != nil {
@@ -114,7 +114,7 @@ func (p *program) password(user, given string, fromStdin bool) (string, error) {
 	case user == "" || given != "":
 		return given, nil
 	case !isTerminal(p.raw.In):
-		return "", errors.New("user " + user + " needs a password, and nobody is there to be asked: add --password-stdin")
+		return "", errors.New("user " + user + " needs a password, and there is no terminal to ask on: use --password-stdin")
 	}
 	return p.typed("Password")
 }
@@ -123,8 +123,8 @@ func (p *program) repoUpdateCommand() *cli.Command {
 	var o outputFlags
 	var timeout time.Duration
 	return &cli.Command{
-		Name: "update", Aliases: []string{"up"}, Usage: "fetch what is new in repositories", ArgsUsage: "[NAME...]",
-		Description: describe("Fetches the indexes of all repositories, or of those that are named, where they have\nchanged. Exits with 1 when one could not be fetched; the others are up to date then.", "kubectl release repo update\nkubectl release repo update stable -o json"),
+		Name: "update", Aliases: []string{"up"}, Usage: "update the indexes of chart repositories", ArgsUsage: "[NAME...]",
+		Description: describe("Fetches the indexes of all repositories, or of those that are named, if they have\nchanged. Exits with 1 if one could not be fetched; the others are still updated.", "kubectl release repo update\nkubectl release repo update stable -o json"),
 		Flags:       joined([]cli.Flag{timeoutFlag(&timeout), o.flag()}, p.paths.flags()),
 		Action: p.readOnly(takes(0, math.MaxInt, func(ctx context.Context, args []string) error {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -217,7 +217,7 @@ func (p *program) repoListCommand() *cli.Command {
 	var noHeaders bool
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list the chart repositories",
-		Description: describe("Lists the repositories that are known.", "kubectl release repo list -o json"),
+		Description: describe("Lists the configured repositories.", "kubectl release repo list -o json"),
 		Flags:       joined([]cli.Flag{o.flag(), noHeadersFlag(&noHeaders)}, p.paths.flags()),
 		Action:      p.readOnly(takes(0, 0, func(context.Context, []string) error { return p.repoList(&o, noHeaders) })),
 	}
@@ -255,8 +255,8 @@ func (p *program) repoList(o *outputFlags, noHeaders bool) error {
 
 func (p *program) repoRemoveCommand() *cli.Command {
 	return &cli.Command{
-		Name: "remove", Aliases: []string{"rm"}, Usage: "forget chart repositories", ArgsUsage: "NAME...",
-		Description: describe("Forgets repositories, and their cached indexes.", "kubectl release repo remove stable"),
+		Name: "remove", Aliases: []string{"rm"}, Usage: "remove chart repositories", ArgsUsage: "NAME...",
+		Description: describe("Removes repositories and their cached indexes.", "kubectl release repo remove stable"),
 		Flags:       p.paths.flags(),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
 			s, err := p.repositories()

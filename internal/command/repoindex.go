@@ -32,12 +32,12 @@ type repoIndexFlags struct {
 func (p *program) repoIndexCommand() *cli.Command {
 	var o repoIndexFlags
 	return &cli.Command{
-		Name: "index", Usage: "make the index of a folder of charts", ArgsUsage: "FOLDER",
-		Description: describe("Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive\nthat the index has already keeps its time, so that the same archives make the same index; one\nwhose size and time of change are those of the last run is not read again.", "kubectl release repo index dist --url https://charts.example.com\nkubectl release repo index dist --merge published/index.yaml --prune 10"),
+		Name: "index", Usage: "create the index of a folder of charts", ArgsUsage: "FOLDER",
+		Description: describe("Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive\nthat is already in the index keeps its time, so that the same archives make the same index;\none whose size and modification time are those of the last run is not read again.", "kubectl release repo index dist --url https://charts.example.com\nkubectl release repo index dist --merge published/index.yaml --prune 10"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Destination: &o.url, Usage: "`URL` of the repository; without it the archives' URLs are relative"},
-			&cli.StringFlag{Name: "merge", Destination: &o.merge, Usage: "index `FILE` whose charts are taken over; those of FOLDER come first"},
-			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "write JSON, which is YAML, too"},
+			&cli.StringFlag{Name: "merge", Destination: &o.merge, Usage: "index `FILE` whose charts are merged in; those of FOLDER take precedence"},
+			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "write JSON, which is also YAML"},
 			&cli.IntFlag{Name: "prune", Destination: &o.prune, Usage: "keep the newest `N` versions of each chart; 0 keeps all. Archives stay where they are"},
 		},
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error { return p.repoIndex(&o, args[0]) })),
@@ -49,7 +49,7 @@ func (p *program) repoIndex(o *repoIndexFlags, folder string) error {
 	if info, err := os.Stat(folder); err != nil {
 		return err
 	} else if !info.IsDir() {
-		return usage("%s is no folder", folder)
+		return usage("%s is not a folder", folder)
 	}
 	if o.prune < 0 {
 		return usage("--prune %d: the number of versions to keep can't be negative", o.prune)
@@ -57,7 +57,7 @@ func (p *program) repoIndex(o *repoIndexFlags, folder string) error {
 	file := filepath.Join(folder, indexFile)
 	before, err := readIndexFile(file)
 	if err != nil {
-		p.warn(fmt.Sprintf("%s is made anew: %v", file, err))
+		p.warn(fmt.Sprintf("%s is rebuilt: %v", file, err))
 	}
 	archives, err := p.archivesIn(folder, before != nil, now)
 	if err != nil {

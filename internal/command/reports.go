@@ -21,10 +21,10 @@ func (o *showFlags) wantedReports() ([]formatted, error) {
 	for _, text := range o.reports.Value() {
 		format, file, found := strings.Cut(text, "=")
 		if !found || file == "" {
-			return nil, usage("--report %s: it is FORMAT=FILE, such as sarif=plan.sarif", text)
+			return nil, usage("--report %s: must be FORMAT=FILE, such as sarif=plan.sarif", text)
 		}
 		if !slices.Contains(planOutputs, format) {
-			return nil, usage("--report %s: the format is %s", text, oneOf(planOutputs))
+			return nil, usage("--report %s: the format must be %s", text, oneOf(planOutputs))
 		}
 		out = append(out, formatted{format, file})
 	}
@@ -66,7 +66,7 @@ func (o *showFlags) writeReports(out io.Writer, print func(format string, w io.W
 func (o *sourceFlags) checkUntrusted() error {
 	for flag, given := range map[string]bool{"post-renderer": o.render.postRenderer != "", "enable-dns": o.render.DNS, outsideLinks: o.chart.load.OutsideLinks} {
 		if given && o.render.untrusted {
-			return usage("--%s does not go with --untrusted", flag)
+			return usage("--%s can't be combined with --untrusted", flag)
 		}
 	}
 	return nil

@@ -146,7 +146,7 @@ func TestApplyAsks(t *testing.T) {
 	d := atDesk(t)
 	for _, line := range []string{"apply web ./web", "apply web ./web -o json"} {
 		a := d.types(line)
-		if a.code != exitError || !strings.Contains(a.err, "Error: not applied; nothing was written: nobody is there to be asked; --yes goes on without a question\n") {
+		if a.code != exitError || !strings.Contains(a.err, "Error: not applied; nothing was written: there is no terminal to ask on; use --yes to go ahead without confirmation\n") {
 			t.Errorf("%s: exit code %d\n%s", line, a.code, a.err)
 		}
 	}
@@ -304,33 +304,33 @@ func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 func TestMistakesAreTold(t *testing.T) {
 	d := atDesk(t)
 	for line, want := range map[string]string{
-		"status web":                         "Error: there is no release web in namespace shop (release: not found)\nHint: kubectl release list --all-namespaces shows the releases that there are\n",
+		"status web":                         "Error: there is no release web in namespace shop (release: not found)\nHint: kubectl release list --all-namespaces lists the existing releases\n",
 		"upgrade web ./web":                  "Error: there is no release shop/web to upgrade (\"web\" has no deployed releases): install it, or add --install\n",
 		"uninstall web":                      "Error: there is no release web in namespace shop",
 		"status":                             "Error: an argument is missing: kubectl release status NAME\n",
 		"status a b":                         "Error: unexpected argument \"b\": kubectl release status NAME\n",
-		"status web -o xml":                  "Error: -o xml: it is text, json or yaml\n",
-		"install web ./web --wait=perhaps":   "Error: --wait=perhaps: it is true, false or hookOnly\n",
-		"template web ./web --wait=perhaps":  "Error: --wait=perhaps: it is true, false or hookOnly\n",
-		"template web ./web --timeout often": "Error: --timeout=often: it is a duration, such as 5m\n",
-		"template web ./web --server-side=x": "Error: --server-side=x: it is auto, true or false\n",
-		"install web ./web --timeout 5":      "Error: \"5\" is no value for flag --timeout: the unit is missing, as in 5s\n",
-		"install web ./web --dry-run=maybe":  "Error: --dry-run=maybe: it is none, client or server\n",
-		"install ./web --generate-name x":    "Error: give a NAME or have one made up, not both\n",
-		"install Web ./web":                  "Error: \"Web\" is no release name",
+		"status web -o xml":                  "Error: -o xml: must be text, json or yaml\n",
+		"install web ./web --wait=perhaps":   "Error: --wait=perhaps: must be true, false or hookOnly\n",
+		"template web ./web --wait=perhaps":  "Error: --wait=perhaps: must be true, false or hookOnly\n",
+		"template web ./web --timeout often": "Error: --timeout=often: must be a duration, such as 5m\n",
+		"template web ./web --server-side=x": "Error: --server-side=x: must be auto, true or false\n",
+		"install web ./web --timeout 5":      "Error: invalid value \"5\" for flag --timeout: the unit is missing, as in 5s\n",
+		"install web ./web --dry-run=maybe":  "Error: --dry-run=maybe: must be none, client or server\n",
+		"install ./web --generate-name x":    "Error: give a NAME or have one generated, not both\n",
+		"install Web ./web":                  "Error: \"Web\" is not a valid release name",
 		"plan web ./web --full --summary":    "Error: --full and --summary are opposites: give one of them\n",
-		"plan web ./web --spill x":           "Error: --spill goes with -o markdown\n",
-		"plan web ./web --encrypt":           "Error: --encrypt and --encrypt-to need --out: the file that is encrypted\n",
+		"plan web ./web --spill x":           "Error: --spill needs -o markdown\n",
+		"plan web ./web --encrypt":           "Error: --encrypt and --encrypt-to need --out: the file to encrypt\n",
 		"plan web ./web --offline":           "Error: --offline needs --against",
-		"plan web ./web --kube-version 1.30": "Error: --kube-version goes with --offline or --against-version",
+		"plan web ./web --kube-version 1.30": "Error: --kube-version needs --offline or --against-version",
 		"plan web ./web --verify-key=":       "Error: the flags for signatures: ",
-		"rollback web x":                     "Error: \"x\" is no revision number\n",
-		"uninstall web --cascade=sideways":   "Error: --cascade=sideways: it is background, foreground or orphan\n",
-		"test web --filter smoke":            "Error: --filter smoke: want name=NAME or !name=NAME\n",
-		"list --plan":                        "Error: --plan goes with --outdated\n",
+		"rollback web x":                     "Error: \"x\" is not a revision number\n",
+		"uninstall web --cascade=sideways":   "Error: --cascade=sideways: must be background, foreground or orphan\n",
+		"test web --filter smoke":            "Error: --filter smoke: must be name=NAME or !name=NAME\n",
+		"list --plan":                        "Error: --plan needs --outdated\n",
 		"apply web ./web --replan":           "Error: --replan is for a saved plan; a chart is planned now anyway\n",
-		"plan many ./web -n dev":             "Error: ./web is a chart, which \"plan many\" takes none of; for a release called many: kubectl release plan --namespace dev -- many ./web\n",
-		"apply many ./web":                   "Error: ./web is a chart, which \"apply many\" takes none of; for a release called many: kubectl release apply -- many ./web\n",
+		"plan many ./web -n dev":             "Error: ./web is a chart, which \"plan many\" does not take; for a release named many: kubectl release plan --namespace dev -- many ./web\n",
+		"apply many ./web":                   "Error: ./web is a chart, which \"apply many\" does not take; for a release named many: kubectl release apply -- many ./web\n",
 		"get nothing":                        "Error: unknown command \"nothing\": ",
 	} {
 		a := d.types(line)

@@ -32,34 +32,34 @@ type planFileFlags struct {
 func (o *planFileFlags) saving() []cli.Flag {
 	return append(o.sealing(), o.signFlag("FILE"),
 		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
-		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "with --out: the `COMMIT` that is planned, for --expect-commit; else what GITHUB_SHA or CI_COMMIT_SHA says", Category: savingCategory},
+		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "with --out: the `COMMIT` that is planned, for --expect-commit (default: GITHUB_SHA or CI_COMMIT_SHA)", Category: savingCategory},
 		o.effect.keyFlag(),
 	)
 }
 
 // signFlag is --sign for what --out saves; name is that file's name in the help.
 func (o *planFileFlags) signFlag(name string) cli.Flag {
-	return &cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested of it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory}
+	return &cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested about it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory}
 }
 
 // sealing returns the flags for saving that also apply to sets.
 func (o *planFileFlags) sealing() []cli.Flag {
 	return append(o.reader.flags(), []cli.Flag{
 		&cli.StringSliceFlag{Name: "encrypt-to", Destination: &o.encryptTo, Usage: "with --out: encrypt for this `RECIPIENT`, an age1… or SSH public key, or a file of these (repeatable)", Category: savingCategory},
-		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, that of --passphrase-file or one that is asked for", Category: savingCategory},
-		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 when there are changes, 3 when only the record would change", Category: planCategory},
+		&cli.BoolFlag{Name: "encrypt", Destination: &o.encrypt, Usage: "with --out: encrypt with a passphrase, from --passphrase-file or a prompt", Category: savingCategory},
+		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 if there are changes, 3 if only the record would change", Category: planCategory},
 		o.passphraseFlag(),
 	}...)
 }
 
 func (o *planFileFlags) passphraseFlag() cli.Flag {
-	return &cli.StringFlag{Name: "passphrase-file", Destination: &o.passphraseFile, Usage: "`FILE` with the passphrase that a saved plan is encrypted with, or is going to be", Category: savingCategory}
+	return &cli.StringFlag{Name: "passphrase-file", Destination: &o.passphraseFile, Usage: "`FILE` with the passphrase that encrypts or decrypts a saved plan", Category: savingCategory}
 }
 
 // opening returns the flags of commands that read saved plans.
 func (o *planFileFlags) opening() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "identity", Destination: &o.identities, Aliases: []string{"i"}, Usage: "`FILE` with the private key, of age or SSH, that opens an encrypted plan (repeatable)", Category: savingCategory},
+		&cli.StringSliceFlag{Name: "identity", Destination: &o.identities, Aliases: []string{"i"}, Usage: "`FILE` with the age or SSH private key that decrypts a saved plan (repeatable)", Category: savingCategory},
 		o.passphraseFlag(),
 	}
 }
@@ -69,9 +69,9 @@ func (o *planFileFlags) check() error {
 	recipients := o.encryptTo.Value()
 	switch {
 	case (o.reader.readOnly || o.reader.judged != "") && o.out != "":
-		return usage("--out goes without --read-only and --judge-as: a plan that estimates is for reading and can't be applied")
+		return usage("--out can't be combined with --read-only or --judge-as: a plan that estimates is for reading and can't be applied")
 	case (o.encrypt || len(recipients) > 0) && o.out == "":
-		return usage("--encrypt and --encrypt-to need --out: the file that is encrypted")
+		return usage("--encrypt and --encrypt-to need --out: the file to encrypt")
 	case (o.sign != "" || o.commit != "") && o.out == "":
 		return usage("--sign and --commit need --out: the file that they are about")
 	case o.encrypt && len(recipients) > 0:
@@ -132,9 +132,9 @@ func (p *program) newPassphrase(file string) (string, error) {
 	if err != nil || file != "" {
 		return first, err
 	}
-	again, err := p.passphrase(file, "The same once more")
+	again, err := p.passphrase(file, "Repeat the passphrase")
 	if err == nil && first != again {
-		err = errors.New("the two passphrases differ; nothing was saved")
+		err = errors.New("the passphrases do not match; nothing was saved")
 	}
 	return first, err
 }
@@ -166,7 +166,7 @@ func (p *program) passphrase(file, question string) (string, error) {
 func (p *program) typed(question string) (string, error) {
 	terminal, ok := p.streams.In.(*os.File)
 	if !ok || !isTerminal(p.raw.In) {
-		return "", errors.New("a passphrase is needed and nobody is there to be asked: add --passphrase-file")
+		return "", errors.New("a passphrase is required, and there is no terminal to ask on: use --passphrase-file")
 	}
 	fmt.Fprintf(p.streams.Err, "%s: ", question)
 	answer, err := term.ReadPassword(int(terminal.Fd()))

@@ -16,7 +16,7 @@ func (p *program) searchCommand() *cli.Command {
 	var access accessFlags
 	return &cli.Command{
 		Name: "search", Usage: "find charts, and their versions in a registry", ArgsUsage: "repo|hub|oci://HOST/PATH",
-		Description: describe("Finds charts in the indexes of the repositories that are known, or on a hub; or lists the\nversions of a chart in a registry, with --versions all of its tags.", "kubectl release search repo redis\nkubectl release search oci://ghcr.io/acme/charts/web --versions"),
+		Description: describe("Finds charts in the indexes of configured repositories or on a hub, or lists the versions\nof a chart in a registry; with --versions, all of its tags.", "kubectl release search repo redis\nkubectl release search oci://ghcr.io/acme/charts/web --versions"),
 		Flags:       joined(o.flags(), registryFlags(&access), p.paths.flags()),
 		Action: p.readOnly(func(c *cli.Context) error {
 			if resolve.IsRegistry(c.Args().First()) {
@@ -38,10 +38,10 @@ type searchRepoFlags struct {
 func (p *program) searchRepoCommand() *cli.Command {
 	var o searchRepoFlags
 	return &cli.Command{
-		Name: "repo", Usage: "find charts in the repositories that are known", ArgsUsage: "[WORD...]",
-		Description: describe("Looks for words in the names, descriptions and keywords of charts, in the indexes that repo\nupdate has fetched. Nobody is asked.", "kubectl release search repo redis\nkubectl release search repo stable/web --versions"),
+		Name: "repo", Usage: "find charts in configured repositories", ArgsUsage: "[WORD...]",
+		Description: describe("Searches the names, descriptions and keywords of charts, in the indexes that repo update has\nfetched. No server is contacted.", "kubectl release search repo redis\nkubectl release search repo stable/web --versions"),
 		Flags: joined([]cli.Flag{
-			&cli.BoolFlag{Name: "regexp", Destination: &o.regexp, Aliases: []string{"r"}, Usage: "the words are a regular expression"},
+			&cli.BoolFlag{Name: "regexp", Destination: &o.regexp, Aliases: []string{"r"}, Usage: "treat the words as a regular expression"},
 			widthFlag(&o.width, 50),
 		}, o.flags(), p.paths.flags()),
 		Action: p.readOnly(takes(0, math.MaxInt, func(_ context.Context, words []string) error { return p.searchRepo(&o, words) })),
@@ -49,7 +49,7 @@ func (p *program) searchRepoCommand() *cli.Command {
 }
 
 func widthFlag(to *int, width int) cli.Flag {
-	return &cli.IntFlag{Name: "max-col-width", Destination: to, Usage: "`WIDTH` of a column; 0 is any", Value: width}
+	return &cli.IntFlag{Name: "max-col-width", Destination: to, Usage: "`WIDTH` of a column; 0 is unlimited", Value: width}
 }
 
 // hit is a chart in JSON and YAML output, with Helm's keys (Helm 4.3.1, pkg/cmd/search_repo.go).

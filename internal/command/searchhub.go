@@ -22,7 +22,7 @@ func (p *program) searchHubCommand() *cli.Command {
 	var o searchHubFlags
 	return &cli.Command{
 		Name: "hub", Usage: "find charts on a hub, such as Artifact Hub", ArgsUsage: "[WORD...]",
-		Description: describe("Asks a hub for charts. It sees the words, and nothing else of this machine.", "kubectl release search hub redis\nkubectl release search hub redis --list-repo-url -o json"),
+		Description: describe("Searches a hub for charts. The hub sees the words, and nothing else of this machine.", "kubectl release search hub redis\nkubectl release search hub redis --list-repo-url -o json"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "endpoint", Destination: &o.endpoint, Usage: "`URL` of the hub", Value: "https://hub.helm.sh"},
 			&cli.BoolFlag{Name: "list-repo-url", Destination: &o.listRepoURL, Usage: "show the URLs of the charts' repositories"},

@@ -17,7 +17,7 @@ type foundFlags struct {
 }
 
 func (o *foundFlags) noResultFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "fail-on-no-result", Destination: &o.failOnNone, Usage: "exit with 1 when nothing is found"}
+	return &cli.BoolFlag{Name: "fail-on-no-result", Destination: &o.failOnNone, Usage: "exit with 1 if nothing is found"}
 }
 
 // searchFlags narrow a search.
@@ -28,9 +28,9 @@ type searchFlags struct {
 
 func (o *searchFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "versions", Destination: &o.All, Aliases: []string{"l"}, Usage: "show every version, not the newest alone"},
+		&cli.BoolFlag{Name: "versions", Destination: &o.All, Aliases: []string{"l"}, Usage: "show every version, not only the newest"},
 		&cli.StringFlag{Name: "version", Destination: &o.Version, Usage: "`RANGE` of versions"},
-		&cli.BoolFlag{Name: "devel", Destination: &o.Devel, Usage: "prereleases count, too, where --version is not given"},
+		&cli.BoolFlag{Name: "devel", Destination: &o.Devel, Usage: "consider prereleases, too, if --version is not given"},
 		o.noResultFlag(), o.flag(),
 	}
 }
@@ -55,7 +55,7 @@ func (p *program) searchTags(ctx context.Context, o *searchFlags, access *access
 	case err != nil:
 		return usage("%v", err)
 	case image.Tag != "" || digest != "":
-		return usage("%s is one chart: leave the tag away, --version narrows it down", name)
+		return usage("%s is one chart: leave out the tag; --version narrows it down", name)
 	}
 	form, err := o.format()
 	if err != nil {

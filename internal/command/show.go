@@ -55,7 +55,7 @@ func (p *program) renderAs(o *showFlags, format string, w io.Writer, made *plan.
 		return report.DOT(w, &made.Document)
 	default:
 		if !slices.Contains(findings.Formats(), format) {
-			return usage("-o %s: it is %s", format, oneOf(planOutputs))
+			return usage("-o %s: must be %s", format, oneOf(planOutputs))
 		}
 		return findings.Print(content(w), format, findings.Subject{Name: made.Release.String(), Digest: made.PlanDigest, Effect: made.EffectDigest}, &made.Document)
 	}

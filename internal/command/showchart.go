@@ -26,12 +26,12 @@ func (p *program) showCommand() *cli.Command {
 	part := func(name, usage string, print func(*showChartFlags, io.Writer, *chart.Chart) error, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "CHART", Flags: joined(flags, []cli.Flag{o.chart.outsideLinksFlag()}, o.chart.flags(&p.paths)),
-			Description: describe("Prints it as the chart has it.", "kubectl release show "+name+" ./chart"),
+			Description: describe("Prints it exactly as it is in the chart.", "kubectl release show "+name+" ./chart"),
 			Action:      p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error { return p.showChart(ctx, &o, args[0], print) })),
 		}
 	}
 	return &cli.Command{
-		Name: "show", Aliases: []string{"inspect"}, Usage: "print what a chart holds", ArgsUsage: "chart|values|readme|crds|all CHART",
+		Name: "show", Aliases: []string{"inspect"}, Usage: "print what a chart contains", ArgsUsage: "chart|values|readme|crds|all CHART",
 		Description: describe("Prints parts of a chart.", "kubectl release show values ./chart\nkubectl release show values stable/web --version '^1'\nkubectl release show values ./chart --jsonpath '{.image.tag}'"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{

@@ -32,17 +32,17 @@ func (o *showFlags) flags(secrets *bool) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: oneOf(planOutputs), Value: "text", Category: planCategory},
 		&cli.StringFlag{Name: "color", Destination: &o.color, Aliases: []string{"colour"}, Usage: oneOf(choices["color"]), Value: "auto", EnvVars: []string{"HELM_COLOR"}, Category: planCategory},
-		&cli.BoolFlag{Name: "full", Destination: &o.full, Usage: "in text: show everything, also the YAML of new objects", Category: planCategory},
+		&cli.BoolFlag{Name: "full", Destination: &o.full, Usage: "in text: show everything, including the YAML of new objects", Category: planCategory},
 		&cli.BoolFlag{Name: "summary", Destination: &o.summary, Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
-		&cli.StringSliceFlag{Name: "only", Destination: &o.only, Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may have wildcards (repeatable)", Category: planCategory},
-		&cli.IntFlag{Name: "context-lines", Destination: &o.contextLines, Aliases: []string{"C"}, Usage: "in text: unchanged `LINES` around a change in a value of several lines", Value: 3, Category: planCategory},
+		&cli.StringSliceFlag{Name: "only", Destination: &o.only, Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may contain wildcards (repeatable)", Category: planCategory},
+		&cli.IntFlag{Name: "context-lines", Destination: &o.contextLines, Aliases: []string{"C"}, Usage: "in text: unchanged `LINES` around a change in a multi-line value", Value: 3, Category: planCategory},
 		&cli.StringSliceFlag{Name: "sensitive", Destination: &o.sensitive, Usage: "mask these fields, too: `PATTERN` is PATH or KIND/NAME:PATH or values:PATH (repeatable)", Category: planCategory},
 		showSecretsFlag(secrets),
-		&cli.StringSliceFlag{Name: "report", Destination: &o.reports, Usage: "print the plan to a file, too: `FORMAT=FILE`, in one of the formats of -o; - is standard output (repeatable)", Category: planCategory},
+		&cli.StringSliceFlag{Name: "report", Destination: &o.reports, Usage: "also print the plan to a file: `FORMAT=FILE`, in one of the formats of -o; - is standard output (repeatable)", Category: planCategory},
 		// These are for comments on pull requests.
-		&cli.IntFlag{Name: "max-bytes", Destination: &o.maxBytes.value, Action: o.maxBytes.note, Usage: "in Markdown: most bytes of the comment", Value: report.DefaultBudget, Category: planCategory},
-		&cli.StringFlag{Name: "spill", Destination: &o.spill.value, Action: o.spill.note, Usage: "in Markdown: write to `FILE` what the comment has no room for", Category: planCategory},
-		&cli.StringFlag{Name: "marker", Destination: &o.marker.value, Action: o.marker.note, Usage: "in Markdown: a `NAME` for the comment's marker, to tell those of several clusters apart", Category: planCategory},
+		&cli.IntFlag{Name: "max-bytes", Destination: &o.maxBytes.value, Action: o.maxBytes.note, Usage: "in Markdown: maximum size of the comment in bytes", Value: report.DefaultBudget, Category: planCategory},
+		&cli.StringFlag{Name: "spill", Destination: &o.spill.value, Action: o.spill.note, Usage: "in Markdown: write to `FILE` what does not fit in the comment", Category: planCategory},
+		&cli.StringFlag{Name: "marker", Destination: &o.marker.value, Action: o.marker.note, Usage: "in Markdown: a `NAME` for the comment's marker, to tell the comments of several clusters apart", Category: planCategory},
 	}
 }
 
@@ -52,7 +52,7 @@ func showSecretsFlag(to *bool) cli.Flag {
 
 // eventsFlag is -o of commands that apply.
 func (o *showFlags) eventsFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: "text, json (an event a line while it runs, see docs/events.md) or yaml (the revision at the end); where the plan is shown, all that plan has", Value: "text", Category: planCategory}
+	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: "text, json (one event per line while it runs; see docs/events.md) or yaml (the revision at the end); where the plan is shown, all formats of plan", Value: "text", Category: planCategory}
 }
 
 // check refuses flags that make no sense. It is also called before a plan is made.
@@ -61,14 +61,14 @@ func (o *showFlags) check() error {
 	case o.full && o.summary:
 		return usage("--full and --summary are opposites: give one of them")
 	case o.color != "" && !slices.Contains(choices["color"], o.color):
-		return usage("--color=%s: it is %s", o.color, oneOf(choices["color"]))
+		return usage("--color=%s: must be %s", o.color, oneOf(choices["color"]))
 	case o.contextLines < 0:
-		return usage("--context-lines=%d: it is a number of lines, 0 for none", o.contextLines)
+		return usage("--context-lines=%d: must be a number of lines, 0 for none", o.contextLines)
 	}
 	for _, filter := range o.only.Value() {
 		kind, name, _ := strings.Cut(filter, "/")
 		if _, err := path.Match(name, ""); err != nil || kind == "" {
-			return usage("--only %s: it is KIND or KIND/NAME, and * and ? stand for any letters in NAME", filter)
+			return usage("--only %s: must be KIND or KIND/NAME, with * and ? as wildcards in NAME", filter)
 		}
 	}
 	if _, err := o.wantedReports(); err != nil {
@@ -124,11 +124,11 @@ func (o *outputFlags) format() (string, error) {
 	case "json", "yaml":
 		return f, nil
 	default:
-		return "", usage("-o %s: it is %s", f, oneOf(outputs))
+		return "", usage("-o %s: must be %s", f, oneOf(outputs))
 	}
 }
 
 // templateFlag is --template of helm get all and helm version.
 func templateFlag(to *string, example string) cli.Flag {
-	return &cli.StringFlag{Name: "template", Destination: to, Usage: "print what this `TEMPLATE` of Go's makes of it, such as " + example, Category: planCategory}
+	return &cli.StringFlag{Name: "template", Destination: to, Usage: "print it with this Go `TEMPLATE`, such as " + example, Category: planCategory}
 }

@@ -70,7 +70,7 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 		return report.SetText(w, d, p.text(o, w))
 	}
 	if !slices.Contains(setOutputs, format) {
-		return usage("-o %s: of a set it is %s", format, oneOf(setOutputs))
+		return usage("-o %s: for a set it must be %s", format, oneOf(setOutputs))
 	}
 	subject := findings.Subject{Name: setName(d)}
 	if d.Digest != "" {

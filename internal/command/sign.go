@@ -24,9 +24,9 @@ func (o *signFlags) flags(verify *verifyFlags) []cli.Flag {
 	}
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "sign", Destination: &o.sign, Usage: "write a provenance file, signed with OpenPGP, beside the archive", Category: signingCategory},
-		text("key", &o.key, "whose key: a name, a part of one, or a fingerprint"),
-		text("keyring", &verify.keyring, "`FILE` with the secret key, as gpg --export-secret-keys writes it; with --verify, its keys count for dependencies"),
-		text("passphrase-file", &o.passphraseFile, "`FILE` with the key's passphrase, - for standard input; else it is asked for"),
+		text("key", &o.key, "key to sign with: a name, a part of one, or a fingerprint"),
+		text("keyring", &verify.keyring, "`FILE` with the secret key, as gpg --export-secret-keys writes it; with --verify, its keys are trusted for dependencies"),
+		text("passphrase-file", &o.passphraseFile, "`FILE` with the key's passphrase, - for standard input; the default is a prompt"),
 	}
 }
 
@@ -38,9 +38,9 @@ func (p *program) signingKey(o *packageFlags) (*signature.Key, error) {
 	case !o.sign.sign:
 		return nil, nil
 	case o.check:
-		return nil, usage("--check writes nothing, and --sign does: choose one")
+		return nil, usage("--check writes nothing, but --sign does: choose one")
 	case name == "", keyring == "":
-		return nil, usage("--sign needs --key, whose key it is, and --keyring, the file that has it")
+		return nil, usage("--sign needs --key, the key to sign with, and --keyring, the file that contains it")
 	}
 	data, err := p.readFile(keyring)
 	if err != nil {

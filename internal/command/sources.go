@@ -36,7 +36,7 @@ func (p *program) repositories() (*source.Sources, error) {
 
 // unknownPlugins returns a warning about names in sources.yaml for which no plugin is installed.
 func unknownPlugins(paths source.Paths, names []string) string {
-	return fmt.Sprintf("%s allows plugins of which none is installed in %s: %s", paths.Settings, paths.Plugins, strings.Join(names, ", "))
+	return fmt.Sprintf("%s allows plugins that are not installed in %s: %s", paths.Settings, paths.Plugins, strings.Join(names, ", "))
 }
 
 // registry returns access to a registry, for commands that fetch no charts.

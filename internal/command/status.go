@@ -68,11 +68,11 @@ func (p *program) statusCommand() *cli.Command {
 	var o statusFlags
 	return &cli.Command{
 		Name: "status", Usage: "show a release's state", ArgsUsage: "NAME",
-		Description: describe("Shows the newest revision's status, what its objects and tests have come to, who is at\nwork on the release, and the commands that go on from a failed or interrupted run.",
+		Description: describe("Shows the newest revision's status, the state of its objects and tests, who is working on\nthe release, and the commands to continue from a failed or interrupted run.",
 			"kubectl release status web\nkubectl release status web --watch\nkubectl release status web --revision 3 -o json"),
 		Flags: joined(o.flags(), []cli.Flag{
-			&cli.BoolFlag{Name: "watch", Destination: &o.watch, Aliases: []string{"w"}, Usage: "show it again whenever it has changed"},
-			&cli.BoolFlag{Name: "show-chart", Destination: &o.showChart, Usage: "with -o json and yaml: the chart with its files, too"},
+			&cli.BoolFlag{Name: "watch", Destination: &o.watch, Aliases: []string{"w"}, Usage: "show it again whenever it changes"},
+			&cli.BoolFlag{Name: "show-chart", Destination: &o.showChart, Usage: "with -o json and yaml: include the chart with its files"},
 		}),
 		Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
 			return p.status(ctx, s, &o, name)

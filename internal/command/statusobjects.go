@@ -185,12 +185,12 @@ func (p *program) nextText(r *release.Revision, h release.History, pending plan.
 	var flags []string
 	switch is := r.Info.Status.Pending(); {
 	case is && pending.Unlocked:
-		why = "There is no permission on Leases, so that nobody can tell whether the run that wrote this\nrevision is still at work. When it is not:\n"
+		why = "There is no permission for Leases, so it is not known whether the run that wrote this\nrevision is still working. If it is not:\n"
 		flags = []string{"--take-over"}
 	case is && pending.Ours:
 		why = "Nobody holds the release's lock: the run that wrote this revision was interrupted.\n"
 	case is:
-		why = "Nobody holds the release's lock. Another tool wrote this revision; Helm leaves it so when it\nis killed. When nobody is running it:\n"
+		why = "Nobody holds the release's lock. Another tool wrote this revision; Helm leaves it like this when\nit is killed. If nobody is running it:\n"
 		flags = []string{"--take-over"}
 	case r.Info.Status != release.StatusFailed:
 		return ""

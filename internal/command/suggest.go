@@ -102,9 +102,9 @@ func badValue(c *cli.Context, err error, _ bool) error {
 	}
 	flag = strings.TrimSuffix(flag, ":")
 	if _, err := strconv.ParseFloat(value, 64); err == nil && isDuration(c, flag) {
-		return usage("%q is no value for flag --%s: the unit is missing, as in %ss", value, flag, value)
+		return usage("invalid value %q for flag --%s: the unit is missing, as in %ss", value, flag, value)
 	}
-	return usage("%q is no value for flag --%s", value, flag)
+	return usage("invalid value %q for flag --%s", value, flag)
 }
 
 func isDuration(c *cli.Context, name string) bool {

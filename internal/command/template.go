@@ -39,11 +39,11 @@ func (o *templateFlags) flags(paths *pathFlags) []cli.Flag {
 		toggle("skip-tests", &o.skipTests, "leave out test hooks"),
 		&cli.StringSliceFlag{Name: "show-only", Destination: &o.showOnly, Aliases: []string{"s"}, Usage: "print only what this `TEMPLATE` rendered (repeatable)"},
 		&cli.StringFlag{Name: "output-dir", Destination: &o.outputDir, Usage: "write files below `DIR` instead of printing"},
-		toggle("release-name", &o.releaseName, "put a folder of the release's name below that of --output-dir"),
+		toggle("release-name", &o.releaseName, "write to a folder named after the release, below that of --output-dir"),
 		toggle("validate", &o.validate, "render for the cluster, and have it check every object in a dry run with strict field validation"),
-		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "client asks no cluster; server renders for the cluster, lookups included", Value: "client"},
+		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "client contacts no cluster; server renders for the cluster, lookups included", Value: "client"},
 		&cli.StringFlag{Name: "name-template", Destination: &o.name.template, Usage: "template for the name"},
-		&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "make up a name from the chart's"},
+		&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "generate a name from the chart's"},
 	}, o.source.valueFlags(), o.source.render.flags(), o.source.chart.flags(paths))
 }
 
@@ -51,7 +51,7 @@ func (p *program) templateCommand() *cli.Command {
 	var o templateFlags
 	return &cli.Command{
 		Name: "template", Usage: "render a chart without a cluster", ArgsUsage: "[NAME] CHART",
-		Description: describe("Renders CHART and prints its objects and hooks. No cluster is asked, and lookups find\nonly what --lookup has, unless --validate or --dry-run=server is given. NAME is release-name unless it\nis given.",
+		Description: describe("Renders CHART and prints its objects and hooks. No cluster is contacted, and lookups\nfind only what --lookup has, unless --validate or --dry-run=server is given. The default\nNAME is release-name.",
 			"kubectl release template web ./chart -f prod.yaml\nkubectl release template ./chart --show-only templates/deployment.yaml\nkubectl release template web ./chart --validate"),
 		Flags:  o.flags(&p.paths),
 		Action: p.readOnly(takes(1, 2, func(ctx context.Context, args []string) error { return p.template(ctx, &o, args) })),

@@ -100,10 +100,10 @@ func (p *program) leftover() *leftError {
 	}
 	made, record := p.underway.plan, p.underway.record
 	if record == nil {
-		return &leftError{text: "left at once; no revision was recorded"}
+		return &leftError{text: "stopped at once; no revision was recorded"}
 	}
 	out := &leftError{
-		text: fmt.Sprintf("left at once: release %s is %s (revision %d)", made.Release, record.Status, record.Revision),
+		text: fmt.Sprintf("stopped at once: release %s is %s (revision %d)", made.Release, record.Status, record.Revision),
 		next: "go on: ",
 	}
 	switch {
@@ -125,7 +125,7 @@ func (p *program) leftover() *leftError {
 
 // leftoverOf combines what the runs of a set leave behind.
 func leftoverOf(runs []*program) *leftError {
-	out := &leftError{text: "left at once; no revision is pending"}
+	out := &leftError{text: "stopped at once; no revision is pending"}
 	var texts, next []string
 	for _, run := range runs {
 		if left := run.leftover(); left.next != "" {

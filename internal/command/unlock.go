@@ -13,8 +13,8 @@ func (p *program) unlockCommand() *cli.Command {
 	var yes bool
 	return &cli.Command{
 		Name: "unlock", Usage: "show who holds a release's lock, and free it", ArgsUsage: "NAME",
-		Description: describe("Shows who holds the lock of a release. With --yes, or after a question, the lock is\nfreed; its holder notices that at its next renewal, within seconds, and writes nothing more.", "kubectl release unlock web"),
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Destination: &yes, Aliases: []string{"y"}, Usage: "do not ask"}},
+		Description: describe("Shows who holds the lock of a release. With --yes, or after confirmation, the lock is\nfreed; its holder notices that at its next renewal, within seconds, and writes nothing more.", "kubectl release unlock web"),
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Destination: &yes, Aliases: []string{"y"}, Usage: "do not ask for confirmation"}},
 		Action: p.onRelease(&outputFlags{}, func(ctx context.Context, s *session, name string) error {
 			holder, held, err := s.engine.Holder(ctx, s.key(name))
 			if err != nil {
@@ -23,7 +23,7 @@ func (p *program) unlockCommand() *cli.Command {
 			if !held {
 				return p.tellPending(ctx, s, name, holder.Unread)
 			}
-			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s; living holders renew it every few seconds.\n", name, escape.Line(holder.Text()))
+			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s; a live holder renews it every few seconds.\n", name, escape.Line(holder.Text()))
 			if err := p.confirm(yes, "Free it?", "the lock was not freed"); err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Char
 	switch o.dryRun {
 	case "", "unset", "client", "server", "none", "true", "false":
 	default:
-		return view{}, usage("--dry-run=%s: it is client or server", o.dryRun)
+		return view{}, usage("--dry-run=%s: must be client or server", o.dryRun)
 	}
 	if !o.validate && o.dryRun != "server" {
 		v := view{namespace: cmp.Or(p.connection.namespace, "default")}
@@ -37,7 +37,7 @@ func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Char
 		return v, errors.Join(err, broken)
 	}
 	if o.lookup.given {
-		return view{}, usage("--lookup goes without --validate and --dry-run=server: with a cluster, templates see what it has")
+		return view{}, usage("--lookup can't be combined with --validate or --dry-run=server: with a cluster, templates see what it has")
 	}
 	s, err := p.connect()
 	if err != nil {

@@ -33,7 +33,7 @@ func (o *valuesFlags) flags() []cli.Flag {
 		list("set-string", &o.str, "`KEY=VALUE` whose value stays a string"),
 		list("set-file", &o.file, "`KEY=FILE` whose content is the value"),
 		list("set-json", &o.json, "`KEY=JSON`, or a whole JSON object"),
-		list("set-literal", &o.literal, "`KEY=VALUE` with nothing in it escaped"),
+		list("set-literal", &o.literal, "`KEY=VALUE` whose value is taken literally"),
 	}
 }
 
@@ -63,14 +63,14 @@ func (o *renderFlags) flags() []cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: to, Usage: usage, Category: renderCategory}
 	}
 	return []cli.Flag{
-		toggle("dependency-update", &o.dependencyUpdate, "bring the chart's dependencies into charts/ first, when one is missing"),
+		toggle("dependency-update", &o.dependencyUpdate, "fetch the chart's dependencies into charts/ first if one is missing"),
 		toggle("skip-crds", &o.skipCRDs, "leave out the CRDs of crds/ folders"),
-		toggle("update-crds", &o.updateCRDs, "update the CRDs of crds/ folders that are there, too"),
+		toggle("update-crds", &o.updateCRDs, "update existing CRDs of crds/ folders, too"),
 		toggle("skip-schema-validation", &o.SkipSchema, "do not check values against values.schema.json"),
 		toggle("enable-dns", &o.DNS, "let templates look up host names"),
 		toggle("render-subchart-notes", &o.SubchartNotes, "show the notes of subcharts, too"),
-		toggle("strict", &o.Strict, "reading a value that is not there is an error"),
-		toggle("untrusted", &o.untrusted, "the chart or its values are somebody else's, as on a pull request: refuse flags that run programs, ask the network or follow links for it"),
+		toggle("strict", &o.Strict, "fail if a template reads a value that does not exist"),
+		toggle("untrusted", &o.untrusted, "the chart or its values are not trusted, as in a pull request: refuse flags that run programs, use the network or follow links for it"),
 		&cli.StringFlag{Name: "post-renderer", Destination: &o.postRenderer, Usage: "`PROGRAM` that rewrites the rendered manifest", Category: renderCategory},
 		&cli.StringSliceFlag{Name: "post-renderer-args", Destination: &o.postRendererArgs, Usage: "argument of the post-renderer (repeatable)", Category: renderCategory, KeepSpace: true},
 	}

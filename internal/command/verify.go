@@ -27,12 +27,12 @@ func (o *verifyFlags) flags() []cli.Flag {
 		return flag
 	}
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "verify", Destination: &o.verify, Usage: "use charts only when they are signed by a key of --keyring", Category: chartCategory},
-		chartText("keyring", &o.keyring, "`FILE` of the OpenPGP keys that count (default: GnuPG's)"),
-		cosign("verify-key", &o.key, "`FILE` with the public key of cosign that counts instead; implies --verify"),
-		cosign("certificate-identity", &o.identity, "`IDENTITY`, an email address or a URI, whose keyless cosign signatures count instead; implies --verify"),
-		cosign("certificate-identity-regexp", &o.identityRegexp, "`REGEXP` that finds such identities; it may match anywhere, so begin it with ^"),
-		cosign("certificate-oidc-issuer", &o.issuer, "`URL` of the OpenID provider that knows the identity"),
+		&cli.BoolFlag{Name: "verify", Destination: &o.verify, Usage: "use charts only if they are signed by a key of --keyring", Category: chartCategory},
+		chartText("keyring", &o.keyring, "`FILE` of the trusted OpenPGP keys (default: GnuPG's)"),
+		cosign("verify-key", &o.key, "`FILE` with the cosign public key to trust instead; implies --verify"),
+		cosign("certificate-identity", &o.identity, "`IDENTITY`, an email address or a URI, whose keyless cosign signatures are trusted instead; implies --verify"),
+		cosign("certificate-identity-regexp", &o.identityRegexp, "`REGEXP` that matches such identities; it may match anywhere, so begin it with ^"),
+		cosign("certificate-oidc-issuer", &o.issuer, "`URL` of the OpenID provider of the identity"),
 		cosign("trusted-root", &o.trustedRoot, "`FILE` of the Sigstore that certifies it (default: trusted_root.json beside sources.yaml)"),
 	}
 }
@@ -58,8 +58,8 @@ func (o *verifyFlags) demand(v *source.Verification) error {
 func (p *program) verifyCommand() *cli.Command {
 	var o chartFlags
 	return &cli.Command{
-		Name: "verify", Usage: "find who has signed a chart", ArgsUsage: "CHART",
-		Description: describe("Checks the signature of a chart and says whose it is: of an archive by the .prov file beside\nit, or with --verify-key or --certificate-identity by a signature of cosign's; wherever the\nchart is. Exits with 8 when it is not signed by a key that counts.",
+		Name: "verify", Usage: "check who signed a chart", ArgsUsage: "CHART",
+		Description: describe("Checks the signature of a chart, wherever the chart is, and prints whose it is: the .prov\nfile beside an archive or, with --verify-key or --certificate-identity, a cosign signature.\nExits with 8 if the chart is not signed by a trusted key.",
 			"kubectl release verify web-1.4.2.tgz --keyring keys.gpg\nkubectl release verify stable/web --version '^1'\nkubectl release verify oci://ghcr.io/acme/charts/web:1.4.2 --verify-key cosign.pub"),
 		Flags: o.flags(&p.paths),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
@@ -93,7 +93,7 @@ func (p *program) verified(ctx context.Context, s *source.Sources, request resol
 // readVerified reads a local archive and verifies its signature.
 func readVerified(s *source.Sources, path string) (source.Fetched, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return source.Fetched{}, usage("%s is a folder, and only archives are signed: package --sign makes one", path)
+		return source.Fetched{}, usage("%s is a folder, but only archives are signed: package --sign makes one", path)
 	}
 	return s.ReadVerified(path)
 }

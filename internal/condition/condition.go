@@ -72,7 +72,7 @@ func Compile(env *cel.Env, text string) (Condition, error) {
 		return Condition{}, &InvalidError{Text: text, While: "compile", Issues: issues}
 	}
 	if is := checked.OutputType(); !is.IsExactType(cel.BoolType) && !is.IsExactType(cel.DynType) {
-		return Condition{}, fmt.Errorf("%w: it is of the type %s", ErrNoTruthValue, is)
+		return Condition{}, fmt.Errorf("%w: its type is %s", ErrNoTruthValue, is)
 	}
 	program, err := env.Program(checked, cel.CostLimit(CostLimit))
 	return Condition{program: program}, err

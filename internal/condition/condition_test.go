@@ -19,7 +19,7 @@ func TestCompile(t *testing.T) {
 		{"it ends too early", "step.op ==", "1:11: Syntax error"},
 		{"an unknown variable, in the second line", "true ||\n other.op", "2:2: undeclared reference to 'other'"},
 		{"a function that is charged when it has made a long text", "step.op.replace('a', 'b') == ''", "undeclared reference to 'replace'"},
-		{"a text", "'delete'", "neither true nor false: it is of the type string"},
+		{"a text", "'delete'", "neither true nor false: its type is string"},
 	} {
 		_, err := condition.Compile(env, tc.text)
 		said := ""

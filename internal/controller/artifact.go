@@ -79,7 +79,7 @@ func (d *downloads) fetch(ctx context.Context, a *flux.Artifact) ([]byte, error)
 		return nil, err
 	}
 	if got := want.Algorithm().FromBytes(data); got != want {
-		return nil, fmt.Errorf("its digest is %s, and not %s as the source's status says", got, want)
+		return nil, fmt.Errorf("its digest is %s, not %s as the source's status says", got, want)
 	}
 	return data, nil
 }
@@ -103,7 +103,7 @@ func (d *downloads) once(ctx context.Context, a *flux.Artifact) ([]byte, error) 
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, limit(a)+1))
 	if err == nil && int64(len(data)) > limit(a) {
-		err = fmt.Errorf("it has more than %d bytes", limit(a))
+		err = fmt.Errorf("it is larger than %d bytes", limit(a))
 	}
 	return data, err
 }

@@ -41,7 +41,7 @@ func TestArtifacts(t *testing.T) {
 		{path: "/busy", digest: sum, times: 2},
 		{path: "/gone", digest: sum, want: "gone", times: 1},
 		{path: "/forged", digest: digest.FromString("other").String(), want: "its digest is " + sum, times: 1},
-		{path: "/large", digest: sum, size: &small, want: "more than 3 bytes", times: 3},
+		{path: "/large", digest: sum, size: &small, want: "larger than 3 bytes", times: 3},
 		{path: "/nodigest", want: "digest", times: 0},
 	} {
 		_, err := d.fetch(t.Context(), &flux.Artifact{URL: server.URL + c.path, Digest: c.digest, Size: c.size})

@@ -68,7 +68,7 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 			Reason: t.Reason, Metadata: t.Metadata, ReportingController: fieldManager, ReportingInstance: e.host,
 		}:
 		default:
-			e.log.Info("notification dropped: too many wait", "reason", t.Reason, "namespace", o.Namespace, "name", o.Name)
+			e.log.Info("notification dropped: too many are waiting", "reason", t.Reason, "namespace", o.Namespace, "name", o.Name)
 		}
 	}
 }
@@ -134,4 +134,4 @@ func (e *events) post(ctx context.Context, data []byte) error {
 
 type errStatus string
 
-func (e errStatus) Error() string { return "the receiver answers " + string(e) }
+func (e errStatus) Error() string { return "the receiver answered " + string(e) }

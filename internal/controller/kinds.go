@@ -211,6 +211,6 @@ func (d *driftWatch) went(k schema.GroupVersionKind, err error) {
 	w.refused = err != nil
 	d.metrics.watches(k.GroupKind(), !w.refused)
 	if w.refused {
-		d.log.Info("a kind can't be watched: its drift is looked for at the interval", "group", k.Group, "kind", k.Kind, "reason", err.Error())
+		d.log.Info("a kind can't be watched: its drift is checked only at the interval", "group", k.Group, "kind", k.Kind, "reason", err.Error())
 	}
 }

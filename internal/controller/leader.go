@@ -59,7 +59,7 @@ func lock(ctx context.Context, config *rest.Config, o Options, log logr.Logger, 
 	found, err := rivals(ctx, client.CoordinationV1().Leases(o.Namespace), o.WatchSelector)
 	switch {
 	case apierrors.IsForbidden(err):
-		log.Info("whether a shard of helm-controller is running can't be seen", "error", err.Error())
+		log.Info("can't tell whether a shard of helm-controller is running", "error", err.Error())
 	case err != nil:
 		return nil, fmt.Errorf("read helm-controller's leases in namespace %s: %w", o.Namespace, err)
 	}

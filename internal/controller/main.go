@@ -67,7 +67,7 @@ func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}
 	level, ok := levels[o.Level]
 	if !ok {
-		return logr.Logger{}, fmt.Errorf("--log-level: %q is none of debug, info, error", o.Level)
+		return logr.Logger{}, fmt.Errorf("--log-level: %q is not one of debug, info, error", o.Level)
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch o.Encoding {

@@ -58,7 +58,7 @@ func Run(ctx context.Context, config *rest.Config, o Options, log logr.Logger) e
 	}
 	synced := func(request *http.Request) error {
 		if !m.GetCache().WaitForCacheSync(request.Context()) {
-			return fmt.Errorf("the caches are not filled yet")
+			return fmt.Errorf("the caches are not synced yet")
 		}
 		return nil
 	}
@@ -190,7 +190,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 		}
 		gk := sourceVersion.WithKind(kind).GroupKind()
 		if _, err := m.GetRESTMapper().RESTMapping(gk, sourceVersion.Version); meta.IsNoMatchError(err) {
-			m.GetLogger().Info("the cluster does not know this kind: HelmReleases that name it will wait", "kind", kind)
+			m.GetLogger().Info("the cluster does not have this kind: HelmReleases that refer to it will wait", "kind", kind)
 			continue
 		} else if err != nil {
 			return err

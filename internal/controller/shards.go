@@ -86,7 +86,7 @@ func (s *shards) NeedLeaderElection() bool { return false }
 // replica's.
 func (s *shards) turn(ctx context.Context) {
 	if err := s.renew(ctx); err != nil {
-		s.log.Error(err, "this replica's lease is not renewed", "lease", s.id)
+		s.log.Error(err, "this replica's lease could not be renewed", "lease", s.id)
 	} else {
 		s.renewed = s.now()
 	}

@@ -218,7 +218,7 @@ func (c *chosen) take() error {
 		return fmt.Errorf("the archive holds chart %s", m.Name)
 	}
 	if !equal(m.Version, c.locked.Version) {
-		return fmt.Errorf("the archive holds version %s and not %s", m.Version, c.locked.Version)
+		return fmt.Errorf("the archive holds version %s, not %s", m.Version, c.locked.Version)
 	}
 	c.file = m.Name + "-" + m.Version + ".tgz"
 	return nil
@@ -236,21 +236,21 @@ func (j *job) packFolder(c *chosen) error {
 	if info, err := os.Stat(c.ref.Path); err != nil {
 		return err
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is no folder", c.ref.Path)
+		return fmt.Errorf("%s is not a folder", c.ref.Path)
 	}
 	loaded, _, err := chartload.Load(c.ref.Path, j.Load)
 	if err != nil {
 		return err
 	}
 	if missing := pack.Missing(loaded); len(missing) > 0 {
-		return fmt.Errorf("its own dependencies are not there (%s): --recursive brings them", strings.Join(missing, ", "))
+		return fmt.Errorf("its own dependencies are missing (%s): pass --recursive to fetch them", strings.Join(missing, ", "))
 	}
 	version := loaded.Metadata.Version
 	if err := resolve.Satisfies(c.declared, version); err != nil {
 		return err
 	}
 	if j.build && !equal(version, c.locked.Version) {
-		return fmt.Errorf("%s has version %s, and the lock says %s", c.ref.Path, version, c.locked.Version)
+		return fmt.Errorf("%s has version %s, but the lock says %s", c.ref.Path, version, c.locked.Version)
 	}
 	c.locked.Version, c.locked.Digest = version, ""
 	c.origin = c.ref.Path

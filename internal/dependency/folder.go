@@ -50,7 +50,7 @@ func readFolder(path string, o chartload.Options) (*folder, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("load chart: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is no folder, and only the dependencies of a folder can be brought", path)
+		return nil, fmt.Errorf("%s is not a folder; dependencies can only be fetched for a chart folder", path)
 	}
 	f := &folder{path: path}
 	for _, name := range []string{chartsFolder, "Chart.lock", "requirements.lock"} {

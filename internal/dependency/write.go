@@ -44,7 +44,7 @@ func (j *job) change() (change, error) {
 			d.file = strings.TrimSuffix(d.file, ".tgz") + "-" + mark + ".tgz"
 			d.warnings = append(d.warnings, chart.Warning{
 				Where: chartsFolder + "/" + d.file,
-				What:  fmt.Sprintf("it is another chart of that name and version than %s; one of them is rendered for both, by Helm as well", first),
+				What:  fmt.Sprintf("it differs from %s, which has the same name and version; one of them is rendered for both, as with Helm", first),
 			})
 		}
 		c.files[d.file] = d.data
@@ -81,7 +81,7 @@ func (j *job) tell(out *Outcome, c change) {
 		out.Dependencies = append(out.Dependencies, result)
 		out.Warnings = append(out.Warnings, d.warnings...)
 		if d.data != nil && slices.Contains(j.unpacked, d.declared.Name) {
-			out.Warnings = append(out.Warnings, chart.Warning{Where: chartsFolder + "/" + d.declared.Name, What: "it is a folder of the chart that is in " + d.file + ", too, and both are rendered"})
+			out.Warnings = append(out.Warnings, chart.Warning{Where: chartsFolder + "/" + d.declared.Name, What: "it is a folder of the chart that is also in " + d.file + "; both are rendered"})
 		}
 	}
 }
@@ -187,7 +187,7 @@ func link(from, to string) error {
 	case info.IsDir():
 		return linkFolder(from, to, info)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file", from)
+		return fmt.Errorf("%s is not a regular file", from)
 	}
 	if os.Link(from, to) == nil {
 		return nil

@@ -55,7 +55,7 @@ func manPage() ([]byte, error) {
 		return nil, errors.New("the reference has no commands")
 	}
 	text := "% KUBECTL-RELEASE 1 \"\" \"kubectl-release\" \"User Commands\"\n" +
-		"# NAME\nkubectl-release - deploy Helm charts by plan, then apply\n\n" +
+		"# NAME\nkubectl-release - deploy Helm charts: plan, then apply\n\n" +
 		"# COMMANDS\nEvery command also takes the connection flags. Flags may stand anywhere on the line.\n\n## " +
 		strings.ReplaceAll(commands, "| flag | meaning |\n|---|---|\n", "")
 	return md2man.Render([]byte(row.ReplaceAllString(text, "**$1**\n: $2\n"))), nil

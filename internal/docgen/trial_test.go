@@ -22,7 +22,7 @@ const (
 // its bugs, the smaller ones by their first words; (b) and (c) the rows of its tables, by what
 // stands in their first cell; (e) what is excellent, and has to stay.
 var tried = map[string][]shown{
-	"A1":  {{"plan/testdata/crds-differ.txtar", "A1:"}, {"plan/testdata/crds-updated.txtar", "A1:"}, {"e2e/firstlines_test.go", "! 9 CRDs of crds/ differ from the base's"}, {"e2e/testdata/script/updatecrds.txtar", "CRD of crds/ differs"}},
+	"A1":  {{"plan/testdata/crds-differ.txtar", "A1:"}, {"plan/testdata/crds-updated.txtar", "A1:"}, {"e2e/firstlines_test.go", "! 9 CRDs in crds/ differ from the base's"}, {"e2e/testdata/script/updatecrds.txtar", "CRD in crds/ differs"}},
 	"A2":  {{"internal/redact/notes_test.go", "// A2:"}, {"internal/redact/notes_test.go", "func TestSecretsInNotesAreMaskedWhereTheyAreWords("}},
 	"A3":  {{"plan/testdata/hooks-compared.txtar", "A3:"}, {"e2e/firstlines_test.go", "2 hooks change, 10 hooks as before"}},
 	"A4":  {{"plan/testdata/claims-stay.txtar", "A4:"}, {"plan/testdata/claims-scaled-down.txtar", "A4:"}},
@@ -64,14 +64,14 @@ var tried = map[string][]shown{
 	"b: get metadata":                     {{habits, "APPLY_METHOD: server-side apply"}, {differences, "| `get metadata` |"}},
 	"b: get all --template":               {{habits, "get all web --template"}, {habits, "version --template"}},
 	"b: get all text":                     {{differences, "| `get all` as text |"}},
-	"b: install -o json":                  {{habits, "^Note, once: -o json prints an event a line"}, {differences, "- **`-o json`** of install"}},
+	"b: install -o json":                  {{habits, "^Note, once: -o json prints one event per line"}, {differences, "- **`-o json`** of install"}},
 	"b: --dry-run":                        {{habits, "# --dry-run=client asks no cluster"}, {differences, "| `install --dry-run=client` |"}},
 	"b: template text":                    {{"e2e/testdata/script/templatebytes.txtar", "# template prints what Helm 4.3.1 prints, to the byte"}},
 	"b: lint text":                        {{"e2e/testdata/script/lint.txtar", `chart\(s\) linted, 0 chart\(s\) failed`}, {differences, "| `lint` as text |"}},
 	"b: release: not found":               {{habits, `# "not found", as it is looked for.`}},
 	"b: install/upgrade text":             {{differences, "| install and upgrade as text |"}},
 	"c: the plan is stale":                {{"plan/difference_test.go", "was changed since the plan was made (kubectl 40s ago): spec.replicas 1 → 3"}},
-	"c: the release was at revision 1":    {{"plan/saved_test.go", "was interrupted: what it has done is kept"}},
+	"c: the release was at revision 1":    {{"plan/saved_test.go", "was interrupted: what it did is kept"}},
 	"c: Go on? Only yes":                  {{"internal/command/hints_test.go", "func TestTheQuestionNamesReleaseAndCluster("}},
 	"c: header cluster":                   {{"internal/command/hints_test.go", `"    context dev (prod.example:6443), Kubernetes 1.36.3\n"`}},
 	"c: pending-upgrade, by another tool": {{"plan/testdata/pending-helms.txtar", "Helm leaves this when"}},

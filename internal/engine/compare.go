@@ -126,9 +126,9 @@ func (c comparison) rendered(ctx context.Context, g gathered) (base, rendered, e
 	if again != nil {
 		return b, target, err
 	}
-	told := plan.Problem{What: "rendered as an install on both sides: as an upgrade, templates fail on what a lookup does not find"}
+	told := plan.Problem{What: "rendered as an install on both sides: as an upgrade, templates fail because a lookup finds nothing"}
 	if c.baseline.Offline {
-		told.Do = "give the objects that they look up with --lookup"
+		told.Do = "use --lookup to pass the objects that they look up"
 	}
 	target.warnings = append(target.warnings, told)
 	return b, target, nil
@@ -192,7 +192,7 @@ func takenToBeThere(in *plan.Input, known []manifest.Object) []manifest.Object {
 	}
 	if len(missing) > 0 && !in.Options.SkipCRDs {
 		in.Warnings = append(in.Warnings, plan.Problem{
-			What: fmt.Sprintf("%s does not have %d of the CRDs in crds/; they are taken to be in the cluster", in.Against, len(missing)),
+			What: fmt.Sprintf("%s does not have %d of the CRDs in crds/; they are assumed to be in the cluster", in.Against, len(missing)),
 			Do:   "render it with --include-crds to see what is new, or leave CRDs out with --skip-crds",
 		})
 	}

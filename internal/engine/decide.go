@@ -266,7 +266,7 @@ func hookObjects(r *release.Revision) ([]manifest.Object, error) {
 			return nil, fmt.Errorf("hook %s/%s: %w", h.Kind, h.Name, err)
 		}
 		if len(parsed) != 1 {
-			return nil, fmt.Errorf("hook %s/%s in %s holds %d objects instead of one", h.Kind, h.Name, h.Path, len(parsed))
+			return nil, fmt.Errorf("hook %s/%s in %s contains %d objects instead of one", h.Kind, h.Name, h.Path, len(parsed))
 		}
 		objects = append(objects, parsed[0])
 	}

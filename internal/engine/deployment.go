@@ -80,7 +80,7 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	case d.Mode == InstallOnly && exists && d.Options.Replace && last.Info.Status == release.StatusFailed:
 		return plan.Install, nil
 	case d.Mode == InstallOnly && exists:
-		return "", fmt.Errorf("release %s exists already (revision %d, %s): upgrade it, or choose another name", d.Release, last.Version, last.Info.Status)
+		return "", fmt.Errorf("release %s already exists (revision %d, %s): upgrade it, or choose another name", d.Release, last.Version, last.Info.Status)
 	case d.Mode == InstallOnly && last != nil && !d.Options.Replace:
 		return "", fmt.Errorf("the name %s is taken by an uninstalled release whose history was kept: add --replace to use it again", d.Release)
 	case d.Mode == UpgradeOnly && !exists:

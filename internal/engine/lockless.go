@@ -26,7 +26,7 @@ func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o release
 	}
 	if err == nil && !held.Supported() {
 		e.observe(apply.Event{Type: apply.Warning, Message: fmt.Sprintf(
-			"this run has no lock, for want of permission on leases.coordination.k8s.io in namespace %s: only the pending status of %s keeps other runs away", e.lockKey(key).Namespace, key.Name)})
+			"this run has no lock: it lacks permission for leases.coordination.k8s.io in namespace %s; only the pending status of %s keeps other runs away", e.lockKey(key).Namespace, key.Name)})
 	}
 	return held, err
 }
@@ -44,7 +44,7 @@ func (e *Engine) notPermitted(ctx context.Context, forbidden error, needed ...pl
 	case access.Unchecked != "" && strings.Contains(forbidden.Error(), ` is forbidden: User "`):
 		return nil
 	case access.Unchecked != "":
-		return fmt.Errorf("%w (whether that is for want of permission could not be asked: %s)", forbidden, access.Unchecked)
+		return fmt.Errorf("%w (whether a permission is missing could not be checked: %s)", forbidden, access.Unchecked)
 	default:
 		return forbidden
 	}

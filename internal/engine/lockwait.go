@@ -52,7 +52,7 @@ func (e *Engine) lock(ctx context.Context, key release.Key, o releasestore.LockO
 	if !silent {
 		return nil, err
 	}
-	e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("%s does not renew its lock any more; waiting until it expires", locked.Identity.Text())})
+	e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("%s no longer renews its lock; waiting until it expires", locked.Identity.Text())})
 	o.Wait = expiry
 	return e.Locker.Lock(ctx, e.lockKey(key), e.Identity, o)
 }
@@ -164,7 +164,7 @@ func (e *Engine) waitForLock(ctx context.Context, key release.Key, deadline time
 // deadline. It is for runs without a lock, such as Helm's.
 func (e *Engine) waitForPending(ctx context.Context, key release.Key, deadline time.Time) (ended bool, err error) {
 	if e.Now().Before(deadline) {
-		e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("another operation is recorded as pending; waiting for its end until %s", deadline.Format(time.TimeOnly))})
+		e.observe(apply.Event{Type: apply.Note, Message: fmt.Sprintf("another operation is recorded as pending; waiting until %s for it to end", deadline.Format(time.TimeOnly))})
 	}
 	for e.Now().Before(deadline) {
 		history, err := e.history(ctx, key)

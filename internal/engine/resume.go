@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotResumable is returned for a release whose newest revision can't be resumed.
-var ErrNotResumable = errors.New("there is no revision that could be resumed")
+var ErrNotResumable = errors.New("there is no revision to resume")
 
 // Resumption holds the parameters of Resume.
 type Resumption struct {

@@ -58,7 +58,7 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 		case s.Unreadable != "":
 			s.Result = readiness.Result{State: readiness.Unknown, Why: s.Unreadable}
 		case s.Live == nil:
-			s.Result = readiness.Result{State: readiness.Failed, Why: "it is not there"}
+			s.Result = readiness.Result{State: readiness.Failed, Why: "it does not exist"}
 		default:
 			s.Result = readiness.Check(s.Live, readiness.Context{WaitForJobs: true})
 		}

@@ -34,7 +34,7 @@ func Annotations(w io.Writer, plans ...*plan.Document) error {
 			b.WriteString(f.command(commands[level]))
 		}
 		if more > 0 {
-			fmt.Fprintf(&b, "::%s title=kubectl release::%d more of this sort; the job's summary has them\n", commands[level], more)
+			fmt.Fprintf(&b, "::%s title=kubectl release::%d more like this; the job summary lists them\n", commands[level], more)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

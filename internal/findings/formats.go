@@ -41,5 +41,5 @@ func Print(w io.Writer, format string, of Subject, plans ...*plan.Document) erro
 	case "dotenv":
 		return Dotenv(w, of, plans...)
 	}
-	return fmt.Errorf("%q is none of the formats %q", format, Formats())
+	return fmt.Errorf("%q is not one of the formats %q", format, Formats())
 }

@@ -49,7 +49,7 @@ func DecodeSource(object map[string]any) (*Source, error) {
 	kind, _ := object["kind"].(string)
 	fields, ok := sourceFields[kind]
 	if !ok {
-		return nil, fmt.Errorf("read source %s: kind %q is none of Flux's sources", nameIn(object), kind)
+		return nil, fmt.Errorf("read source %s: kind %q is not one of Flux's sources", nameIn(object), kind)
 	}
 	out := &Source{}
 	var err error

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/findings"
 )
 
-var errNoPullRequest = errors.New("the job is of no pull request: name one with --pr")
+var errNoPullRequest = errors.New("this job does not belong to a pull request: name one with --pr")
 
 // Check is the outcome of a plan, to be reported on a commit.
 type Check struct {

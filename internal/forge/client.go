@@ -97,7 +97,7 @@ func (c *client) again(method string, err error, pause time.Duration) (time.Dura
 	return pause, method != http.MethodPost
 }
 
-var errElsewhere = errors.New("it redirects to another server, where the token is not sent")
+var errElsewhere = errors.New("it redirects to another server, to which the token is not sent")
 
 // once sends a request a single time, to the API's own origin only.
 func (c *client) once(ctx context.Context, method, path string, body, into any) (next string, err error) {

@@ -75,7 +75,7 @@ func Open(kind string, e Environment) (Forge, error) {
 	case "azure":
 		return openAzure(e)
 	}
-	return nil, fmt.Errorf("%q is no forge that is known: it is %s", kind, strings.Join(Kinds(), ", "))
+	return nil, fmt.Errorf("%q is not a known forge; the known ones are %s", kind, strings.Join(Kinds(), ", "))
 }
 
 // Run returns the number of the CI run, which keeps an older one from overwriting what a newer

@@ -3,7 +3,7 @@ package forge
 import "strings"
 
 // cutNote ends a text that was cut.
-const cutNote = "\n_The rest did not fit; the job's summary and its artifacts have it._\n"
+const cutNote = "\n_The rest did not fit; it is in the job's summary and artifacts._\n"
 
 // shorten cuts Markdown between lines to at most limit bytes, and closes what is open there:
 // fenced code and collapsed sections. The first two lines, by which a comment is found again,

@@ -124,7 +124,7 @@ func compared(given Approval, all []seen, now seen) string {
 	const short = 7
 	who := fmt.Sprintf("@%s approved `%s`", given.By, given.Commit[:min(short, len(given.Commit))])
 	if approved.effect == now.effect {
-		return "\n✅ The same effect as " + who + ".\n\n"
+		return "\n✅ The same effect as when " + who + ".\n\n"
 	}
 	return "\n⚠️ **Since " + who + ": " + difference(approved.counts, now.counts) + ".**\n\n"
 }
@@ -144,9 +144,9 @@ func difference(was, is string) string {
 		}
 	})
 	if len(out) == 0 {
-		return "the effect is another one, with the same counts"
+		return "the effect is different, with the same counts"
 	}
-	return strings.Join(out, ", ") + "; look at all of it again"
+	return strings.Join(out, ", ") + "; review all of it again"
 }
 
 // each calls visit for each of "to-delete=1 to-change=2".

@@ -110,9 +110,9 @@ func Base(ctx context.Context, root, ref string, environ func(string) string) (s
 		return firstParent(ctx, root, head)
 	}
 	if shallow, _ := git(ctx, root, nil, "rev-parse", "--is-shallow-repository"); shallow == "true" {
-		return "", fmt.Errorf("%s and HEAD have no common commit in this shallow clone: fetch more of it, with fetch-depth: 0 or git fetch --unshallow origin %s", ref, ref)
+		return "", fmt.Errorf("%s and HEAD have no common commit in this shallow clone: fetch more history with fetch-depth: 0 or git fetch --unshallow origin %s", ref, ref)
 	}
-	return "", fmt.Errorf("find where HEAD has parted from %s: %w", ref, missing)
+	return "", fmt.Errorf("find where HEAD branched off from %s: %w", ref, missing)
 }
 
 // firstParent returns a merge commit's first parent, which a clone of depth 1 names but lacks:
@@ -130,7 +130,7 @@ func firstParent(ctx context.Context, root, merge string) (string, error) {
 		}
 	}
 	if _, err := commit(ctx, root, parent); err != nil {
-		return "", fmt.Errorf("commit %s, which the pull request is merged into, is not here: git fetch --depth=1 origin %s", parent, parent)
+		return "", fmt.Errorf("commit %s, into which the pull request is merged, is not in this clone: run git fetch --depth=1 origin %s", parent, parent)
 	}
 	return parent, nil
 }
@@ -166,7 +166,7 @@ func git(ctx context.Context, root string, environment []string, args ...string)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", errors.New("git is not here, which knows the other commit: give its files with --base-dir")
+		return "", errors.New("git is not installed, so the base commit can't be read: pass its files with --base-dir")
 	}
 	if err != nil {
 		if text := strings.TrimSpace(stderr.String()); text != "" {

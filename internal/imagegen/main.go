@@ -25,7 +25,7 @@ func main() {
 	flag.StringVar(&i.version, "version", "", "the program's version")
 	flag.StringVar(&i.commit, "commit", "", "the commit that it is built from")
 	flag.StringVar(&i.program, "program", "kubectl-release", "the program's name")
-	out := flag.String("out", "", "the folder of the layout, which must not be there")
+	out := flag.String("out", "", "the folder of the layout, which must not exist")
 	flag.Parse()
 	var err error
 	if i.created, err = time.Parse(time.RFC3339, *created); err == nil {
@@ -47,7 +47,7 @@ type image struct {
 func (i image) annotations() map[string]string {
 	const home = "https://github.com/kubectl-release/kubectl-release"
 	return map[string]string{
-		ocispec.AnnotationTitle: i.program, ocispec.AnnotationDescription: "deploy Helm charts by plan, then apply",
+		ocispec.AnnotationTitle: i.program, ocispec.AnnotationDescription: "deploy Helm charts: plan, then apply",
 		ocispec.AnnotationVersion: i.version, ocispec.AnnotationRevision: i.commit, ocispec.AnnotationCreated: i.created.Format(time.RFC3339),
 		ocispec.AnnotationSource: home, ocispec.AnnotationURL: home, ocispec.AnnotationLicenses: "Apache-2.0",
 	}
@@ -63,7 +63,7 @@ func (i image) write(dir string, programs []string) error {
 	for _, program := range programs {
 		arch, file, ok := strings.Cut(program, "=")
 		if !ok {
-			return fmt.Errorf("%q is no ARCH=FILE", program)
+			return fmt.Errorf("%q is not ARCH=FILE", program)
 		}
 		manifest, err := i.platform(l, arch, file)
 		if err != nil {

@@ -6,7 +6,7 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 var core = []Kind{
 	{
 		GroupKind: Namespace, Tiers: one(Foundations), ClusterScoped: true,
-		Holds: "all that is in it", Naming: Naming{Form: Label},
+		Holds: "everything in it", Naming: Naming{Form: Label},
 	},
 	{
 		GroupKind: ConfigMap, Tiers: one(Inputs), Readiness: AtOnce, InChart: true,

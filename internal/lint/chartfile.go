@@ -25,7 +25,7 @@ func (r *run) chartFile() {
 	if f == nil {
 		message := "it is missing"
 		if r.folder(chartFile) {
-			message = "it must be a file and is a folder"
+			message = "it must be a file, not a folder"
 		}
 		r.add(Finding{Severity: Error, Path: chartFile, Message: message})
 		return
@@ -94,7 +94,7 @@ func isText(data []byte, key string) error {
 	if _, isString := value.(string); !ok || isString {
 		return nil
 	}
-	return fmt.Errorf("%s must be text, and %v is none: put it in quotes", key, value)
+	return fmt.Errorf("%s must be a string, but %v is not: put it in quotes", key, value)
 }
 
 func chartName(name string) error {
@@ -110,7 +110,7 @@ func chartName(name string) error {
 func chartAPIVersion(v string) error {
 	switch v {
 	case "":
-		return errors.New("apiVersion is required: it is v1 or v2")
+		return errors.New("apiVersion is required: v1 or v2")
 	case chart.APIVersionV1, chart.APIVersionV2:
 		return nil
 	}
@@ -133,7 +133,7 @@ func chartVersion(text string) error {
 
 func strictVersion(text string) error {
 	if _, err := semver.StrictNewVersion(text); err != nil {
-		return fmt.Errorf("version %q is not written as semantic versioning 2 wants it: three numbers and no v", text)
+		return fmt.Errorf("version %q is not strict SemVer 2: it needs three numbers and no leading v", text)
 	}
 	return nil
 }
@@ -150,9 +150,9 @@ func chartMaintainers(people []*chart.Maintainer) error {
 		case p.Name == "":
 			errs = append(errs, errors.New("a maintainer has no name"))
 		case p.Email != "" && !emailForm.MatchString(p.Email):
-			errs = append(errs, fmt.Errorf("maintainer %s: %q is no email address", p.Name, p.Email))
+			errs = append(errs, fmt.Errorf("maintainer %s: %q is not an email address", p.Name, p.Email))
 		case p.URL != "" && !looseURL(p.URL):
-			errs = append(errs, fmt.Errorf("maintainer %s: %q is no URL", p.Name, p.URL))
+			errs = append(errs, fmt.Errorf("maintainer %s: %q is not a URL", p.Name, p.URL))
 		}
 	}
 	return errors.Join(errs...)
@@ -162,7 +162,7 @@ func chartSources(sources []string) error {
 	var errs []error
 	for _, s := range sources {
 		if !fullURL(s) {
-			errs = append(errs, fmt.Errorf("source %q is no URL", s))
+			errs = append(errs, fmt.Errorf("source %q is not a URL", s))
 		}
 	}
 	return errors.Join(errs...)
@@ -170,7 +170,7 @@ func chartSources(sources []string) error {
 
 func chartIcon(icon string) error {
 	if icon != "" && !fullURL(icon) {
-		return fmt.Errorf("icon %q is no URL", icon)
+		return fmt.Errorf("icon %q is not a URL", icon)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (r *run) kubeVersion(text string) error {
 	}
 	constraint, err := semver.NewConstraint(text)
 	if err != nil {
-		return fmt.Errorf("kubeVersion %q is no version constraint", text)
+		return fmt.Errorf("kubeVersion %q is not a version constraint", text)
 	}
 	have, err := semver.NewVersion(r.Options.Capabilities.KubeVersion.String())
 	if err == nil && r.Options.ExactVersion && !constraint.Check(have) {

@@ -98,7 +98,7 @@ func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifes
 	}
 	at.Object = o.String()
 	if first, ok := seen[id]; ok {
-		r.judge(at, "the same object is in "+inChart(first.Source)+" already")
+		r.judge(at, "the same object is already in "+inChart(first.Source))
 		return
 	}
 	seen[id] = o
@@ -113,7 +113,7 @@ func (r *run) list(text string, items []manifest.Object, at Finding) {
 	for _, o := range items {
 		if _, ok := o.Doc.GetAnnotations()[manifest.ResourcePolicyAnnotation]; ok && strings.Contains(text, "kind: List") {
 			at.Severity, at.Object = Error, o.String()
-			at.Message = "the annotation " + manifest.ResourcePolicyAnnotation + " is not read in items of a List"
+			at.Message = "the annotation " + manifest.ResourcePolicyAnnotation + " is ignored on items of a List"
 			r.add(at)
 		}
 	}
@@ -129,27 +129,27 @@ func (r *run) hook(o manifest.Object, sorted manifest.Classified, at Finding) {
 	}
 	annotations := o.Doc.GetAnnotations()
 	if len(sorted.Dropped) > 0 {
-		say("%s: %q is no hook event, so the object is left out", manifest.HookAnnotation, annotations[manifest.HookAnnotation])
+		say("%s: %q is not a hook event, so the object is ignored", manifest.HookAnnotation, annotations[manifest.HookAnnotation])
 		return
 	}
 	for _, h := range sorted.Hooks {
 		for _, p := range h.DeletePolicies {
 			if !slices.Contains([]manifest.Policy{manifest.HookSucceeded, manifest.HookFailed, manifest.BeforeHookCreation}, p) {
-				say("%s: %q is no delete policy", manifest.HookDeleteAnnotation, p)
+				say("%s: %q is not a delete policy", manifest.HookDeleteAnnotation, p)
 			}
 		}
 		for _, p := range h.OutputLogPolicies {
 			if p != manifest.HookSucceeded && p != manifest.HookFailed {
-				say("%s: %q is no log policy", manifest.HookOutputLogAnnotation, p)
+				say("%s: %q is not a log policy", manifest.HookOutputLogAnnotation, p)
 			}
 		}
 	}
 	if w, ok := annotations[manifest.HookWeightAnnotation]; ok {
 		if _, err := strconv.Atoi(w); err != nil {
-			say("%s: %q is no whole number and counts as 0", manifest.HookWeightAnnotation, w)
+			say("%s: %q is not an integer and counts as 0", manifest.HookWeightAnnotation, w)
 		}
 	}
 	if p, ok := annotations[manifest.ResourcePolicyAnnotation]; ok && !strings.EqualFold(strings.TrimSpace(p), manifest.ResourcePolicyKeep) {
-		say("%s: %q is no resource policy; keep is the only one", manifest.ResourcePolicyAnnotation, p)
+		say("%s: %q is not a resource policy; keep is the only one", manifest.ResourcePolicyAnnotation, p)
 	}
 }

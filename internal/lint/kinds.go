@@ -93,9 +93,9 @@ func (r *run) life(o manifest.Object, at Finding) {
 		at.Message = fmt.Sprintf("Kubernetes %s does not serve %s: it was removed in %s%s", have, what, life.Removed, replace)
 	case !life.Introduced.isZero() && life.Introduced.after(have):
 		at.Severity = unserved
-		at.Message = fmt.Sprintf("Kubernetes %s does not serve %s: it came in %s", have, what, life.Introduced)
+		at.Message = fmt.Sprintf("Kubernetes %s does not serve %s: it was added in %s", have, what, life.Introduced)
 	case !life.Deprecated.isZero() && !life.Deprecated.after(have):
-		at.Message = fmt.Sprintf("%s is deprecated since Kubernetes %s%s%s", what, life.Deprecated, goes(life.Removed), replace)
+		at.Message = fmt.Sprintf("%s has been deprecated since Kubernetes %s%s%s", what, life.Deprecated, goes(life.Removed), replace)
 	default:
 		return
 	}
@@ -107,7 +107,7 @@ func goes(removed Minor) string {
 	if removed.isZero() {
 		return ""
 	}
-	return " and goes in " + removed.String()
+	return " and is removed in " + removed.String()
 }
 
 // fields checks an object against the fields of its kind: the API server refuses what

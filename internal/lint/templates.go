@@ -22,9 +22,9 @@ const releaseName = "test-release"
 // document. Required values may be missing.
 func (r *run) templates() {
 	if !r.folder("templates") {
-		severity, message := Warning, "there is no such folder, or nothing in it"
+		severity, message := Warning, "the folder does not exist or is empty"
 		if r.file("templates") != nil {
-			severity, message = Error, "it must be a folder and is a file"
+			severity, message = Error, "it must be a folder, not a file"
 		}
 		r.add(Finding{Severity: severity, Path: templatesFolder, Message: message})
 		return
@@ -39,7 +39,7 @@ func (r *run) templates() {
 	}
 	for _, message := range rendered.Warnings {
 		r.incomplete = true
-		r.add(Finding{Severity: Info, Path: templatesFolder, Message: "the chart stops without further values: " + message})
+		r.add(Finding{Severity: Info, Path: templatesFolder, Message: "the chart requires further values: " + message})
 	}
 	for _, t := range r.Chart.Templates {
 		r.extension(t.Name)
@@ -123,7 +123,7 @@ func (r *run) indent(f manifest.File) {
 // crds checks the files in crds/ folders, which are not templates.
 func (r *run) crds() {
 	if r.file("crds") != nil {
-		r.add(Finding{Severity: Error, Path: "crds/", Message: "it must be a folder and is a file"})
+		r.add(Finding{Severity: Error, Path: "crds/", Message: "it must be a folder, not a file"})
 		return
 	}
 	if r.Chart == nil {
@@ -147,7 +147,7 @@ func (r *run) crd(crd chart.CRD) {
 			if !o.IsCRD() {
 				r.add(Finding{
 					Severity: Error, Path: inChart(crd.Path), Line: lines[i], Object: o.String(),
-					Message: fmt.Sprintf("only CustomResourceDefinitions of apiextensions.k8s.io belong in crds/, and this is %s %s", o.GVK().GroupVersion(), o.Kind),
+					Message: fmt.Sprintf("only CustomResourceDefinitions of apiextensions.k8s.io belong in crds/, but this is %s %s", o.GVK().GroupVersion(), o.Kind),
 				})
 				continue
 			}

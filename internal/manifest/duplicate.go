@@ -76,7 +76,7 @@ func linesBefore(f File, doc string) int {
 // from says which line of what a file rendered is line 1 of a document.
 func from(f File, doc string) string {
 	if before := linesBefore(f, doc); before > 0 {
-		return fmt.Sprintf(" (lines count from line %d of it)", before+1)
+		return fmt.Sprintf(" (lines are counted from its line %d)", before+1)
 	}
 	return ""
 }

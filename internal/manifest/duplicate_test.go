@@ -51,7 +51,7 @@ func TestDuplicatesLastCounts(t *testing.T) {
 // file that is has to be said.
 func TestErrorInLaterDocument(t *testing.T) {
 	_, err := manifest.Classify([]manifest.File{{Path: "t.yaml", Content: "kind: A\n---\nkind: B\na: b: c\n"}})
-	if err == nil || !strings.Contains(err.Error(), "t.yaml rendered (lines count from line 3 of it): ") || !strings.Contains(err.Error(), "line 2") {
+	if err == nil || !strings.Contains(err.Error(), "t.yaml rendered (lines are counted from its line 3): ") || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("got %v", err)
 	}
 }

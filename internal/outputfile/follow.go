@@ -24,7 +24,7 @@ func regular(file string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is no regular file", file)
+		return "", fmt.Errorf("%s is not a regular file", file)
 	}
 	return target, nil
 }
@@ -88,7 +88,7 @@ func (u users) trust(link string, info os.FileInfo, folder string) error {
 	}
 	if id, known := u.owner(info); known && id != u.me {
 		if of, _ := u.owner(around); of != id {
-			return fmt.Errorf("%s is a link that somebody else (user ID %d) has put there: write elsewhere, or remove it", link, id)
+			return fmt.Errorf("%s is a link created by another user (ID %d): write elsewhere, or remove it", link, id)
 		}
 	}
 	return nil

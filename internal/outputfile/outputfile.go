@@ -63,7 +63,7 @@ func Create(file string, mode fs.FileMode) (*File, error) {
 // Commit puts the file in its place, once.
 func (f *File) Commit() error {
 	if f.done {
-		return errors.New("the file is complete, or given up, already")
+		return errors.New("the file is already complete or abandoned")
 	}
 	err := f.Sync()
 	if closed := f.Close(); err == nil {

@@ -134,7 +134,7 @@ func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.Patch
 	case types.StrategicMergePatchType:
 		t, ok := apitypes.Strategic(gvk)
 		if !ok {
-			return nil, fmt.Errorf("%s takes no strategic merge patch", gvk.Kind)
+			return nil, fmt.Errorf("%s does not support strategic merge patches", gvk.Kind)
 		}
 		lookup := strategicpatch.PatchMetaFromStruct{T: t}
 		out, err := guarded(func() (map[string]any, error) {

@@ -107,7 +107,7 @@ func (k Keys) identity(name string) ([]age.Identity, error) {
 	case err != nil:
 		return nil, err
 	case Encrypted(data):
-		return nil, errors.New("it is encrypted itself: decrypt it first")
+		return nil, errors.New("it is itself encrypted: decrypt it first")
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN")):
 		identity, err := k.sshIdentity(name, data)
 		return []age.Identity{identity}, err
@@ -124,7 +124,7 @@ func (k Keys) sshIdentity(name string, pem []byte) (age.Identity, error) {
 		return identity, err
 	}
 	if locked.PublicKey == nil {
-		return nil, errors.New("it is in the old form with a passphrase: convert it with ssh-keygen -p")
+		return nil, errors.New("it is in the old format with a passphrase: convert it with ssh-keygen -p")
 	}
 	inner, err := agessh.NewEncryptedSSHIdentity(locked.PublicKey, pem, func() ([]byte, error) {
 		passphrase, err := k.ask("the key " + name)
@@ -161,7 +161,7 @@ func (e *lockedKeyError) Unwrap() error { return e.err }
 
 func (k Keys) ask(what string) (string, error) {
 	if k.Ask == nil {
-		return "", fmt.Errorf("a passphrase is needed for %s", what)
+		return "", fmt.Errorf("a passphrase is required for %s", what)
 	}
 	passphrase, err := k.Ask(what)
 	if err == nil && passphrase == "" {

@@ -18,7 +18,7 @@ func computed(obj *unstructured.Unstructured, ctx Context) (r Result) {
 		}
 	}()
 	if c, ok := conditionOf(obj.Object, "Ready"); ok && c.status == "Unknown" && current(obj) {
-		return unknown("it says that its readiness is unknown: %s", c.explain("no reason given"))
+		return unknown("it reports its readiness as unknown: %s", c.explain("no reason given"))
 	}
 	// kstatus may change what it reads.
 	res, err := status.Compute(obj.DeepCopy())
@@ -26,7 +26,7 @@ func computed(obj *unstructured.Unstructured, ctx Context) (r Result) {
 		return unknown("its status can't be read: %v", err)
 	}
 	if c, ok := conditionOf(obj.Object, "Stalled"); ok && res.Status == status.FailedStatus && ctx.earlier(obj, c) {
-		return progressing("it had stalled before, and its controller says nothing new: %s", c.explain("no reason given"))
+		return progressing("it was stalled before, and its controller reports nothing new: %s", c.explain("no reason given"))
 	}
 	return translate(res)
 }
@@ -38,7 +38,7 @@ func current(obj *unstructured.Unstructured) bool {
 func translate(res *status.Result) Result {
 	why := res.Message
 	if why == "" {
-		why = fmt.Sprintf("kstatus calls it %s", res.Status)
+		why = fmt.Sprintf("its status according to kstatus is %s", res.Status)
 	}
 	switch res.Status {
 	case status.CurrentStatus:

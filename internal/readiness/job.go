@@ -57,7 +57,7 @@ func completions(obj map[string]any, done int64) Result {
 	}
 	want := number(obj, 1, "spec", "completions")
 	if done < want || want == 0 {
-		return progressing("%d of %d completions are reached", done, want)
+		return progressing("%d of %d completions reached", done, want)
 	}
-	return ready("%d of %d completions are reached", done, want)
+	return ready("%d of %d completions reached", done, want)
 }

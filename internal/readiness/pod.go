@@ -52,7 +52,7 @@ func waitingReason(obj map[string]any) string {
 		switch reason := text(waiting, "reason"); reason {
 		case "", "ContainerCreating", "PodInitializing":
 		default:
-			why := "container " + text(c, "name") + " waits in " + reason
+			why := "container " + text(c, "name") + " is waiting: " + reason
 			if message := text(waiting, "message"); message != "" {
 				why += ": " + message
 			}

@@ -15,7 +15,7 @@ func claim(obj *unstructured.Unstructured, ctx Context) Result {
 	case "Lost":
 		// It is bound again when the volume is back; the phase has no time.
 		if ctx.Before != nil && text(ctx.Before.Object, "status", "phase") == phase {
-			return progressing("it was lost before, and the volume that it was bound to is not back")
+			return progressing("it was lost before, and the volume that it was bound to is still missing")
 		}
 		return failed("it is lost: the volume that it was bound to is gone")
 	}

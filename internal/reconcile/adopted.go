@@ -101,7 +101,7 @@ func (p *pass) leftBehind(ctx context.Context, key release.Key) (plan.Spare, err
 // tellKept sends an event about the objects that a remediation has kept, if there are any.
 func (p *pass) tellKept(names []string) {
 	if len(names) > 0 {
-		p.tellOf(p.hr.Status.Snapshots()[0], false, "AdoptedKept", "objects that were there before the release took them over are left alone: "+strings.Join(names, ", "))
+		p.tellOf(p.hr.Status.Snapshots()[0], false, "AdoptedKept", "objects that existed before the release adopted them are left alone: "+strings.Join(names, ", "))
 	}
 }
 

@@ -22,7 +22,7 @@ func TestCheck40KubeconfigsThatAreRefused(t *testing.T) {
 		{user: "{client-key: /etc/" + canary + "}", want: "names a file"},
 		{user: "{tokenFile: /var/run/" + canary + "}", want: "names a file"},
 		{user: "{token: " + canary + "}", server: ", certificate-authority: /etc/ca", want: "names a file"},
-		{user: "{token: " + canary + "}", server: ", insecure-skip-tls-verify: true", want: "check of certificates"},
+		{user: "{token: " + canary + "}", server: ", insecure-skip-tls-verify: true", want: "certificate verification"},
 		{user: canary, want: "can't be read"},
 	} {
 		kubeconfig := `

@@ -43,7 +43,7 @@ func (p *pass) source(context.Context) bool {
 	case p.r.NoCrossNamespaceRefs && ref.Namespace != p.hr.Metadata.Namespace:
 		o.Denied = fmt.Errorf("can't access '%s', cross-namespace references have been blocked", ref)
 	case p.in.Source == nil && p.in.Err == nil:
-		o.NoSource = fmt.Errorf("%s is not there", ref)
+		o.NoSource = fmt.Errorf("%s does not exist", ref)
 	case p.in.Err != nil:
 		o.NoSource = p.in.Err
 	default:

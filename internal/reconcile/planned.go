@@ -45,7 +45,7 @@ func (p *pass) describe(made *plan.Plan) string {
 	objects := written(made)
 	switch {
 	case made.Operation == plan.Uninstall && p.moving:
-		return fmt.Sprintf("uninstall of release %s, for the HelmRelease means another one by now (%s)", made.Release, objects)
+		return fmt.Sprintf("uninstall of release %s, because the HelmRelease now refers to another release (%s)", made.Release, objects)
 	case made.Operation == plan.Uninstall:
 		return fmt.Sprintf("uninstall of release %s (%s)", made.Release, objects)
 	case made.Operation == plan.Rollback:

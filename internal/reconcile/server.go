@@ -63,7 +63,7 @@ func serverOf(o *unstructured.Unstructured, account string) (*Server, error) {
 	case len(out.Audiences) == 0:
 		out.Audiences = []string{data["address"]}
 	case out.Account == "":
-		return refuse("audiences need a serviceAccountName: tokens of the controller's own are for the address alone")
+		return refuse("audiences require a serviceAccountName: the controller's own tokens are for the address only")
 	}
 	return out, nil
 }
@@ -71,7 +71,7 @@ func serverOf(o *unstructured.Unstructured, account string) (*Server, error) {
 // canonical returns the address of an API server as "https://host:port".
 func canonical(address string) (string, error) {
 	if address == "" {
-		return "", fmt.Errorf("it is needed")
+		return "", fmt.Errorf("it is required")
 	}
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -81,7 +81,7 @@ func canonical(address string) (string, error) {
 	case err != nil:
 		return "", err
 	case u.Scheme != "https" || u.Hostname() == "":
-		return "", fmt.Errorf("'%s' is none with https", address)
+		return "", fmt.Errorf("'%s' is not an https address", address)
 	case u.Port() == "":
 		u.Host += ":443"
 	}
@@ -137,7 +137,7 @@ func (t tokens) account(ctx context.Context) (namespace, name string, err error)
 	user := self.Status.UserInfo.Username
 	parts := strings.Split(user, ":")
 	if len(parts) != 4 || parts[0] != "system" || parts[1] != "serviceaccount" {
-		return "", "", fmt.Errorf("the controller is %s and no ServiceAccount: name one in the ConfigMap of spec.kubeConfig", user)
+		return "", "", fmt.Errorf("the controller is %s, which is not a ServiceAccount: name one in the ConfigMap of spec.kubeConfig", user)
 	}
 	return parts[2], parts[3], nil
 }

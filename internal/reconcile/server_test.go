@@ -47,11 +47,11 @@ func TestCheck40KubeconfigOfAConfigMap(t *testing.T) {
 		},
 		{why: "a cloud's", data: map[string]any{"provider": "aws", "cluster": "arn:x"}, refused: "the provider 'aws' is not supported, only 'generic' is"},
 		{why: "no provider", data: map[string]any{"address": "https://h"}, refused: "the provider '' is not supported"},
-		{why: "no address", data: map[string]any{"provider": "generic"}, refused: "address: it is needed"},
-		{why: "no TLS", data: map[string]any{"provider": "generic", "address": "http://h"}, refused: "'http://h' is none with https"},
+		{why: "no address", data: map[string]any{"provider": "generic"}, refused: "address: it is required"},
+		{why: "no TLS", data: map[string]any{"provider": "generic", "address": "http://h"}, refused: "'http://h' is not an https address"},
 		{
 			why: "the controller's own account for others", data: map[string]any{"provider": "generic", "address": "https://h", "audiences": "https://kubernetes.default.svc"},
-			refused: "audiences need a serviceAccountName",
+			refused: "audiences require a serviceAccountName",
 		},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

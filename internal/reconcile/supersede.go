@@ -16,7 +16,7 @@ import (
 
 // ErrSuperseded is the cause of a context whose end makes a pass stop waiting and record
 // its revision as failed, without counting that: another plan is to replace it.
-var ErrSuperseded = errors.New("it was given up for a newer plan")
+var ErrSuperseded = errors.New("a newer plan replaces this one")
 
 // Supersedes reports whether the HelmRelease, as it is now, would have another revision made
 // than the one that is being waited for, or none at all: then the wait is pointless. An
@@ -53,7 +53,7 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 // count as a failure.
 func (p *pass) superseded(attempt flux.Attempt) {
 	m := p.chart.Metadata
-	message := fmt.Sprintf("Helm %s of release %s/%s with chart %s@%s was given up while it was waited for: its successor's plan differs",
+	message := fmt.Sprintf("Helm %s of release %s/%s with chart %s@%s was cancelled during its wait: a newer plan replaces it",
 		attempt, p.hr.ReleaseNamespace(), p.hr.ReleaseName(), m.Name, m.Version)
 	const canceled = "HealthCheckCanceled"
 	p.mark(released, metav1.ConditionFalse, canceled, message)

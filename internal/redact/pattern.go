@@ -50,7 +50,7 @@ func parsePattern(text string) (pattern, error) {
 	}
 	for _, part := range append([]string{p.objects}, p.parts...) {
 		if _, err := path.Match(flat(part), ""); err != nil {
-			return pattern{}, fmt.Errorf("%q is no pattern: %w", text, err)
+			return pattern{}, fmt.Errorf("%q is not a pattern: %w", text, err)
 		}
 	}
 	return p, nil

@@ -12,7 +12,7 @@ import (
 type fields map[string]fields
 
 // ErrTooLarge says that more of a record would have to be kept than is allowed.
-var ErrTooLarge = errors.New("what is read of it is too large")
+var ErrTooLarge = errors.New("the part of the record to be read is too large")
 
 // prune copies a JSON object with only the given fields, holding no more of it in memory than it
 // copies: at most most bytes. If top-level fields are needed, it ends after the last of them. It
@@ -27,7 +27,7 @@ func prune(in io.Reader, keep fields, needed []string, most int) ([]byte, error)
 		return nil, err
 	}
 	if first != '{' {
-		return nil, fmt.Errorf("it begins with %q and is no object", first)
+		return nil, fmt.Errorf("it begins with %q and is not an object", first)
 	}
 	if err := p.object(keep, true); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (p *pruner) field(keep fields) error {
 	if err == nil && b == ':' {
 		b, err = p.next()
 	} else if err == nil {
-		err = fmt.Errorf("invalid character %q behind the name of a field", b)
+		err = fmt.Errorf("invalid character %q after the name of a field", b)
 	}
 	if err != nil {
 		return err

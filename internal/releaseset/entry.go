@@ -47,7 +47,7 @@ func (k *Key) UnmarshalText(text []byte) error {
 	case 3:
 		*k = Key{Cluster: parts[0], Namespace: parts[1], Name: parts[2]}
 	default:
-		return fmt.Errorf("%q is no key of a release: it is [cluster/]namespace/name", text)
+		return fmt.Errorf("%q is not a release key: expected [cluster/]namespace/name", text)
 	}
 	return nil
 }

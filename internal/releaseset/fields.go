@@ -16,7 +16,7 @@ import (
 // not name. Errors name the file and the line.
 func Decode(file string, node *yaml.Node, into any) error {
 	if node.Kind != yaml.MappingNode {
-		return at(file, node.Line, "this is %s, and a table is expected", kindOf(node))
+		return at(file, node.Line, "expected a table, found %s", kindOf(node))
 	}
 	known := keysOf(reflect.TypeOf(into).Elem())
 	for i := 0; i < len(node.Content); i += 2 {
@@ -26,9 +26,9 @@ func Decode(file string, node *yaml.Node, into any) error {
 		}
 		hint := ""
 		if meant := spelling.Nearest(key.Value, known); meant != "" {
-			hint = "; is it " + meant + "?"
+			hint = "; did you mean " + meant + "?"
 		}
-		return at(file, key.Line, "there is no field %q here%s", key.Value, hint)
+		return at(file, key.Line, "unknown field %q%s", key.Value, hint)
 	}
 	err := node.Decode(into)
 	var wrong *yaml.TypeError
@@ -73,7 +73,7 @@ func kindOf(node *yaml.Node) string {
 		return "an alias"
 	case yaml.DocumentNode:
 	}
-	return "no text"
+	return "nothing"
 }
 
 // keyNode returns the value of a key of a mapping; nil when there is none.

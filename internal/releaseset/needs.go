@@ -22,7 +22,7 @@ func ResolveNeed(entries []Entry, of Key, need string) (Key, error) {
 	case 3:
 		wanted = Key{Cluster: parts[0], Namespace: parts[1], Name: parts[2]}
 	default:
-		return Key{}, fmt.Errorf("needs %q: it is [[cluster/]namespace/]name", need)
+		return Key{}, fmt.Errorf("needs %q: expected [[cluster/]namespace/]name", need)
 	}
 	var elsewhere []Key
 	for _, e := range entries {
@@ -78,7 +78,7 @@ func (s *Set) Join(others ...*Set) error {
 				s.Clusters = map[string]Cluster{}
 			}
 			if have, ok := s.Clusters[name]; ok && !have.same(c) {
-				return fmt.Errorf("cluster %s is declared twice, and not the same", name)
+				return fmt.Errorf("cluster %s is declared twice, with different content", name)
 			}
 			s.Clusters[name] = c
 		}

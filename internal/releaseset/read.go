@@ -76,7 +76,7 @@ func Read(tree Tree, name string) (*Set, error) {
 		return nil, err
 	}
 	if f.Version != fileVersion {
-		return nil, fmt.Errorf("%s: version %d is not known: it is %d", name, f.Version, fileVersion)
+		return nil, fmt.Errorf("%s: version %d is not supported: it must be %d", name, f.Version, fileVersion)
 	}
 	r := reader{tree: tree, file: name, dir: path.Dir(name), clusters: f.Clusters}
 	if f.Defaults.Kind != 0 {

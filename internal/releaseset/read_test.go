@@ -87,12 +87,12 @@ releases:
 
 func TestMistakesAreToldWithTheirLine(t *testing.T) {
 	for name, tc := range map[string]struct{ releases, want string }{
-		"a field that there is none of": {"- {name: web, namespace: shop, chart: charts/web, value: [a.yaml]}", `shop/releases.yaml:3: there is no field "value" here; is it values?`},
+		"a field that there is none of": {"- {name: web, namespace: shop, chart: charts/web, value: [a.yaml]}", `shop/releases.yaml:3: unknown field "value"; did you mean values?`},
 		"no namespace":                  {"- {name: web, chart: charts/web}", "shop/releases.yaml:3: release web has no namespace"},
-		"a cluster of no name":          {"- {name: web, namespace: a, cluster: prod, chart: charts/web}", `shop/releases.yaml:3: release web is for cluster "prod", which clusters does not name`},
+		"a cluster of no name":          {"- {name: web, namespace: a, cluster: prod, chart: charts/web}", `shop/releases.yaml:3: release web is for cluster "prod", which is not declared in clusters`},
 		"values from outside":           {"- {name: web, namespace: a, chart: charts/web, values: [../../etc/passwd]}", "shop/releases.yaml:3: ../../etc/passwd is outside of the repository"},
 		"an absolute path":              {"- {name: web, namespace: a, chart: /etc}", "shop/releases.yaml:3: /etc is outside of the repository"},
-		"no chart":                      {"- {name: web, namespace: a}", "shop/releases.yaml:3: chart is missing"},
+		"no chart":                      {"- {name: web, namespace: a}", "shop/releases.yaml:3: chart is required"},
 		"a need that is not there":      {"- {name: web, namespace: a, chart: charts/web, needs: [db]}", "shop/releases.yaml:3: a/web needs db, which is not in the set"},
 		"the same release twice":        {"- {name: web, namespace: a, chart: charts/web}\n- {name: web, namespace: a, chart: charts/web}", "shop/releases.yaml:4: release a/web is declared a second time; the first is at shop/releases.yaml:3"},
 		"a text where a number belongs": {"- {name: web, namespace: a, chart: charts/web, historyMax: many}", "shop/releases.yaml:3: cannot unmarshal !!str `many` into int"},
@@ -110,7 +110,7 @@ func TestNeedsInACircleAreRefused(t *testing.T) {
 	_, err := Read(files(`version: 1
 defaults: {namespace: shop, chart: charts/web}
 `), "shop/releases.yaml")
-	if err == nil || !strings.Contains(err.Error(), `there is no field "chart"`) {
+	if err == nil || !strings.Contains(err.Error(), `unknown field "chart"`) {
 		t.Errorf("defaults take no chart: %v", err)
 	}
 	_, err = Read(files(`version: 1

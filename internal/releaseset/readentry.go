@@ -57,16 +57,16 @@ func (e *Entry) complete(clusters map[string]Cluster) error {
 	switch e.Options.ServerSide {
 	case "", "auto", "true", "false":
 	default:
-		return fmt.Errorf("serverSide is auto, true or false, not %q", e.Options.ServerSide)
+		return fmt.Errorf("serverSide must be auto, true or false, not %q", e.Options.ServerSide)
 	}
 	if e.Name == "" {
 		return errors.New("the release has no name")
 	}
 	if e.Namespace == "" {
-		return fmt.Errorf("release %s has no namespace: give it one, or all of them by defaults", e.Name)
+		return fmt.Errorf("release %s has no namespace: set it here or in defaults", e.Name)
 	}
 	if _, known := clusters[e.Cluster]; e.Cluster != "" && !known {
-		return fmt.Errorf("release %s is for cluster %q, which clusters does not name", e.Name, e.Cluster)
+		return fmt.Errorf("release %s is for cluster %q, which is not declared in clusters", e.Name, e.Cluster)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (r *reader) chart(d *declared) (Chart, error) {
 	if d.Installed != nil && !*d.Installed {
 		return c, nil // what is uninstalled needs none
 	}
-	return c, errors.New("chart is missing: a path, a reference, or {repo, name, version}")
+	return c, errors.New("chart is required: a path, a reference, or {repo, name, version}")
 }
 
 // ChartAt returns the chart that a text in a file of folder dir refers to: a path, if
@@ -126,14 +126,14 @@ func (r *reader) value(node *yaml.Node) (Value, error) {
 		return Value{Inline: text, From: from}, err
 	case yaml.DocumentNode, yaml.SequenceNode, yaml.AliasNode:
 	}
-	return Value{}, fmt.Errorf("values hold %s: they are paths of files and tables", kindOf(node))
+	return Value{}, fmt.Errorf("values contain %s: each must be a file's path or a table", kindOf(node))
 }
 
 // fromRoot rewrites KEY=FILE so the file's path begins at the tree's root.
 func fromRoot(dir, text string) (string, error) {
 	key, name, ok := strings.Cut(text, "=")
 	if !ok {
-		return "", fmt.Errorf("setFile %q: it is KEY=FILE", text)
+		return "", fmt.Errorf("setFile %q: expected KEY=FILE", text)
 	}
 	name, err := Join(dir, path.Clean(name))
 	return key + "=" + name, err

@@ -29,7 +29,7 @@ func ParseSelector(texts []string) (Selector, error) {
 			key, value, ok := strings.Cut(part, "=")
 			key, not := strings.CutSuffix(key, "!")
 			if key = strings.TrimSpace(key); !ok || key == "" {
-				return nil, fmt.Errorf("%q is no selector: it is KEY=VALUE or KEY!=VALUE, several separated by commas", text)
+				return nil, fmt.Errorf("%q is not a selector: expected KEY=VALUE or KEY!=VALUE, several separated by commas", text)
 			}
 			term = append(term, condition{key, strings.TrimSpace(strings.TrimPrefix(value, "=")), not})
 		}
@@ -73,7 +73,7 @@ func fits(term []condition, labels map[string]string) bool {
 // InCluster keeps only the entries of one cluster. Errors: the set names no such cluster.
 func (s *Set) InCluster(name string) error {
 	if _, known := s.Clusters[name]; !known {
-		return fmt.Errorf("there is no cluster %q among those of the set: %s", name, strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "))
+		return fmt.Errorf("the set has no cluster %q, only %s", name, strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "))
 	}
 	s.Entries = slices.DeleteFunc(s.Entries, func(e Entry) bool { return e.Cluster != name })
 	return nil

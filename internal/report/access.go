@@ -40,7 +40,7 @@ func (w impactWriter) role(c plan.AccessChange) []string {
 	case plan.Created:
 		add("is new: it may", c.Gained)
 	case plan.Deleted:
-		add("goes, which may", c.Lost)
+		add("is removed: it could", c.Lost)
 	case plan.Changed, plan.Left:
 		add("gains", c.Gained)
 		add("loses", c.Lost)

@@ -27,7 +27,7 @@ func footnote(p *plan.Document) string {
 		return "Planned without dry runs (--judge-as): outcomes are estimated, and permissions are those of " + escape.Line(p.Judged) + "."
 	}
 	if p.ReadOnly {
-		return "Planned without dry runs (--read-only): outcomes are estimated, and nobody was asked whether this is allowed."
+		return "Planned without dry runs (--read-only): outcomes are estimated, and permissions were not checked."
 	}
 	if p.Against == nil {
 		return ""

@@ -76,7 +76,7 @@ func TestPageInBrowser(t *testing.T) {
 		t.Errorf("%d empty sections are shown where nothing is found", light.Sections)
 	}
 	if light.Unfolded != light.Details || light.Folded != 0 {
-		t.Errorf("of %d foldable steps, unfold all opens %d and fold all leaves %d", light.Details, light.Unfolded, light.Folded)
+		t.Errorf("of %d foldable steps, expand all opens %d and collapse all leaves %d", light.Details, light.Unfolded, light.Folded)
 	}
 	if light.Wide {
 		t.Error("the page is wider than the window")

@@ -29,7 +29,7 @@ func title(p *plan.Document) string {
 			what = fmt.Sprintf("upgrade of revision %d", p.FromRevision)
 		}
 	case plan.Rollback:
-		what = fmt.Sprintf("rollback %d → %d, to what revision %d was", p.FromRevision, p.ToRevision, p.RollbackTo)
+		what = fmt.Sprintf("rollback %d → %d, restoring revision %d", p.FromRevision, p.ToRevision, p.RollbackTo)
 	case plan.Uninstall:
 		what = fmt.Sprintf("uninstall revision %d", p.FromRevision)
 	case plan.Test:
@@ -79,7 +79,7 @@ func chartFact(from, to plan.ChartRef) string {
 	case from.Version != to.Version:
 		return text + " → " + escape.Line(to.Version) + appChange(from, to)
 	case from.Digest != to.Digest && from.Digest != "" && to.Digest != "":
-		return text + " (same version, other files)"
+		return text + " (same version, different files)"
 	}
 	return text
 }
@@ -154,7 +154,7 @@ func onlyText(p *plan.Document, v view) string {
 		found = found || s.Op != plan.OpRecord && manifest.Selects(v.only, s.Object)
 	})
 	if !found {
-		return " is nothing in this release"
+		return " matches nothing in this release"
 	}
 	return " shown here; the plan is for the whole release"
 }
@@ -224,7 +224,7 @@ func furtherOptions(o plan.Options) []string {
 	add(o.UpdateCRDs, "update CRDs")
 	add(o.HookLogs, "logs of hooks")
 	add(len(o.OnlyTests) > 0, "only the tests %s", strings.Join(o.OnlyTests, ", "))
-	add(len(o.SkipTests) > 0, "not the tests %s", strings.Join(o.SkipTests, ", "))
+	add(len(o.SkipTests) > 0, "skip the tests %s", strings.Join(o.SkipTests, ", "))
 	add(o.FieldManager != "", "field manager %s", o.FieldManager)
 	add(o.Description != "", "description %q", o.Description)
 	for _, label := range slices.Sorted(maps.Keys(o.Labels)) {

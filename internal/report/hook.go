@@ -54,7 +54,7 @@ func roomsOf(p *plan.Document) map[roomKey]*plan.Step {
 func (w entryWriter) inPlaceOf(room *plan.Step) string {
 	switch {
 	case room.Hook.WasResource:
-		return "the resource that it was"
+		return "the resource it replaces"
 	case room.Hook.Foreign:
 		return "what is in its place"
 	case room.Of != "":

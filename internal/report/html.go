@@ -41,7 +41,7 @@ const htmlRows, htmlLines, htmlValue = 1000, 2000, 10_000
 func htmlView() view { return view{bodies: true, context: 3, rows: htmlRows, lines: htmlLines} }
 
 // elsewhere says where to find the parts that a page omits.
-const elsewhere = " (-o json has all)"
+const elsewhere = " (-o json shows all)"
 
 // body prints the stages and what follows them.
 func (h *htmlWriter) body(p *page) {
@@ -120,7 +120,7 @@ func (h *htmlWriter) opening(p *page) {
 // tools prints the controls for searching and unfolding.
 func (h *htmlWriter) tools() {
 	h.WriteString(`<p class="tools"><input id="search" type="search" placeholder="Search objects and fields" aria-label="Search"> ` +
-		`<button id="open">Unfold all</button> <button id="close">Fold all</button></p>` + "\n")
+		`<button id="open">Expand all</button> <button id="close">Collapse all</button></p>` + "\n")
 }
 
 func (h *htmlWriter) notes(notes []note) {

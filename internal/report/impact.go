@@ -167,7 +167,7 @@ func (w impactWriter) traffic(changes []plan.ObjectChange) []string {
 	}{
 		{plan.Created, "NetworkPolicy is new", "NetworkPolicies are new"},
 		{plan.Changed, "NetworkPolicy changes", "NetworkPolicies change"},
-		{plan.Deleted, "NetworkPolicy goes", "NetworkPolicies go"},
+		{plan.Deleted, "NetworkPolicy is removed", "NetworkPolicies are removed"},
 	} {
 		var found []string
 		for _, c := range changes {

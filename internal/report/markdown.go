@@ -207,7 +207,7 @@ func (m *markdown) details(p, whole *page) {
 	}
 	m.timeline(p.hooks)
 	if !m.plain {
-		m.add("\n<details><summary>The stages as a picture</summary>\n\n```mermaid\n" + mermaid(p) + "```\n\n</details>\n")
+		m.add("\n<details><summary>The stages as a diagram</summary>\n\n```mermaid\n" + mermaid(p) + "```\n\n</details>\n")
 	}
 	for i, s := range p.sections {
 		m.section(i+1, s, whole.sections[i])

@@ -24,7 +24,7 @@ func (m matrix) table() (heads []string, lines [][]string) {
 	return heads, lines
 }
 
-// title returns text such as "web and 3 others: 2 changes differ, 5 are alike".
+// title returns text such as "web and 3 others: 2 changes differ, 5 are the same".
 func (m matrix) title() string {
 	text := m.name
 	if len(m.like) > 0 {
@@ -32,7 +32,7 @@ func (m matrix) title() string {
 	}
 	text += ": " + count(len(m.rows), "change differs", "changes differ")
 	if m.alike > 0 {
-		text += ", " + count(m.alike, "is alike", "are alike")
+		text += ", " + count(m.alike, "is the same", "are the same")
 	}
 	return text
 }
@@ -48,7 +48,7 @@ func (m *markdown) matrices(all []matrix, alike []string) {
 		heads, lines := x.table()
 		text := "\n<details open><summary>" + inHTML(x.title()) + "</summary>\n\n"
 		if len(x.like) > 0 {
-			text += "Like it: " + codes(x.like, 40) + "\n\n"
+			text += "Same for: " + codes(x.like, 40) + "\n\n"
 		}
 		if !m.add(text + table(heads, lines) + "\n</details>\n") {
 			m.add("\n<sub>" + inline(count(len(all)-i, "more release differs", "more releases differ")+" from cluster to cluster.") + "</sub>\n")
@@ -57,7 +57,7 @@ func (m *markdown) matrices(all []matrix, alike []string) {
 	}
 	if len(alike) > 0 {
 		const shown = 10
-		m.add("\n<sub>" + inline(count(len(alike), "release changes", "releases change")+" alike in each cluster or namespace: "+list(alike, shown)+".") + "</sub>\n")
+		m.add("\n<sub>" + inline(count(len(alike), "release changes", "releases change")+" in the same way in each cluster or namespace: "+list(alike, shown)+".") + "</sub>\n")
 	}
 }
 
@@ -94,7 +94,7 @@ func (h *htmlWriter) matrices(all []matrix) {
 		h.tag("span", "", x.title())
 		h.WriteString("</summary>\n")
 		if len(x.like) > 0 {
-			h.tag("p", "facts", "Like it: "+strings.Join(x.like, ", "))
+			h.tag("p", "facts", "Same for: "+strings.Join(x.like, ", "))
 		}
 		h.table(heads, lines)
 		h.WriteString("</details>\n")

@@ -27,7 +27,7 @@ func (w entryWriter) migrateOwnership(s *plan.Step) string {
 		fields = append(fields, "the fields that "+escape.Line(strings.Join(s.MigrateOwnership, ", "))+" wrote client-side")
 	}
 	if len(s.Clears) > 0 {
-		fields = append(fields, escape.Line(strings.Join(s.Clears, ", "))+" to remove it, since what the chart says excludes it")
+		fields = append(fields, escape.Line(strings.Join(s.Clears, ", "))+" to remove it, since the chart's settings exclude it")
 	}
 	if len(fields) == 0 {
 		return ""
@@ -37,7 +37,7 @@ func (w entryWriter) migrateOwnership(s *plan.Step) string {
 
 func migrationLine(p *plan.Document) []string {
 	if n := migrations(p); n >= minFold {
-		return []string{fmt.Sprintf("%d objects are taken over from client-side to server-side apply first, with the fields that were written so", n)}
+		return []string{fmt.Sprintf("%d objects first migrate from client-side to server-side apply, including ownership of their fields", n)}
 	}
 	return nil
 }

@@ -17,14 +17,14 @@ func (w impactWriter) rollouts(all []plan.Rollout) []string {
 		name := w.names.name(r.Object)
 		switch {
 		case r.Least == 0 && r.Pods == 1:
-			gaps = append(gaps, name+": no pod at work for a while, for its only one goes first")
+			gaps = append(gaps, name+": no pod available for a while; its only pod stops first")
 		case r.Least == 0:
-			gaps = append(gaps, fmt.Sprintf("%s: no pod at work for a while, for its %d pods may go all at once", name, r.Pods))
+			gaps = append(gaps, fmt.Sprintf("%s: no pod available for a while; its %d pods may stop all at once", name, r.Pods))
 		case len(r.Budgets) == 0:
-			others = append(others, fmt.Sprintf("%s: at least %d of %s at work, at most %d at once", name, r.Least, count(int(r.Pods), "pod", "pods"), r.Most))
+			others = append(others, fmt.Sprintf("%s: at least %d of %s available, at most %d at once", name, r.Least, count(int(r.Pods), "pod", "pods"), r.Most))
 		}
 		for _, b := range r.Budgets {
-			gaps = append(gaps, fmt.Sprintf("%s: %d of %s at work, less than the %d of PodDisruptionBudget/%s, which evictions heed and rollouts do not",
+			gaps = append(gaps, fmt.Sprintf("%s: %d of %s available, fewer than the %d that PodDisruptionBudget/%s requires (it applies to evictions, not to rollouts)",
 				name, r.Least, count(int(r.Pods), "pod", "pods"), b.Wants, escape.Line(b.Name)))
 		}
 	}

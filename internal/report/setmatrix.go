@@ -181,7 +181,7 @@ func factsOf(r *releaseset.Planned) []string {
 	case p.ChartFrom.Version != "":
 		out = append(out, "it has chart "+escape.Line(p.ChartFrom.Version))
 	case p.FromRevision == 0:
-		out = append(out, "it is not there yet")
+		out = append(out, "it is not installed yet")
 	}
 	if p.KubeVersion != "" {
 		out = append(out, "Kubernetes "+escape.Line(strings.TrimPrefix(p.KubeVersion, "v")))

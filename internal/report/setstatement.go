@@ -45,7 +45,7 @@ func SetStatement(w io.Writer, d *releaseset.Document) error {
 		Subject: []statementSubject{{Name: strings.Join(d.Files, ","), Digest: map[string]string{"sha256": d.Digest}}},
 	})
 	if err != nil {
-		return fmt.Errorf("state the set: %w", err)
+		return fmt.Errorf("create the statement for the set: %w", err)
 	}
 	return nil
 }

@@ -64,13 +64,13 @@ func Statement(w io.Writer, p *plan.Document) error {
 	if rules := p.Options.Policy; len(rules.Deny)+len(rules.Allow) > 0 {
 		text, err := json.Marshal(rules)
 		if err != nil {
-			return fmt.Errorf("state the plan of %s: %w", p.Release, err)
+			return fmt.Errorf("create the statement for the plan of %s: %w", p.Release, err)
 		}
 		predicate.Policy = plan.Digest(text)
 	}
 	s.Predicate = predicate
 	if err := indented(w, s); err != nil {
-		return fmt.Errorf("state the plan of %s: %w", p.Release, err)
+		return fmt.Errorf("create the statement for the plan of %s: %w", p.Release, err)
 	}
 	return nil
 }
@@ -80,10 +80,10 @@ func Statement(w io.Writer, p *plan.Document) error {
 func StatedDigest(text []byte, predicate string) (string, error) {
 	var s statement
 	if err := json.Unmarshal(text, &s); err != nil {
-		return "", fmt.Errorf("it is no statement: %w", err)
+		return "", fmt.Errorf("it is not a statement: %w", err)
 	}
 	if s.Type != statementType || s.PredicateType != predicate || len(s.Subject) != 1 || s.Subject[0].Digest["sha256"] == "" {
-		return "", fmt.Errorf("it is a %q, and no statement of the type %s", s.PredicateType, predicate)
+		return "", fmt.Errorf("its predicate type is %q, not %s", s.PredicateType, predicate)
 	}
 	return "sha256:" + s.Subject[0].Digest["sha256"], nil
 }

@@ -27,7 +27,7 @@ func summaryLine(p *plan.Document) string {
 		{c.Patch - c.LabelsOnly, "to change"},
 		{c.Adopt, "to adopt"},
 		{c.Create, "to create"},
-		{c.Keep, "to keep and let go"},
+		{c.Keep, "to keep unmanaged"},
 		{c.LabelsOnly, "with only label changes"},
 		{c.Unchanged, "unchanged"},
 	} {

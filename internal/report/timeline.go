@@ -70,18 +70,18 @@ func failureOf(p *plan.Document, changed bool) string {
 	case p.Operation == plan.Test:
 		return "the test has failed"
 	case !changed:
-		return "no resource is changed"
+		return "no resource has been changed"
 	case p.OnFailure != nil && p.OnFailure.Rollback != nil:
 		return "the resources are changed back"
 	}
 	return "the resources stay changed"
 }
 
-// title returns text such as "Hooks as a time line: 3, of which 2 took 23s when they ran last".
+// title returns text such as "Timeline of the hooks: 3, of which 2 took 23s when they last ran".
 func (t timeline) title() string {
-	text := fmt.Sprintf("Hooks as a time line: %d", len(t.rows))
+	text := fmt.Sprintf("Timeline of the hooks: %d", len(t.rows))
 	if t.known > 0 {
-		text += fmt.Sprintf(", of which %d took %s when they ran last", t.known, took(release.Run{Took: t.last}))
+		text += fmt.Sprintf(", of which %d took %s when they last ran", t.known, took(release.Run{Took: t.last}))
 	}
 	return text
 }
@@ -93,7 +93,7 @@ func (m *markdown) timeline(t timeline) {
 	}
 	text := "\n<details><summary>" + inHTML(t.title()) + "</summary>\n\n" + table(hookHeads(), t.lines()) + "\n</details>\n"
 	if !m.add(text) {
-		m.omit("the time line of hooks", text)
+		m.omit("the timeline of the hooks", text)
 	}
 }
 

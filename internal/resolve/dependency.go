@@ -70,7 +70,7 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes
 	path, local := strings.CutPrefix(d.Repository, FileScheme)
 	switch {
 	case d.Name == "." || d.Name == ".." || d.Name == "" || strings.ContainsAny(d.Name, "/\\\x00"):
-		return Reference{}, fmt.Errorf("dependency %q has a name that is none of a chart", d.Name)
+		return Reference{}, fmt.Errorf("dependency %q: this is not a valid chart name", d.Name)
 	case d.Repository == "":
 		ref.Kind, ref.Path = Vendored, filepath.Join(folder, "charts", d.Name)
 		return ref, nil
@@ -92,7 +92,7 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes
 		return Reference{}, fmt.Errorf("dependency %s: %w", d.Name, &SchemeError{Scheme: u.Scheme, URL: Public(d.Repository)})
 	}
 	if err != nil || u.Host == "" || u.Scheme == "" {
-		return Reference{}, fmt.Errorf("dependency %s: %q is no repository: a URL, %sHOST/PATH, %sFOLDER, or @NAME of one that is configured", d.Name, d.Repository, Scheme, FileScheme)
+		return Reference{}, fmt.Errorf("dependency %s: %q is not a repository: give a URL, %sHOST/PATH, %sFOLDER, or @NAME of a configured one", d.Name, d.Repository, Scheme, FileScheme)
 	}
 	ref.Kind, ref.URL = Unconfigured, d.Repository
 	if r, ok := known.At(d.Repository); ok {
@@ -109,7 +109,7 @@ func dependencyVersion(d *chart.Dependency, exact bool) (Wanted, error) {
 		}
 	}
 	if _, err := semver.NewVersion(d.Version); exact && err != nil && d.Repository != "" {
-		return Wanted{}, fmt.Errorf("dependency %s: %q is no version: %w", d.Name, d.Version, err)
+		return Wanted{}, fmt.Errorf("dependency %s: %q is not a version: %w", d.Name, d.Version, err)
 	}
 	return Wanted{Version: d.Version, Range: !exact}, nil
 }
@@ -118,7 +118,7 @@ func dependencyVersion(d *chart.Dependency, exact bool) (Wanted, error) {
 func Satisfies(d *chart.Dependency, version string) error {
 	if _, err := Choose([]string{version}, Wanted{Version: d.Version, Range: true}); err != nil {
 		if _, none := errors.AsType[*NoVersionError](err); none {
-			return fmt.Errorf("version %s is not in %q", version, d.Version)
+			return fmt.Errorf("version %s does not satisfy %q", version, d.Version)
 		}
 		return err
 	}

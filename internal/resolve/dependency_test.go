@@ -46,11 +46,11 @@ func TestDependency(t *testing.T) {
 		"absolute":     {d: chart.Dependency{Name: "x", Version: "*", Repository: "file:///x"}, want: Reference{Kind: Local, Name: "x", Path: "/x", Version: Wanted{Version: "*", Range: true}}},
 		"in charts":    {d: chart.Dependency{Name: "x", Version: "1.x"}, exact: true, want: Reference{Kind: Vendored, Name: "x", Path: "charts/um/charts/x", Version: Wanted{Version: "1.x"}}},
 		"no range":     {d: chart.Dependency{Name: "x", Version: "one", Repository: "http://h"}, err: "neither a version nor a range"},
-		"no version":   {d: chart.Dependency{Name: "x", Version: "../..", Repository: "http://h"}, exact: true, err: "is no version"},
-		"no place":     {d: chart.Dependency{Name: "x", Version: "1", Repository: "stable"}, err: `"stable" is no repository`},
+		"no version":   {d: chart.Dependency{Name: "x", Version: "../..", Repository: "http://h"}, exact: true, err: "is not a version"},
+		"no place":     {d: chart.Dependency{Name: "x", Version: "1", Repository: "stable"}, err: `"stable" is not a repository`},
 		"other scheme": {d: chart.Dependency{Name: "x", Version: "1", Repository: "ftp://u:p@h"}, err: `dependency x: ftp://h: URLs of scheme "ftp" can't be fetched`},
-		"leads out":    {d: chart.Dependency{Name: "../x", Version: "1", Repository: "http://h"}, err: "a name that is none of a chart"},
-		"dots":         {d: chart.Dependency{Name: "..", Version: "1", Repository: ""}, err: "a name that is none of a chart"},
+		"leads out":    {d: chart.Dependency{Name: "../x", Version: "1", Repository: "http://h"}, err: "this is not a valid chart name"},
+		"dots":         {d: chart.Dependency{Name: "..", Version: "1", Repository: ""}, err: "this is not a valid chart name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Dependency(&tc.d, knownA(t), "charts/um", nil, tc.exact)

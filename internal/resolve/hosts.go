@@ -72,9 +72,9 @@ func ParseHosts(data []byte) (Hosts, error) {
 		case !imageHost.MatchString(name):
 			return nil, fmt.Errorf("%q is not the name of a host: HOST or HOST:PORT", name)
 		case twice:
-			return nil, fmt.Errorf("%s is there twice", HostName(name))
+			return nil, fmt.Errorf("%s is listed twice", HostName(name))
 		case (server.CertFile == "") != (server.KeyFile == ""):
-			return nil, fmt.Errorf("%s: certFile and keyFile count together", name)
+			return nil, fmt.Errorf("%s: certFile and keyFile must be set together", name)
 		}
 		out[HostName(name)] = server
 	}

@@ -14,10 +14,10 @@ func TestParseHosts(t *testing.T) {
 		"":                                             "",
 		"h: {cafile: a}":                               "h CA file a", // as YAML of Kubernetes' is read
 		"h: {authority: a}":                            "unknown field",
-		"h: {certFile: a}":                             "count together",
+		"h: {certFile: a}":                             "must be set together",
 		"https://h: {}":                                "is not the name of a host",
 		"h/path: {}":                                   "is not the name of a host",
-		"h: {plainHTTP: true}\nH:443: {plainHTTP: true}":         "is there twice",
+		"h: {plainHTTP: true}\nH:443: {plainHTTP: true}":         "is listed twice",
 		"h: {plainHTTP: true}\nh: {insecureSkipTLSVerify: true}": "already set",
 	} {
 		hosts, err := ParseHosts([]byte(text))

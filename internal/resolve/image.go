@@ -68,7 +68,7 @@ func ParseImage(text string) (i Image, digest string, err error) {
 	case !imageHost.MatchString(i.Host):
 		return i, "", fmt.Errorf("%s: %q is not the name of a registry", text, i.Host)
 	case !imagePath.MatchString(i.Path) || len(i.Path) > 255:
-		return i, "", fmt.Errorf("%s: %q is not the path of an image: lower-case letters, digits, and . _ - between them", text, i.Path)
+		return i, "", fmt.Errorf("%s: %q is not the path of an image: use lower-case letters, digits, and . _ - between them", text, i.Path)
 	}
 	return i, digest, nil
 }
@@ -88,7 +88,7 @@ func splitDigest(text string) (rest, digest string, err error) {
 func Digest(text string) (string, error) {
 	hex := strings.TrimPrefix(text, "sha256:")
 	if !isSHA256(hex) {
-		return "", fmt.Errorf("%q is not a digest: sha256: and 64 hexadecimal digits", text)
+		return "", fmt.Errorf("%q is not a digest: expected sha256: and 64 hexadecimal digits", text)
 	}
 	return "sha256:" + hex, nil
 }
@@ -107,7 +107,7 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 		return Reference{}, err
 	}
 	if digest != "" && r.Digest != "" && digest != r.Digest {
-		return Reference{}, fmt.Errorf("%s and --version name two digests", text)
+		return Reference{}, fmt.Errorf("%s and --version name different digests", text)
 	}
 	if digest != "" {
 		r.Digest = digest
@@ -117,7 +117,7 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 			return Reference{}, fmt.Errorf("--tag %s is not a tag", tag)
 		}
 		if r.Version.Version != "" || image.Tag != "" && image.Tag != tag {
-			return Reference{}, fmt.Errorf("--tag %s says which chart of %s it is: give no other version", tag, text)
+			return Reference{}, fmt.Errorf("--tag %s already selects the chart of %s: give no other version", tag, text)
 		}
 		image.Tag = tag
 	}
@@ -125,7 +125,7 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 	switch {
 	case version == "":
 	case image.Tag != "" && image.Tag != TagOf(version):
-		return Reference{}, fmt.Errorf("%s and --version %s are two versions", text, version)
+		return Reference{}, fmt.Errorf("%s and --version %s are different versions", text, version)
 	case r.Version.Exact():
 		image.Tag = TagOf(version)
 	}
@@ -143,7 +143,7 @@ func (r Reference) ChooseTag(tags []string) (string, error) {
 	if r.Tags != "" {
 		expression, err := regexp.Compile(r.Tags)
 		if err != nil {
-			return "", fmt.Errorf("%s: the expression that tags have to fit: %w", r.Image, err)
+			return "", fmt.Errorf("%s: the regular expression for tags: %w", r.Image, err)
 		}
 		versions = slices.DeleteFunc(slices.Clone(tags), func(tag string) bool {
 			return strings.Count(tag, ".") < 2 || !expression.MatchString(tag)

@@ -63,7 +63,7 @@ func readIndex(r io.Reader, scan func(io.Reader, keep) (head, error), wanted fun
 	x := &Index{charts: map[string][]byte{}}
 	keep := func(name string, text []byte) error {
 		if _, twice := x.charts[name]; twice {
-			return fmt.Errorf("chart %q is there twice", name)
+			return fmt.Errorf("chart %q is listed twice", name)
 		}
 		if len(x.Names) == maxCharts {
 			return fmt.Errorf("it has more than %d charts", maxCharts)
@@ -81,7 +81,7 @@ func readIndex(r io.Reader, scan func(io.Reader, keep) (head, error), wanted fun
 	}
 	x.APIVersion, x.Generated = head.APIVersion, head.Generated
 	if x.APIVersion == "" {
-		return nil, errors.New("it says no apiVersion")
+		return nil, errors.New("it has no apiVersion")
 	}
 	return x, nil
 }
@@ -111,7 +111,7 @@ func scanWhole(r io.Reader, keep keep) (head, error) {
 		return head{}, err
 	}
 	if len(text) > maxWhole {
-		return head{}, fmt.Errorf("%w, and larger than %d MiB", errOtherForm, maxWhole>>20)
+		return head{}, fmt.Errorf("%w and is larger than %d MiB", errOtherForm, maxWhole>>20)
 	}
 	data, err := yaml.YAMLToJSONStrict(bytes.TrimPrefix(text, []byte(bom)))
 	if err != nil {
@@ -188,7 +188,7 @@ func (x *Index) Versions(name string) ([]Entry, []chart.Warning, error) {
 		case err != nil:
 			warn(i, "it is left out: %v", err)
 		case seen[e.Version]:
-			warn(i, "version %s is there twice; the first counts", e.Version)
+			warn(i, "version %s is listed twice; the first counts", e.Version)
 		default:
 			seen[e.Version] = true
 			good = append(good, *e)

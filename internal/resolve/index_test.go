@@ -92,7 +92,7 @@ func TestReadIndex(t *testing.T) {
 				"index.yaml/beta-2[0]: it is left out: it is null",
 				"index.yaml/beta-2[1]: it is left out: version is required",
 				`index.yaml/beta-2[3]: it is left out: it is called "gamma"`,
-				"index.yaml/beta-2[4]: version 1.0.0 is there twice; the first counts",
+				"index.yaml/beta-2[4]: version 1.0.0 is listed twice; the first counts",
 			}
 			if diff := cmp.Diff(want, told); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -127,18 +127,18 @@ func TestReadIndexRefuses(t *testing.T) {
 	}
 	for why, tc := range map[string]struct{ text, want string }{
 		"empty":                    {"", "it is empty"},
-		"no version":               {"entries: {}\n", "it says no apiVersion"},
-		"a page":                   {"<html>\n<body>no</body>\n</html>\n", "no object"},
-		"a list":                   {"[]\n", "no object"},
-		"a text":                   {"\"x\"\n", "no object"},
-		"a chart twice":            {"apiVersion: v1\nentries:\n  a:\n  - {}\n  a:\n  - {}\n", `chart "a" is there twice`},
-		"a chart twice in JSON":    {`{"apiVersion":"v1","entries":{"a":[],"a":[]}}`, `chart "a" is there twice`},
-		"entries twice":            {"apiVersion: v1\nentries:\n  a: []\nentries:\n  b: []\n", `key "entries" is there twice`},
+		"no version":               {"entries: {}\n", "it has no apiVersion"},
+		"a page":                   {"<html>\n<body>no</body>\n</html>\n", "expected an object"},
+		"a list":                   {"[]\n", "expected an object"},
+		"a text":                   {"\"x\"\n", "expected an object"},
+		"a chart twice":            {"apiVersion: v1\nentries:\n  a:\n  - {}\n  a:\n  - {}\n", `chart "a" is listed twice`},
+		"a chart twice in JSON":    {`{"apiVersion":"v1","entries":{"a":[],"a":[]}}`, `chart "a" is listed twice`},
+		"entries twice":            {"apiVersion: v1\nentries:\n  a: []\nentries:\n  b: []\n", `key "entries" occurs twice`},
 		"JSON that ends early":     {`{"apiVersion":"v1","entries":{"a":[`, "unexpected EOF"},
 		"deep":                     {"apiVersion: v1\nentries:\n  a:\n  - x: " + deep + "\n", ""},
 		"deep JSON":                {`{"apiVersion":"v1","entries":{"a":` + deep, "exceeded max depth"},
 		"aliases that multiply":    {bomb, "excessive aliasing"},
-		"a line without end":       {"apiVersion: v1\nentries:\n  a: " + strings.Repeat("x", maxLine+1), "a line has more than 4 MiB"},
+		"a line without end":       {"apiVersion: v1\nentries:\n  a: " + strings.Repeat("x", maxLine+1), "a line is larger than 4 MiB"},
 		"too much beside":          {"apiVersion: v1\n" + strings.Repeat("x:\n  "+strings.Repeat("y", 1000)+"\n", 1), ""},
 		"a text in place of lists": {"apiVersion: v1\nentries:\n  a: b\n", ""},
 	} {

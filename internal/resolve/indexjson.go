@@ -14,7 +14,7 @@ func scanJSON(r io.Reader, keep keep) (head, error) {
 	seen := map[string]bool{}
 	err := object(d, func(key string) error {
 		if seen[key] {
-			return fmt.Errorf("key %q is there twice", key)
+			return fmt.Errorf("key %q occurs twice", key)
 		}
 		seen[key] = true
 		switch key {
@@ -39,7 +39,7 @@ func entriesJSON(d *json.Decoder, keep keep) error {
 			return err
 		}
 		if len(list) > maxChartBytes {
-			return fmt.Errorf("chart %q has more than %d MiB", name, maxChartBytes>>20)
+			return fmt.Errorf("chart %q is larger than %d MiB", name, maxChartBytes>>20)
 		}
 		if list[0] != '[' {
 			list = nil // null means a chart without versions
@@ -57,7 +57,7 @@ func object(d *json.Decoder, each func(key string) error) error {
 	case t == nil:
 		return nil
 	case t != json.Delim('{'):
-		return errors.New("there is no object where one belongs")
+		return errors.New("expected an object")
 	}
 	for d.More() {
 		key, err := d.Token()
@@ -66,7 +66,7 @@ func object(d *json.Decoder, each func(key string) error) error {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return fmt.Errorf("%v is no key", key)
+			return fmt.Errorf("%v is not a key", key)
 		}
 		if err := each(name); err != nil {
 			return err

@@ -46,7 +46,7 @@ func (c *cutter) run(r io.Reader) (head, error) {
 		}
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		return head{}, fmt.Errorf("a line has more than %d MiB", maxLine>>20)
+		return head{}, fmt.Errorf("a line is larger than %d MiB", maxLine>>20)
 	}
 	if in.Err() != nil {
 		return head{}, in.Err()
@@ -119,7 +119,7 @@ func (c *cutter) topLine(text []byte) error {
 	case !ok:
 		return errOtherForm
 	case c.top[key]:
-		return fmt.Errorf("key %q is there twice", key)
+		return fmt.Errorf("key %q occurs twice", key)
 	}
 	c.top[key] = true
 	if key != "entries" {
@@ -168,14 +168,14 @@ func (c *cutter) write(text []byte) error {
 	to.Write(text)
 	to.WriteByte('\n')
 	if to.Len() > most {
-		return fmt.Errorf("%s has more than %d MiB", orHead(c.name), most>>20)
+		return fmt.Errorf("%s is larger than %d MiB", orHead(c.name), most>>20)
 	}
 	return nil
 }
 
 func orHead(name string) string {
 	if name == "" {
-		return "what is beside the charts"
+		return "the part of the index outside its charts"
 	}
 	return fmt.Sprintf("chart %q", name)
 }

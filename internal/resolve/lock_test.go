@@ -95,12 +95,12 @@ func TestInSync(t *testing.T) {
 		"same":          {declared("http://h", "^1"), made("http://h", "^1", "1.0.0"), ""},
 		"a slash more":  {declared("http://h/", "^1"), made("http://h", "^1", "1.0.0"), ""},
 		"a slash less":  {declared("http://h", "^1"), made("http://h/", "^1", "1.0.0"), ""},
-		"another place": {declared("http://other", "^1"), made("http://h", "^1", "1.0.0"), `a is from "http://h" and not from "http://other"`},
-		"another range": {declared("http://h", "^2"), made("http://h", "^1", "1.0.0"), `a: version 1.0.0 is not in "^2"`},
+		"another place": {declared("http://other", "^1"), made("http://h", "^1", "1.0.0"), `a is from "http://h", not from "http://other"`},
+		"another range": {declared("http://h", "^2"), made("http://h", "^1", "1.0.0"), `a: version 1.0.0 does not satisfy "^2"`},
 		"a wider range": {declared("http://h", ">=1"), made("http://h", "^1", "1.0.0"), "edited by hand"},
 		"edited":        {declared("http://h", "^1"), edited, "edited by hand"},
 		"too short":     {declared("http://h", "^1"), short, "a is not in it"},
-		"too long":      {nil, made("http://h", "^1", "1.0.0"), "a is no dependency any more"},
+		"too long":      {nil, made("http://h", "^1", "1.0.0"), "a is no longer a dependency"},
 		"no repository": {declared("", "1.x"), made("", "1.x", "1.x"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -69,7 +69,7 @@ func ParsePlugin(data []byte) (Plugin, error) {
 		return p, nil
 	}
 	if f.Runtime != "subprocess" {
-		return p, fmt.Errorf("plugin %s is of runtime %q, and only those of runtime subprocess are run", p.Name, f.Runtime)
+		return p, fmt.Errorf("plugin %s has runtime %q; only subprocess is supported", p.Name, f.Runtime)
 	}
 	for _, c := range f.RuntimeConfig.ProtocolCommands {
 		p.getters = append(p.getters, pluginGetter{c.Protocols, c.PlatformCommand})

@@ -53,7 +53,7 @@ runtimeConfig:
 	for text, want := range map[string]string{
 		"[":            "yaml",
 		"command: x\n": "has no name",
-		"name: w\ntype: getter/v1\nruntime: extism/v1\n": `of runtime "extism/v1"`,
+		"name: w\ntype: getter/v1\nruntime: extism/v1\n": `has runtime "extism/v1"`,
 	} {
 		if _, err := ParsePlugin([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

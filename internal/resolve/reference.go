@@ -91,7 +91,7 @@ func Parse(r Request, local func(path string) bool, schemes []string) (Reference
 	case r.Repo == "" && (filepath.IsAbs(name) || strings.HasPrefix(name, ".")):
 		return Reference{}, &NoPathError{Path: name}
 	case r.Tag != "" && !IsRegistry(name):
-		return Reference{}, fmt.Errorf("--tag %s is for charts of registries (oci://…), which %s is not", r.Tag, name)
+		return Reference{}, fmt.Errorf("--tag %s is only for charts in registries (oci://…), which %s is not", r.Tag, name)
 	case r.Repo != "":
 		return ref.unconfigured(r.Repo, name)
 	case IsRegistry(name):
@@ -121,7 +121,7 @@ func (r Reference) remote(text string, u *url.URL, schemes []string) (Reference,
 			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", text)
 		}
 	case strings.TrimSuffix(Scheme, "://"): // oci with capital letters, which url.Parse lowers
-		return Reference{}, fmt.Errorf("%s: a chart of a registry begins with %s, in small letters", text, Scheme)
+		return Reference{}, fmt.Errorf("%s: a chart in a registry begins with %s, in lower case", text, Scheme)
 	default:
 		if !slices.Contains(schemes, u.Scheme) {
 			return Reference{}, &SchemeError{Scheme: u.Scheme, URL: text}
@@ -143,7 +143,7 @@ func (r Reference) configured(name string) (Reference, error) {
 // NoPathError says that a path does not exist.
 type NoPathError struct{ Path string }
 
-func (e *NoPathError) Error() string { return fmt.Sprintf("path %q is not there", e.Path) }
+func (e *NoPathError) Error() string { return fmt.Sprintf("path %q does not exist", e.Path) }
 
 // SchemeError says that URLs with a scheme can't be fetched.
 type SchemeError struct{ Scheme, URL string }

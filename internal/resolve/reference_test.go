@@ -58,18 +58,18 @@ func TestParseRefuses(t *testing.T) {
 	}{
 		{Request{Chart: " "}, "the name of the chart is empty"},
 		{Request{Chart: "nosuch"}, "there is no folder or file nosuch, and a chart of a repository is written REPO/NAME"},
-		{Request{Chart: "/nope"}, `path "/nope" is not there`},
-		{Request{Chart: "./nope"}, `path "./nope" is not there`},
-		{Request{Chart: "OCI://h/x"}, "OCI://h/x: a chart of a registry begins with oci://, in small letters"},
+		{Request{Chart: "/nope"}, `path "/nope" does not exist`},
+		{Request{Chart: "./nope"}, `path "./nope" does not exist`},
+		{Request{Chart: "OCI://h/x"}, "OCI://h/x: a chart in a registry begins with oci://, in lower case"},
 		{Request{Chart: "ftp://h/x.tgz"}, `URLs of scheme "ftp" can't be fetched`},
 		{Request{Chart: "https://h"}, "it has no host or no path"},
 		{Request{Chart: "x", Repo: "oci://h/charts/"}, "name the chart oci://h/charts/x"},
 		{Request{Chart: "x", Repo: "charts"}, "--repo charts is not the URL of a repository"},
-		{Request{Chart: "a/x", Tag: "latest"}, "--tag latest is for charts of registries"},
+		{Request{Chart: "a/x", Tag: "latest"}, "--tag latest is only for charts in registries"},
 		{Request{Chart: "a/x", Version: "1.0.0@sha256:12"}, "is not a digest"},
-		{Request{Chart: "oci://h/x:1.0.0", Version: "1.0.1"}, "are two versions"},
+		{Request{Chart: "oci://h/x:1.0.0", Version: "1.0.1"}, "are different versions"},
 		{Request{Chart: "oci://h/x:1.0.0", Tag: "latest"}, "give no other version"},
-		{Request{Chart: "oci://h/x@" + digest, Version: "1@" + other}, "two digests"},
+		{Request{Chart: "oci://h/x@" + digest, Version: "1@" + other}, "name different digests"},
 		{Request{Chart: "oci://h/X"}, "is not the path of an image"},
 		{Request{Chart: "oci://h/../x"}, "is not the path of an image"},
 		{Request{Chart: "oci://h/"}, "is not the path of an image"},
@@ -113,7 +113,7 @@ func TestChooseTagAsFlux(t *testing.T) {
 		{"1.0.9", AnyTag, "v1.0.9"},
 		{">=1.0.0", AnyTag, "1.1.0"},
 		{">=1.0.0", "nothing", "oci://h/x: there is no version >=1.0.0"},
-		{">=1.0.0", "(", "oci://h/x: the expression that tags have to fit: error parsing regexp"},
+		{">=1.0.0", "(", "oci://h/x: the regular expression for tags: error parsing regexp"},
 	} {
 		r, err := Parse(Request{Chart: "oci://h/x", Version: c.version, Tags: c.tags}, func(string) bool { return false }, nil)
 		if err != nil {

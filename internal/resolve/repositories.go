@@ -132,9 +132,9 @@ func ValidRepositoryName(name string) error {
 	case name == "":
 		return errors.New("the name of the repository is empty")
 	case strings.ContainsAny(name, `/\`), name == ".", name == "..", strings.HasPrefix(name, "-"):
-		return fmt.Errorf("%q is no name for a repository: it must not contain slashes, be dots or begin with a dash", name)
+		return fmt.Errorf("%q is not a valid repository name: it must not contain slashes, be dots or begin with a dash", name)
 	case strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }), len(name) > 200:
-		return fmt.Errorf("%q is no name for a repository", name)
+		return fmt.Errorf("%q is not a valid repository name", name)
 	}
 	return nil
 }
@@ -158,5 +158,5 @@ func (r *Repositories) Same(e Repository, replace bool) (bool, error) {
 type ExistsError struct{ Name, URL string }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("repository %s is there already, at %s or with other settings", e.Name, e.URL)
+	return fmt.Sprintf("repository %s already exists, at %s or with other settings", e.Name, e.URL)
 }

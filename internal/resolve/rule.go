@@ -34,10 +34,10 @@ func (r Rule) Keyless() bool { return r.Identity != "" || r.IdentityRegexp != ""
 
 func (r Rule) validate() error {
 	if u, err := url.Parse(r.Prefix); err != nil || u.Scheme == "" || u.Host == "" {
-		return fmt.Errorf("prefix %q has to be a URL, or to begin with %s", r.Prefix, Scheme)
+		return fmt.Errorf("prefix %q must be a URL or begin with %s", r.Prefix, Scheme)
 	}
 	if r.Keyring == "" && len(r.Signers) > 0 {
-		return fmt.Errorf("%s: signers go with a keyring", r.Prefix)
+		return fmt.Errorf("%s: signers require a keyring", r.Prefix)
 	}
 	if err := r.Check(); err != nil {
 		return fmt.Errorf("%s: %w", r.Prefix, err)
@@ -55,11 +55,11 @@ func (r Rule) Check() error {
 	}
 	switch {
 	case kinds != 1:
-		return errors.New("give one of a keyring, a key, an identity, and a regular expression for identities")
+		return errors.New("give one of a keyring, a key, an identity, or a regular expression for identities")
 	case r.Keyless() != (r.Issuer != ""):
-		return errors.New("an identity and its issuer go together")
+		return errors.New("an identity and its issuer must be given together")
 	case r.TrustedRoot != "" && !r.Keyless():
-		return errors.New("a trusted root goes with an identity")
+		return errors.New("a trusted root requires an identity")
 	}
 	if _, err := regexp.Compile(r.IdentityRegexp); err != nil {
 		return fmt.Errorf("the regular expression for identities can't be read: %w", err)

@@ -48,10 +48,10 @@ func ParseSettings(data []byte) (Settings, error) {
 		from, errFrom := url.Parse(m.Prefix)
 		to, errTo := url.Parse(m.To)
 		if errFrom != nil || errTo != nil || from.Scheme == "" || to.Scheme == "" {
-			return s, fmt.Errorf("mirrors: prefix %q and to %q have to be URLs, or begin with %s", m.Prefix, m.To, Scheme)
+			return s, fmt.Errorf("mirrors: prefix %q and to %q must be URLs or begin with %s", m.Prefix, m.To, Scheme)
 		}
 		if IsRegistry(m.Prefix) != IsRegistry(m.To) {
-			return s, fmt.Errorf("mirrors: %s and %s are not of one kind", m.Prefix, m.To)
+			return s, fmt.Errorf("mirrors: %s and %s are not of the same kind", m.Prefix, m.To)
 		}
 	}
 	for host, origins := range s.Realms {
@@ -62,7 +62,7 @@ func ParseSettings(data []byte) (Settings, error) {
 		}
 	}
 	if strings.ContainsAny(s.CredsStore, `/\`) {
-		return s, fmt.Errorf("credsStore: %q is no name of a credential helper: pass is that of docker-credential-pass", s.CredsStore)
+		return s, fmt.Errorf("credsStore: %q is not the name of a credential helper: for docker-credential-pass it is pass", s.CredsStore)
 	}
 	for _, r := range s.Verify {
 		if err := r.validate(); err != nil {

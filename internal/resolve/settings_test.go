@@ -15,17 +15,17 @@ func TestParseSettings(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"mirror: []":                                                             "unknown field",
-		"mirrors: [{prefix: a, to: b}]":                                          "have to be URLs",
-		"mirrors: [{prefix: oci://a, to: https://b}]":                            "are not of one kind",
+		"mirrors: [{prefix: a, to: b}]":                                          "must be URLs",
+		"mirrors: [{prefix: oci://a, to: https://b}]":                            "are not of the same kind",
 		"realms: {e: [f]}":                                                       "is not the URL of a server",
-		"verify: [{prefix: a, key: b}]":                                          "has to be a URL",
+		"verify: [{prefix: a, key: b}]":                                          "must be a URL",
 		"verify: [{prefix: oci://a}]":                                            "give one of a keyring, a key",
-		"verify: [{prefix: oci://a, signers: [b], key: c}]":                      "signers go with a keyring",
+		"verify: [{prefix: oci://a, signers: [b], key: c}]":                      "signers require a keyring",
 		"verify: [{prefix: oci://a, key: b, identity: c}]":                       "give one of",
 		"verify: [{prefix: oci://a, identity: b, identityRegexp: c, issuer: d}]": "give one of",
-		"verify: [{prefix: oci://a, identity: b}]":                               "go together",
-		"verify: [{prefix: oci://a, key: b, issuer: c}]":                         "go together",
-		"verify: [{prefix: oci://a, key: b, trustedRoot: c}]":                    "a trusted root goes with an identity",
+		"verify: [{prefix: oci://a, identity: b}]":                               "must be given together",
+		"verify: [{prefix: oci://a, key: b, issuer: c}]":                         "must be given together",
+		"verify: [{prefix: oci://a, key: b, trustedRoot: c}]":                    "a trusted root requires an identity",
 		"verify: [{prefix: oci://a, identityRegexp: (, issuer: c}]":              "can't be read",
 	} {
 		if _, err := ParseSettings([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -25,7 +25,7 @@ func InSync(m *chart.Metadata, declared []*chart.Dependency, lock *Lock) error {
 			return err
 		}
 	}
-	return &OutOfSyncError{Why: []string{"its digest is not that of what it and Chart.yaml say: one of them was edited by hand"}}
+	return &OutOfSyncError{Why: []string{"its digest does not match its content and Chart.yaml: one of them was edited by hand"}}
 }
 
 // asLocked returns the dependencies with the lock's URLs where they differ only by trailing slashes.
@@ -54,7 +54,7 @@ func differences(declared []*chart.Dependency, lock *Lock) []string {
 		case l.Name != d.Name:
 			say("%s is in the place of %s", l.Name, d.Name)
 		case !SameURL(l.Repository, d.Repository):
-			say("%s is from %q and not from %q", d.Name, l.Repository, d.Repository)
+			say("%s is from %q, not from %q", d.Name, l.Repository, d.Repository)
 		case d.Repository == "" && l.Version == d.Version:
 			// For a chart in charts/, Helm writes the range itself into the lock.
 		default:
@@ -64,7 +64,7 @@ func differences(declared []*chart.Dependency, lock *Lock) []string {
 		}
 	}
 	for _, l := range lock.Dependencies[min(len(declared), len(lock.Dependencies)):] {
-		say("%s is no dependency any more", l.Name)
+		say("%s is no longer a dependency", l.Name)
 	}
 	return out
 }

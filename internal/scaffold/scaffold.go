@@ -40,9 +40,9 @@ var ownSchema []byte
 func CheckName(name string) error {
 	switch {
 	case strings.Trim(name, ".") == "" || !names.MatchString(name):
-		return fmt.Errorf("%q is no name for a chart: letters, digits, and . _ - between them", name)
+		return fmt.Errorf("%q is not a valid chart name: use letters and digits, with . _ - between them", name)
 	case len(name) > maxName:
-		return fmt.Errorf("the chart's name has %d characters, and may have %d", len(name), maxName)
+		return fmt.Errorf("the chart's name has %d characters, but may have at most %d", len(name), maxName)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 func TestCheckName(t *testing.T) {
 	for name, want := range map[string]string{
 		"web": "", "1.0": "", "a_b-C.d": "", strings.Repeat("a", maxName): "",
-		"": "no name", ".": "no name", "..": "no name", "a b": "no name", "a/b": "no name", "a\n": "no name", "é": "no name",
+		"": "not a valid", ".": "not a valid", "..": "not a valid", "a b": "not a valid", "a/b": "not a valid", "a\n": "not a valid", "é": "not a valid",
 		strings.Repeat("a", maxName+1): "251 characters",
 	} {
 		err := CheckName(name)

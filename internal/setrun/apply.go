@@ -112,7 +112,7 @@ func (a *Applier) hindrance(ctx context.Context, e releaseset.Entry, failed map[
 	case ctx.Err() != nil:
 		return "the run was stopped"
 	case len(failed) > 0 && !a.KeepGoing:
-		return "another release failed before"
+		return "another release failed earlier"
 	}
 	return ""
 }

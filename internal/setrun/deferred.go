@@ -189,7 +189,7 @@ func unlike(estimate, fresh *plan.Plan) []string {
 		case now.what != was.what:
 			out = append(out, fmt.Sprintf("%s: %s was estimated, now it is %s", id, was.what, cmp.Or(now.what, "nothing")))
 		case was.fields != "" && now.fields != "" && was.fields != now.fields:
-			out = append(out, fmt.Sprintf("%s: it would change other fields than was planned", id))
+			out = append(out, fmt.Sprintf("%s: it would change other fields than planned", id))
 		}
 	}
 	for id, now := range after {

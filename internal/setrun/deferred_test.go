@@ -41,7 +41,7 @@ func TestADeferredPlanDoesWhatWasEstimated(t *testing.T) {
 		"a step more": {func(p *plan.Plan) {
 			p.Stages[0].Waves[0].Steps = append(steps(p), plan.Step{ID: "resources/Job/x", Op: plan.OpDelete, Risk: plan.RiskDelete})
 		}, "resources/Job/x: delete delete was not estimated"},
-		"other fields of what was known": {func(p *plan.Plan) { steps(p)[1].Changes[0].From = "7" }, "resources/ConfigMap/web: it would change other fields than was planned"},
+		"other fields of what was known": {func(p *plan.Plan) { steps(p)[1].Changes[0].From = "7" }, "resources/ConfigMap/web: it would change other fields than planned"},
 		"a problem": {func(p *plan.Plan) {
 			p.Problems = []plan.Problem{{Blocking: true, What: "it belongs to another release"}, {What: "a notice"}}
 		}, "it belongs to another release"},

@@ -66,7 +66,7 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 			continue
 		}
 		if unknown := made.Unknown[r.Key]; len(unknown) > 0 {
-			return nil, fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with the right to read them", r.Key, strings.Join(unknown, ", "))
+			return nil, fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with permission to read them", r.Key, strings.Join(unknown, ", "))
 		}
 		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
 		stamped, encoded, err := planfile.Encode(made.Plans[r.Key], plan.Stamp{EffectDigest: made.Plans[r.Key].EffectDigest})
@@ -116,7 +116,7 @@ func makeRoom(dir string) error {
 	}
 	for _, f := range files {
 		if !strings.HasPrefix(f.Name(), IndexName) && !strings.HasSuffix(f.Name(), planEnding) {
-			return fmt.Errorf("it holds %s, which is no part of a set: name an empty folder", f.Name())
+			return fmt.Errorf("it contains %s, which is not part of a saved set: name an empty folder", f.Name())
 		}
 	}
 	slices.SortFunc(files, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) }) // set.json first

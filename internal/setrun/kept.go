@@ -59,7 +59,7 @@ type Kept struct {
 }
 
 // ErrNoSet is returned for a path that is not a saved set.
-var ErrNoSet = errors.New("it is no saved set: neither a folder nor a file of plan many")
+var ErrNoSet = errors.New("it is not a saved set: neither a folder nor a file of plan many")
 
 // OpenKept opens a saved set. Errors: it can't be read; ErrNoSet; it is an archive that
 // SaveFile did not make.
@@ -88,7 +88,7 @@ func OpenKept(at string) (*Kept, error) {
 			return nil, fmt.Errorf("%s: %w", at, ErrNoSet)
 		}
 		if err == nil && (h.Typeflag != tar.TypeReg || h.Name != filepath.Base(h.Name) || k.files[h.Name] != nil) {
-			err = fmt.Errorf("it has %s, which a set has not", h.Name)
+			err = fmt.Errorf("it contains %s, which is not part of a saved set", h.Name)
 		}
 		if err == nil {
 			k.files[h.Name], err = io.ReadAll(r)

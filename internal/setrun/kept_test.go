@@ -62,10 +62,10 @@ func TestOpenKeptRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"a plan":           {`{"formatVersion":"1.0"}`, ErrNoSet.Error()},
 		"nothing":          {"", ErrNoSet.Error()},
-		"a path":           {archive(tar.Header{Name: "../set.json"}), "it has ../set.json, which a set has not"},
-		"a folder":         {archive(tar.Header{Name: "plans/", Typeflag: tar.TypeDir}), "it has plans/, which a set has not"},
-		"a link":           {archive(tar.Header{Name: "a.plan", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "it has a.plan, which a set has not"},
-		"a name twice":     {archive(tar.Header{Name: IndexName}, tar.Header{Name: IndexName}), "it has set.json, which a set has not"},
+		"a path":           {archive(tar.Header{Name: "../set.json"}), "it contains ../set.json, which is not part of a saved set"},
+		"a folder":         {archive(tar.Header{Name: "plans/", Typeflag: tar.TypeDir}), "it contains plans/, which is not part of a saved set"},
+		"a link":           {archive(tar.Header{Name: "a.plan", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}), "it contains a.plan, which is not part of a saved set"},
+		"a name twice":     {archive(tar.Header{Name: IndexName}, tar.Header{Name: IndexName}), "it contains set.json, which is not part of a saved set"},
 		"what was cut off": {whole[:512] + strings.Repeat("x", 512), "read the set in"},
 	} {
 		at := filepath.Join(t.TempDir(), "set")

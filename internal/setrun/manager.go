@@ -120,7 +120,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 	if name := w.ServiceAccount; name.Name != "" {
 		impersonate := plan.Permission{Verb: "impersonate", Resource: "serviceaccounts", Namespace: name.Namespace, Name: name.Name}
 		if asked.Cluster.Access(ctx, []plan.Permission{impersonate}).Denied[impersonate] {
-			j.out.Verdict = &releaseset.Verdict{Notes: []string{fmt.Sprintf("planned by your own rights: you may not impersonate ServiceAccount %s, which helm-controller does", name)}}
+			j.out.Verdict = &releaseset.Verdict{Notes: []string{fmt.Sprintf("planned with your own permissions: you may not impersonate ServiceAccount %s, which helm-controller does", name)}}
 		} else if asked, err = as("system:serviceaccount:" + name.Namespace + ":" + name.Name); err != nil {
 			return nil, err
 		} else {

@@ -24,7 +24,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 		return nil, err
 	}
 	if asked == nil && p.Base == nil && e.Manager != nil {
-		return nil, fmt.Errorf("%s keeps no releases: it is compared with what it was, which --against-ref or --base-dir names", e.Manager)
+		return nil, fmt.Errorf("%s stores no releases, so it can only be compared with an earlier version: give --against-ref or --base-dir", e.Manager)
 	}
 	if asked == nil {
 		return p.offline(ctx, j, side.Set.Clusters[e.Cluster])
@@ -54,7 +54,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 // deploy plans an install or upgrade in a cluster.
 func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*plan.Plan, error) {
 	if i := slices.IndexFunc(j.head.Values, func(v releaseset.Value) bool { return v.Encrypted }); i >= 0 {
-		return nil, fmt.Errorf("%s: %s is encrypted: decrypt it and name the result under values, or plan with --offline, which tells what changes by its ciphertext", j.head.From, j.head.Values[i].File)
+		return nil, fmt.Errorf("%s: %s is encrypted: decrypt it and name the result under values, or plan with --offline, which compares the ciphertext", j.head.From, j.head.Values[i].File)
 	}
 	d, err := p.Head.deployment(ctx, j.head, p.Defaults)
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *Planner) uninstall(ctx context.Context, j *job, v *releaseset.Verdict) 
 func (p *Planner) leaving(ctx context.Context, j *job, v *releaseset.Verdict) string {
 	made, err := p.uninstall(ctx, j, v)
 	if err != nil {
-		return fmt.Sprintf("what release %s has can't be told: %v", v.Leaves, err)
+		return fmt.Sprintf("what release %s contains can't be determined: %v", v.Leaves, err)
 	}
 	return fmt.Sprintf("objects of release %s: %d; volumes among them: %d", v.Leaves, made.Summary.Delete+made.Summary.Keep, made.Summary.Risks.Data)
 }
@@ -153,7 +153,7 @@ type BaseError struct {
 	Err  error
 }
 
-func (e *BaseError) Error() string { return "in " + e.Base + ", to compare with: " + e.Err.Error() }
+func (e *BaseError) Error() string { return "in the base " + e.Base + ": " + e.Err.Error() }
 
 // Unwrap returns what is wrong in the base.
 func (e *BaseError) Unwrap() error { return e.Err }

@@ -40,7 +40,7 @@ func ParseAllowedSigners(data []byte) (AllowedSigners, error) {
 		out = append(out, s)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("it has no signers in it")
+		return nil, errors.New("it contains no signers")
 	}
 	return out, nil
 }
@@ -48,12 +48,12 @@ func ParseAllowedSigners(data []byte) (AllowedSigners, error) {
 func parseAllowedSigner(line string) (allowedSigner, error) {
 	cut := strings.IndexAny(line, " \t")
 	if cut < 0 {
-		return allowedSigner{}, errors.New("want PRINCIPALS [OPTIONS] KEYTYPE KEY")
+		return allowedSigner{}, errors.New("expected PRINCIPALS [OPTIONS] KEYTYPE KEY")
 	}
 	s := allowedSigner{principals: strings.Split(strings.Trim(line[:cut], `"`), ",")}
 	key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(line[cut:])))
 	if err != nil {
-		return s, errors.New("want PRINCIPALS [OPTIONS] KEYTYPE KEY, and there is no key")
+		return s, errors.New("expected PRINCIPALS [OPTIONS] KEYTYPE KEY, but there is no key")
 	}
 	s.key = key
 	for _, option := range options {
@@ -85,7 +85,7 @@ func signerTime(text string) (time.Time, error) {
 			return time.Parse(layout, text)
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time as YYYYMMDDHHMMSS", text)
+	return time.Time{}, fmt.Errorf("%q is not a time in the form YYYYMMDDHHMMSS", text)
 }
 
 // Principal returns who may sign with the key for the namespace at a time: want, or, if that

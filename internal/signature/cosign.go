@@ -105,10 +105,10 @@ type envelope struct {
 func VerifyBundle(data []byte, s Subject, by Party) (Signature, error) {
 	var b bundle
 	if err := json.Unmarshal(data, &b); err != nil {
-		return Signature{}, fmt.Errorf("it is no Sigstore bundle: %w", err)
+		return Signature{}, fmt.Errorf("it is not a Sigstore bundle: %w", err)
 	}
 	if version, ok := strings.CutPrefix(b.MediaType, BundleType); !ok || !slices.Contains(bundleVersions, version) {
-		return Signature{}, fmt.Errorf("it is no Sigstore bundle that can be read: its media type is %q", b.MediaType)
+		return Signature{}, fmt.Errorf("it is not a Sigstore bundle that can be read: its media type is %q", b.MediaType)
 	}
 	what := signedMessage{certificate: b.Material.Certificate.Bytes, entries: b.Material.Entries}
 	if chain := b.Material.Chain.Certificates; what.certificate == nil && len(chain) > 0 {
@@ -121,7 +121,7 @@ func VerifyBundle(data []byte, s Subject, by Party) (Signature, error) {
 	case b.Envelope != nil:
 		what.message, what.payload, what.signatures = b.Envelope.message(), b.Envelope.Payload, b.Envelope.signatures()
 	case b.Message != nil && !b.Message.names(s.Data):
-		return Signature{}, errors.New("it is about another digest")
+		return Signature{}, errors.New("it is for another digest")
 	case b.Message != nil:
 		what.message, what.signatures = s.Data, [][]byte{b.Message.Signature}
 	default:
@@ -137,7 +137,7 @@ func VerifyBundle(data []byte, s Subject, by Party) (Signature, error) {
 	return found, nil
 }
 
-var errOtherDigest = errors.New("it is signed, and about something else: another digest")
+var errOtherDigest = errors.New("it is signed, but for something else: another digest")
 
 // statement is an in-toto statement: https://in-toto.io/Statement/v1
 type statement struct {
@@ -164,10 +164,10 @@ func (e envelope) signatures() [][]byte {
 func (e envelope) about(s Subject) error {
 	var what statement
 	if err := json.Unmarshal(e.Payload, &what); err != nil || e.PayloadType != inTotoType {
-		return fmt.Errorf("it is signed, and no statement that can be read (%s)", e.PayloadType)
+		return fmt.Errorf("it is signed, but not a statement that can be read (%s)", e.PayloadType)
 	}
 	if what.PredicateType != signPredicate {
-		return fmt.Errorf("it is signed, and says %s, not %s", what.PredicateType, signPredicate)
+		return fmt.Errorf("it is signed, but says %s, not %s", what.PredicateType, signPredicate)
 	}
 	for _, subject := range what.Subject {
 		if s.Digest == "sha256:"+subject.Digest["sha256"] {

@@ -76,17 +76,17 @@ func TestVerifyBundle(t *testing.T) {
 	for name, tc := range map[string]struct{ bundle, err string }{
 		"cosign sign":       {good, ""},
 		"cosign sign-blob":  {bundled(t, map[string]any{"messageSignature": map[string]any{"signature": sign(t, key, s.Data)}}), ""},
-		"another blob":      {bundled(t, map[string]any{"messageSignature": map[string]any{"signature": sign(t, key, []byte("x"))}}), "the key has not made"},
-		"another key":       {attested(t, other, inTotoType, signPredicate, s.Digest), "the key has not made"},
+		"another blob":      {bundled(t, map[string]any{"messageSignature": map[string]any{"signature": sign(t, key, []byte("x"))}}), "the signature was not made with this key"},
+		"another key":       {attested(t, other, inTotoType, signPredicate, s.Digest), "the signature was not made with this key"},
 		"another digest":    {attested(t, key, inTotoType, signPredicate, subject("x").Digest), "another digest"},
 		"no digest":         {attested(t, key, inTotoType, signPredicate, ""), "another digest"},
 		"an SBOM":           {attested(t, key, inTotoType, "https://spdx.dev/Document", s.Digest), "https://spdx.dev/Document"},
-		"another type":      {attested(t, key, "text/plain", signPredicate, s.Digest), "no statement"},
-		"nothing signed":    {bundled(t, map[string]any{"dsseEnvelope": map[string]any{"payloadType": inTotoType}}), "the key has not made"},
+		"another type":      {attested(t, key, "text/plain", signPredicate, s.Digest), "not a statement"},
+		"nothing signed":    {bundled(t, map[string]any{"dsseEnvelope": map[string]any{"payloadType": inTotoType}}), "the signature was not made with this key"},
 		"no signature":      {bundled(t, map[string]any{}), "holds no signature"},
-		"no bundle":         {`{"mediaType":"application/json"}`, "no Sigstore bundle"},
-		"a page":            {"<html>", "no Sigstore bundle"},
-		"nothing":           {"", "no Sigstore bundle"},
+		"no bundle":         {`{"mediaType":"application/json"}`, "not a Sigstore bundle"},
+		"a page":            {"<html>", "not a Sigstore bundle"},
+		"nothing":           {"", "not a Sigstore bundle"},
 		"an empty envelope": {`{"mediaType":"` + BundleType + `.v0.3+json","dsseEnvelope":null}`, "holds no signature"},
 	} {
 		public, err := ParsePublicKey(publicPEM(t, key))
@@ -161,7 +161,7 @@ func TestVerifySimple(t *testing.T) {
 		"right":          {payload(simpleType, s.Digest), payload(simpleType, s.Digest), ""},
 		"another digest": {payload(simpleType, "sha256:00"), payload(simpleType, "sha256:00"), "another digest"},
 		"another kind":   {payload("x", s.Digest), payload("x", s.Digest), "says \"x\""},
-		"changed":        {payload(simpleType, s.Digest), payload(simpleType, "sha256:00"), "the key has not made"},
+		"changed":        {payload(simpleType, s.Digest), payload(simpleType, "sha256:00"), "the signature was not made with this key"},
 	} {
 		_, err := VerifySimple(Simple{Payload: tc.payload, Signature: base64.StdEncoding.EncodeToString(sign(t, key, tc.signed))}, s, public)
 		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {

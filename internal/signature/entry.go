@@ -84,7 +84,7 @@ func (e logEntry) about(s signedMessage) error {
 		digest, signature, certificate = spec.Data.Hash.of(s.message), spec.Signature.Content, fromPEM(spec.Signature.PublicKey.Content)
 	case "dsse 0.0.1":
 		if len(spec.Signatures) != 1 {
-			return errors.New("it has not one signature")
+			return errors.New("it does not have exactly one signature")
 		}
 		digest = s.payload != nil && spec.PayloadHash.of(s.payload)
 		signature, certificate = spec.Signatures[0].Signature, fromPEM(spec.Signatures[0].Verifier)
@@ -96,11 +96,11 @@ func (e logEntry) about(s signedMessage) error {
 	}
 	switch {
 	case !digest:
-		return errors.New("it is about another digest")
+		return errors.New("it is for another digest")
 	case !bytes.Equal(signature, s.signatures[0]):
-		return errors.New("it is about another signature")
+		return errors.New("it is for another signature")
 	case !bytes.Equal(certificate, s.certificate):
-		return errors.New("it is about another certificate")
+		return errors.New("it is for another certificate")
 	}
 	return nil
 }

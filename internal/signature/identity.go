@@ -43,10 +43,10 @@ func (i Identity) signer(s signedMessage) (Signature, error) {
 	}
 	entry, at, err := i.Root.logged(s)
 	if err != nil {
-		return Signature{}, fmt.Errorf("its entry in the log is not right: %w", err)
+		return Signature{}, fmt.Errorf("its entry in the log is not valid: %w", err)
 	}
 	if err := i.Root.certified(leaf, at); err != nil {
-		return Signature{}, fmt.Errorf("its certificate is not right: %w", err)
+		return Signature{}, fmt.Errorf("its certificate is not valid: %w", err)
 	}
 	name, issuer, err := i.found(leaf)
 	if err != nil {
@@ -57,7 +57,7 @@ func (i Identity) signer(s signedMessage) (Signature, error) {
 		return Signature{}, err
 	}
 	if !key.signed(s.message, s.signatures[0]) {
-		return Signature{}, errors.New("the key of its certificate has not made the signature")
+		return Signature{}, errors.New("the signature was not made with the key of its certificate")
 	}
 	return Signature{Method: Cosign, Signers: []string{name}, Key: key.fingerprint(), Issuer: issuer, LogIndex: entry.LogIndex}, nil
 }
@@ -78,7 +78,7 @@ func (i Identity) found(leaf *x509.Certificate) (name, issuer string, err error)
 		return i.Pattern != nil && i.Pattern.MatchString(one)
 	})
 	if at < 0 || issuer != i.Issuer {
-		return "", "", fmt.Errorf("it is signed by %q of %q, which is not the identity that counts", strings.Join(names, ", "), issuer)
+		return "", "", fmt.Errorf("it is signed by %q of %q, which is not the required identity", strings.Join(names, ", "), issuer)
 	}
 	return names[at], issuer, nil
 }

@@ -114,12 +114,12 @@ func TestKeylessSignatures(t *testing.T) {
 		"cosign sign":                          {manifest, ""},
 		"version 0.2":                          {changed(t, blob, "mediaType", "application/vnd.dev.sigstore.bundle+json;version=0.2"), ""},
 		"another version":                      {changed(t, blob, "mediaType", "application/vnd.dev.sigstore.bundle.v0.9+json"), "its media type"},
-		"another blob":                         {ours.SignBlob(ci, other.Data), "about another digest"},
+		"another blob":                         {ours.SignBlob(ci, other.Data), "for another digest"},
 		"another manifest":                     {ours.SignManifest(ci, hexOf(other)), "another digest"},
 		"another identity":                     {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Identity = "https://github.com/evil/charts" }), s.Data), `"https://github.com/evil/charts" of`},
-		"an identity that goes on":             {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Identity += "2" }), s.Data), "not the identity"},
+		"an identity that goes on":             {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Identity += "2" }), s.Data), "not the required identity"},
 		"another issuer":                       {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Issuer = "https://evil.example.com" }), s.Data), `of "https://evil.example.com"`},
-		"no issuer":                            {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Issuer = "" }), s.Data), "not the identity"},
+		"no issuer":                            {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Issuer = "" }), s.Data), "not the required identity"},
 		"another instance":                     {theirs.SignBlob(ci, s.Data), "does not know the log"},
 		"logged when the certificate was over": {ours.SignBlob(late, s.Data), "expired or is not yet valid"},
 		"logged before it":                     {ours.SignManifest(early, hexOf(s)), "expired or is not yet valid"},
@@ -127,17 +127,17 @@ func TestKeylessSignatures(t *testing.T) {
 		"another time than was promised":       {changed(t, ours.SignBlob(late, s.Data), entries+".integratedTime", fmt.Sprint(ci.Logged.Unix())), "the log has not signed it"},
 		"no promise, so no time":               {changed(t, blob, entries+".inclusionPromise", nil), "neither the log nor a timestamp"},
 		"no entry":                             {changed(t, blob, entries, nil), "there is none"},
-		"the entry of another blob":            {changed(t, blob, entries, part(t, ours.SignBlob(ci, other.Data), entries)), "about another digest"},
-		"the entry of another manifest":        {changed(t, manifest, entries, part(t, ours.SignManifest(ci, hexOf(other)), entries)), "about another digest"},
-		"the entry of another signature":       {changed(t, blob, entries, part(t, again, entries)), "about another signature"},
-		"an entry for a manifest":              {changed(t, blob, entries, part(t, manifest, entries)), "about another digest"},
+		"the entry of another blob":            {changed(t, blob, entries, part(t, ours.SignBlob(ci, other.Data), entries)), "for another digest"},
+		"the entry of another manifest":        {changed(t, manifest, entries, part(t, ours.SignManifest(ci, hexOf(other)), entries)), "for another digest"},
+		"the entry of another signature":       {changed(t, blob, entries, part(t, again, entries)), "for another signature"},
+		"an entry for a manifest":              {changed(t, blob, entries, part(t, manifest, entries)), "for another digest"},
 		"another index":                        {changed(t, blob, entries+".logIndex", "42"), "the log has not signed it"},
 		"another body":                         {changed(t, blob, entries+".canonicalizedBody", []byte("{}")), "the log has not signed it"},
 		"another log":                          {changed(t, blob, entries+".logId.keyId", make([]byte, 32)), "does not know the log"},
 		"no proof":                             {changed(t, blob, entries+".inclusionProof", nil), "there is no proof"},
 		"a truncated proof":                    {changed(t, blob, entries+".inclusionProof.hashes", proof[:1]), "does not show"},
 		"a longer proof":                       {changed(t, blob, entries+".inclusionProof.hashes", append(proof, proof[0])), "does not show"},
-		"a truncated hash":                     {changed(t, blob, entries+".inclusionProof.hashes", []any{proof[0], []byte("x")}), "right length"},
+		"a truncated hash":                     {changed(t, blob, entries+".inclusionProof.hashes", []any{proof[0], []byte("x")}), "wrong length"},
 		"another place in the tree":            {changed(t, blob, entries+".inclusionProof.logIndex", "0"), "does not show"},
 		"a place outside of the tree":          {changed(t, blob, entries+".inclusionProof.logIndex", "-1"), "does not show"},
 		"the proof of another entry":           {changed(t, blob, entries+".inclusionProof", part(t, again, entries+".inclusionProof")), "does not show"},
@@ -145,14 +145,14 @@ func TestKeylessSignatures(t *testing.T) {
 		"another root of the tree":             {changed(t, blob, entries+".inclusionProof.rootHash", make([]byte, 32)), "another tree"},
 		"a checkpoint of another log":          {changed(t, blob, entries+".inclusionProof.checkpoint", part(t, theirs.SignBlob(ci, s.Data), entries+".inclusionProof.checkpoint")), "has not signed the checkpoint"},
 		"no checkpoint":                        {changed(t, blob, entries+".inclusionProof.checkpoint.envelope", ""), "has not signed the checkpoint"},
-		"another certificate":                  {changed(t, blob, certificate, part(t, again, certificate)), "about another certificate"},
+		"another certificate":                  {changed(t, blob, certificate, part(t, again, certificate)), "for another certificate"},
 		"no certificate":                       {changed(t, blob, certificate, nil), "not signed with the certificate"},
 		"a certificate that is none":           {changed(t, blob, certificate+".rawBytes", []byte("x")), "can't be read"},
-		"a certificate in no log":              {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Unlisted = true }), s.Data), "no log of certificates"},
-		"a certificate of another key":         {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Forged = true }), s.Data), "has not made the signature"},
+		"a certificate in no log":              {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Unlisted = true }), s.Data), "in no certificate log"},
+		"a certificate of another key":         {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Forged = true }), s.Data), "was not made with the key of its certificate"},
 		"a certificate for a server":           {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Usage = x509.ExtKeyUsageServerAuth }), s.Data), "incompatible key usage"},
-		"a promise for another certificate":    {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Mislisted = true }), s.Data), "no log of certificates"},
-		"another signature":                    {changed(t, blob, "messageSignature", part(t, again, "messageSignature")), "about another signature"},
+		"a promise for another certificate":    {ours.SignBlob(who(func(k *sourcetest.Keyless) { k.Mislisted = true }), s.Data), "in no certificate log"},
+		"another signature":                    {changed(t, blob, "messageSignature", part(t, again, "messageSignature")), "for another signature"},
 		"two signatures":                       {changed(t, manifest, "dsseEnvelope.signatures", append(part(t, manifest, "dsseEnvelope.signatures").([]any), map[string]any{"sig": "AAAA"})), "not signed with the certificate"},
 		"nothing but a key's signature":        {[]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","messageSignature":{"signature":"AAAA"}}`), "not signed with the certificate"},
 	} {
@@ -170,7 +170,7 @@ func TestKeylessSignatures(t *testing.T) {
 func TestEachPartOfATrustedRootCounts(t *testing.T) {
 	ours, theirs := sourcetest.NewSigstore(t), sourcetest.NewSigstore(t)
 	s := archive("chart")
-	for key, want := range map[string]string{"tlogs": "does not know the log", "ctlogs": "no log of certificates", "certificateAuthorities": "unknown authority"} {
+	for key, want := range map[string]string{"tlogs": "does not know the log", "ctlogs": "in no certificate log", "certificateAuthorities": "unknown authority"} {
 		mixed := changed(t, ours.TrustedRoot(), key, part(t, theirs.TrustedRoot(), key))
 		root, err := signature.ParseTrustedRoot(mixed)
 		if err != nil {
@@ -235,14 +235,14 @@ func TestKeylessSimple(t *testing.T) {
 		err    string
 	}{
 		"right":            {right, ""},
-		"another payload":  {simple(ours, []byte("x")), "about another digest"},
+		"another payload":  {simple(ours, []byte("x")), "for another digest"},
 		"another instance": {simple(theirs, payload), "does not know the log"},
 		"no entry":         {without(func(x *signature.Simple) { x.Entry = "" }), "there is none"},
 		"a broken entry":   {without(func(x *signature.Simple) { x.Entry = "x" }), "can't be read"},
-		"another's entry":  {without(func(x *signature.Simple) { x.Entry = simple(ours, payload).Entry }), "about another signature"},
+		"another's entry":  {without(func(x *signature.Simple) { x.Entry = simple(ours, payload).Entry }), "for another signature"},
 		"no certificate":   {without(func(x *signature.Simple) { x.Certificate = "" }), "not signed with the certificate"},
 		"a broken one":     {without(func(x *signature.Simple) { x.Signature = "?" }), "can't be read"},
-		"another one":      {without(func(x *signature.Simple) { x.Signature = base64.StdEncoding.EncodeToString([]byte("x")) }), "about another signature"},
+		"another one":      {without(func(x *signature.Simple) { x.Signature = base64.StdEncoding.EncodeToString([]byte("x")) }), "for another signature"},
 	} {
 		_, err := signature.VerifySimple(tc.simple, s, signature.Identity{Name: ci.Identity, Issuer: issuer, Root: rootOf(t, ours)})
 		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {

@@ -41,7 +41,7 @@ func (k *Keyring) addKeybox(data []byte) error {
 		}
 		from, size := uint64(binary.BigEndian.Uint32(blob[8:])), uint64(binary.BigEndian.Uint32(blob[12:]))
 		if from+size > length {
-			return errors.New("the keybox has a key that reaches out of its blob")
+			return errors.New("the keybox has a key that extends beyond its blob")
 		}
 		errs = append(errs, k.add(bytes.NewReader(blob[from:from+size])))
 	}

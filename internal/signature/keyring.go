@@ -77,13 +77,13 @@ func (k *Keyring) addArmour(data []byte) error {
 func explained(err error) error {
 	switch {
 	case errors.Is(err, pgperrors.ErrUnknownIssuer):
-		return errors.New("none of the keys in the keyring has made the signature")
+		return errors.New("none of the keys in the keyring made the signature")
 	case errors.Is(err, pgperrors.ErrKeyExpired):
-		return errors.New("the key that has made the signature has expired")
+		return errors.New("the key that made the signature has expired")
 	case errors.Is(err, pgperrors.ErrKeyRevoked):
-		return errors.New("the key that has made the signature was revoked")
+		return errors.New("the key that made the signature was revoked")
 	case errors.Is(err, pgperrors.ErrSignatureExpired):
 		return errors.New("the signature has expired")
 	}
-	return fmt.Errorf("the signature is not right: %w", err)
+	return fmt.Errorf("the signature is not valid: %w", err)
 }

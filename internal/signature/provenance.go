@@ -38,7 +38,7 @@ type Archive struct {
 func VerifyProvenance(provenance []byte, a Archive, keys Keyring, now time.Time) (Signature, error) {
 	block, _ := clearsign.Decode(provenance)
 	if block == nil {
-		return Signature{}, errors.New("it is no OpenPGP signed text")
+		return Signature{}, errors.New("it is not a text signed with OpenPGP")
 	}
 	signer, err := block.VerifySignature(keys.keys, &packet.Config{Time: func() time.Time { return now }})
 	if err != nil {
@@ -46,11 +46,11 @@ func VerifyProvenance(provenance []byte, a Archive, keys Keyring, now time.Time)
 	}
 	_, text, ok := strings.Cut(string(block.Plaintext), separator)
 	if !ok {
-		return Signature{}, errors.New("it is signed, and is no provenance of a chart")
+		return Signature{}, errors.New("it is signed, but is not the provenance of a chart")
 	}
 	var named files
 	if err := yaml.Unmarshal([]byte(text), &named); err != nil {
-		return Signature{}, fmt.Errorf("it is signed, and its files can't be read: %w", err)
+		return Signature{}, fmt.Errorf("it is signed, but its files can't be read: %w", err)
 	}
 	if err := named.vouchFor(a); err != nil {
 		return Signature{}, err
@@ -65,13 +65,13 @@ func (f files) vouchFor(a Archive) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("it is signed, and about other files: none has digest %s", a.Digest)
+		return fmt.Errorf("it is signed, but for other files: none has digest %s", a.Digest)
 	}
 	switch digest, ok := f.Files[a.Name]; {
 	case !ok:
-		return fmt.Errorf("it is signed, and says nothing of a file named %s", a.Name)
+		return fmt.Errorf("it is signed, but says nothing about a file named %s", a.Name)
 	case digest != a.Digest:
-		return fmt.Errorf("it is signed, and says that %s has digest %s; it has %s", a.Name, digest, a.Digest)
+		return fmt.Errorf("it is signed, but says that %s has digest %s; it has %s", a.Name, digest, a.Digest)
 	}
 	return nil
 }

@@ -115,16 +115,16 @@ func TestVerifyProvenance(t *testing.T) {
 		"an ephemeral key":        {good, append(keybox(t, 2, anna), keybox(t, 0, bert)[32:]...), archive, now, "none of the keys"},
 		"line ends of Windows":    {[]byte(strings.ReplaceAll(string(good), "\n", "\r\n")), ring, archive, now, ""},
 		"by its digest alone":     {good, ring, Archive{Digest: archive.Digest}, now, ""},
-		"another digest alone":    {good, ring, Archive{Digest: other.Digest}, now, "about other files"},
-		"a renamed file":          {good, ring, Archive{Name: "web-2.0.0.tgz", Digest: archive.Digest}, now, "says nothing of a file named web-2.0.0.tgz"},
+		"another digest alone":    {good, ring, Archive{Digest: other.Digest}, now, "for other files"},
+		"a renamed file":          {good, ring, Archive{Name: "web-2.0.0.tgz", Digest: archive.Digest}, now, "says nothing about a file named web-2.0.0.tgz"},
 		"a flipped byte":          {good, ring, other, now, "it has " + other.Digest},
 		"another key":             {good, public(t, bert), archive, now, "none of the keys"},
 		"an expired key":          {good, ring, archive, now.Add(2 * time.Hour), "has expired"},
-		"changed text":            {[]byte(strings.Replace(string(good), "1.0.0", "1.0.1", 1)), ring, archive, now, "not right"},
+		"changed text":            {[]byte(strings.Replace(string(good), "1.0.0", "1.0.1", 1)), ring, archive, now, "not valid"},
 		"text before it":          {append([]byte("files:\n  x: y\n\n"), good...), ring, archive, now, ""},
-		"no signature":            {[]byte(strings.Join(lines[:8], "")), ring, archive, now, "no OpenPGP signed text"},
-		"nothing":                 {nil, ring, archive, now, "no OpenPGP signed text"},
-		"a page":                  {[]byte("<!doctype html><h1>404</h1>"), ring, archive, now, "no OpenPGP signed text"},
+		"no signature":            {[]byte(strings.Join(lines[:8], "")), ring, archive, now, "not a text signed with OpenPGP"},
+		"nothing":                 {nil, ring, archive, now, "not a text signed with OpenPGP"},
+		"a page":                  {[]byte("<!doctype html><h1>404</h1>"), ring, archive, now, "not a text signed with OpenPGP"},
 	} {
 		keys, err := ParseKeyring(tc.keyring)
 		if err != nil {

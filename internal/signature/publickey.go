@@ -29,7 +29,7 @@ func (k PublicKey) fingerprint() string { return "sha256:" + hex.EncodeToString(
 func ParsePublicKey(data []byte) (PublicKey, error) {
 	block, _ := pem.Decode(data)
 	if block == nil || block.Type != "PUBLIC KEY" {
-		return PublicKey{}, errors.New("it is no public key in PEM")
+		return PublicKey{}, errors.New("it is not a public key in PEM")
 	}
 	return newPublicKey(block.Bytes)
 }
@@ -43,7 +43,7 @@ func newPublicKey(der []byte) (PublicKey, error) {
 	switch key.(type) {
 	case *ecdsa.PublicKey, ed25519.PublicKey, *rsa.PublicKey:
 	default:
-		return PublicKey{}, fmt.Errorf("a public key of type %T is not supported: it is ECDSA, Ed25519 or RSA", key)
+		return PublicKey{}, fmt.Errorf("a public key of type %T is not supported: use ECDSA, Ed25519 or RSA", key)
 	}
 	return PublicKey{key: key, sum: sha256.Sum256(der)}, nil
 }
@@ -52,7 +52,7 @@ func newPublicKey(der []byte) (PublicKey, error) {
 // consulted.
 func (k PublicKey) signer(s signedMessage) (Signature, error) {
 	if !slices.ContainsFunc(s.signatures, func(one []byte) bool { return k.signed(s.message, one) }) {
-		return Signature{}, errors.New("the key has not made the signature")
+		return Signature{}, errors.New("the signature was not made with this key")
 	}
 	return Signature{Method: Cosign, Key: k.fingerprint()}, nil
 }

@@ -80,7 +80,7 @@ func (r *TrustedRoot) entered(e logEntry, s signedMessage) (time.Time, error) {
 		err = e.proven(log)
 	}
 	if err == nil && !promised && e.LogIndex != e.Proof.LogIndex {
-		err = errors.New("the proof is about another entry")
+		err = errors.New("the proof is for another entry")
 	}
 	if err == nil {
 		err = e.about(s)
@@ -118,19 +118,19 @@ func (e logEntry) proven(log transparencyLog) error {
 		return fmt.Errorf("the log has not signed the checkpoint: %w", err)
 	}
 	if !strings.HasPrefix(checkpoint.Text, checkpoint.Sigs[0].Name) {
-		return errors.New("the checkpoint is another log's")
+		return errors.New("the checkpoint is from another log")
 	}
 	size, root, err := treeOf(checkpoint.Text)
 	if err != nil {
 		return err
 	}
 	if size != p.TreeSize || !bytes.Equal(root[:], p.RootHash) {
-		return errors.New("the proof is about another tree than the checkpoint")
+		return errors.New("the proof is for another tree than the checkpoint")
 	}
 	hashes := make(tlog.RecordProof, len(p.Hashes))
 	for i, h := range p.Hashes {
 		if copy(hashes[i][:], h) != tlog.HashSize || len(h) != tlog.HashSize {
-			return errors.New("a hash of the proof has not the right length")
+			return errors.New("a hash in the proof has the wrong length")
 		}
 	}
 	if err := tlog.CheckRecord(hashes, size, root, p.LogIndex, tlog.RecordHash(e.Body)); err != nil {

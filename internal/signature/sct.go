@@ -35,8 +35,8 @@ type sct struct {
 }
 
 var (
-	errNoSCT  = errors.New("no log of certificates that the trusted root knows has it")
-	errBadSCT = errors.New("what logs of certificates say of it can't be read")
+	errNoSCT  = errors.New("it is in no certificate log that the trusted root knows")
+	errBadSCT = errors.New("its entries from certificate logs can't be read")
 )
 
 // certificateLogged returns an error unless the certificate has the promise of a log that the

@@ -40,11 +40,11 @@ func (k Keyring) Secret(id string) (Key, error) {
 	}
 	switch len(vague) {
 	case 0:
-		return Key{}, fmt.Errorf("the keyring has no secret key of %q", id)
+		return Key{}, fmt.Errorf("the keyring has no secret key for %q", id)
 	case 1:
 		return Key{vague[0]}, nil
 	}
-	return Key{}, fmt.Errorf("the keyring has %d secret keys of %q: give a whole name or a fingerprint", len(vague), id)
+	return Key{}, fmt.Errorf("the keyring has %d secret keys for %q: give a full name or a fingerprint", len(vague), id)
 }
 
 // Locked reports whether a passphrase is needed.
@@ -53,7 +53,7 @@ func (k Key) Locked() bool { return k.entity.PrivateKey.Encrypted }
 // Unlock decrypts the key in memory. Errors: the passphrase is wrong.
 func (k Key) Unlock(passphrase string) error {
 	if err := k.entity.DecryptPrivateKeys([]byte(passphrase)); err != nil {
-		return errors.New("the passphrase is not that of the key")
+		return errors.New("the passphrase does not match the key")
 	}
 	return nil
 }

@@ -45,9 +45,9 @@ func VerifySimple(x Simple, s Subject, by Party) (Signature, error) {
 	err = json.Unmarshal(x.Payload, &p)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("it is signed, and can't be read: %w", err)
+		err = fmt.Errorf("it is signed, but can't be read: %w", err)
 	case p.Critical.Type != simpleType:
-		err = fmt.Errorf("it is signed, and says %q, not %q", p.Critical.Type, simpleType)
+		err = fmt.Errorf("it is signed, but says %q, not %q", p.Critical.Type, simpleType)
 	case p.Critical.Image.Digest != s.Digest:
 		err = errOtherDigest
 	}

@@ -76,15 +76,15 @@ func SignSSH(key ssh.Signer, namespace string, data []byte, random io.Reader) ([
 func VerifySSH(file []byte, namespace string, data []byte) (ssh.PublicKey, error) {
 	block, _ := pem.Decode(bytes.TrimSpace(file))
 	if block == nil || block.Type != sshBlock || !bytes.HasPrefix(block.Bytes, []byte(sshMagic)) {
-		return nil, errors.New("it is no signature of an SSH key")
+		return nil, errors.New("it is not a signature by an SSH key")
 	}
 	var b sshBlob
 	var made ssh.Signature
 	if err := ssh.Unmarshal(block.Bytes[len(sshMagic):], &b); err != nil {
-		return nil, fmt.Errorf("it is no signature of an SSH key: %w", err)
+		return nil, fmt.Errorf("it is not a signature by an SSH key: %w", err)
 	}
 	if b.Version != 1 {
-		return nil, fmt.Errorf("it is an SSH signature of version %d, and 1 is known", b.Version)
+		return nil, fmt.Errorf("it is an SSH signature of version %d; only version 1 is supported", b.Version)
 	}
 	if b.Namespace != namespace {
 		return nil, fmt.Errorf("it was made for %q, not for %q", b.Namespace, namespace)
@@ -94,17 +94,17 @@ func VerifySSH(file []byte, namespace string, data []byte) (ssh.PublicKey, error
 		return nil, fmt.Errorf("read the key in it: %w", err)
 	}
 	if err := ssh.Unmarshal(b.Signature, &made); err != nil {
-		return nil, fmt.Errorf("it is no signature of an SSH key: %w", err)
+		return nil, fmt.Errorf("it is not a signature by an SSH key: %w", err)
 	}
 	if made.Format == ssh.KeyAlgoRSA {
-		return nil, errors.New("it is made with SHA-1, which anybody can forge")
+		return nil, errors.New("it was made with SHA-1, which anybody can forge")
 	}
 	message, err := b.message(data)
 	if err != nil {
 		return nil, err
 	}
 	if err := key.Verify(message, &made); err != nil {
-		return nil, errors.New("it is over something else")
+		return nil, errors.New("it is for something else")
 	}
 	return key, nil
 }

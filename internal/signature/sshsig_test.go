@@ -82,11 +82,11 @@ func TestVerifySSHRefuses(t *testing.T) {
 	}
 	lines := strings.Split(string(made), "\n")
 	for name, test := range map[string]struct{ file, namespace, text, says string }{
-		"another text":    {string(made), namespace, "other", "it is over something else"},
+		"another text":    {string(made), namespace, "other", "it is for something else"},
 		"another purpose": {string(made), "git", "text", `it was made for "kubectl-release-plan", not for "git"`},
-		"no signature":    {"hello", namespace, "text", "it is no signature of an SSH key"},
-		"cut short":       {strings.Join(append(lines[:2:2], lines[len(lines)-2:]...), "\n"), namespace, "text", "it is no signature of an SSH key"},
-		"another PEM":     {strings.ReplaceAll(string(made), "SSH SIGNATURE", "SSH THING"), namespace, "text", "it is no signature of an SSH key"},
+		"no signature":    {"hello", namespace, "text", "it is not a signature by an SSH key"},
+		"cut short":       {strings.Join(append(lines[:2:2], lines[len(lines)-2:]...), "\n"), namespace, "text", "it is not a signature by an SSH key"},
+		"another PEM":     {strings.ReplaceAll(string(made), "SSH SIGNATURE", "SSH THING"), namespace, "text", "it is not a signature by an SSH key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := signature.VerifySSH([]byte(test.file), test.namespace, []byte(test.text)); err == nil || !strings.Contains(err.Error(), test.says) {
@@ -114,11 +114,11 @@ func TestAllowedSigners(t *testing.T) {
 		"from then on":                  {signerLine("ci", `valid-after="20261122"`, key), "", "ci", ""},
 		"too early":                     {signerLine("ci", `valid-after="202611221201Z"`, key), "", "", "is not allowed to sign this now"},
 		"too late":                      {signerLine("ci", `valid-before="20261122115959"`, key), "", "", "is not allowed to sign this now"},
-		"a time that is none":           {signerLine("ci", `valid-before="soon"`, key), "", "", `line 1: "soon" is no time`},
+		"a time that is none":           {signerLine("ci", `valid-before="soon"`, key), "", "", `line 1: "soon" is not a time`},
 		"an authority":                  {signerLine("ci", "cert-authority", key), "", "", "line 1: the option cert-authority is not supported"},
-		"no key":                        {"ci ssh-ed25519\n", "", "", "line 1: want PRINCIPALS"},
-		"one word":                      {"ci\n", "", "", "line 1: want PRINCIPALS"},
-		"nobody":                        {"# nobody\n", "", "", "it has no signers in it"},
+		"no key":                        {"ci ssh-ed25519\n", "", "", "line 1: expected PRINCIPALS"},
+		"one word":                      {"ci\n", "", "", "line 1: expected PRINCIPALS"},
+		"nobody":                        {"# nobody\n", "", "", "it contains no signers"},
 		"brackets, which are no ranges": {signerLine("[a-z]i", "", key), "ci", "", "is not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {

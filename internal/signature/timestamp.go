@@ -61,10 +61,10 @@ func (r *TrustedRoot) stamped(s signedMessage) (time.Time, error) {
 // made returns an error unless the authority issued the timestamp for this message.
 func (a timestampAuthority) made(t token, message []byte) error {
 	if !t.imprint.of(message) {
-		return errors.New("its timestamp is about something else")
+		return errors.New("its timestamp is for something else")
 	}
 	if !t.digest.of(t.content) {
-		return errors.New("its timestamp is signed for another content")
+		return errors.New("its timestamp was signed for other content")
 	}
 	candidates := t.certificates
 	if a.signer != nil {
@@ -73,19 +73,19 @@ func (a timestampAuthority) made(t token, message []byte) error {
 	at := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return t.signer.of(c.Raw) })
 	switch {
 	case at < 0:
-		return errors.New("the trusted root does not know who has signed its timestamp")
+		return errors.New("the trusted root does not know who signed its timestamp")
 	case !a.valid.has(t.at):
 		return fmt.Errorf("the trusted root does not trust the authority of its timestamp at %s", t.at.Format(time.RFC3339))
 	}
 	signer := candidates[at]
 	if err := signer.CheckSignature(t.algorithm, t.signed, t.signature); err != nil {
-		return fmt.Errorf("its timestamp is not right: %w", err)
+		return fmt.Errorf("its timestamp is not valid: %w", err)
 	}
 	if !onlyForTimestamps(signer) {
-		return errors.New("the certificate of its timestamp is not for timestamps alone")
+		return errors.New("the certificate of its timestamp is not for timestamps only")
 	}
 	if _, err := signer.Verify(x509.VerifyOptions{Roots: a.roots, Intermediates: a.intermediates, CurrentTime: t.at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}}); err != nil {
-		return fmt.Errorf("the certificate of its timestamp is not right: %w", err)
+		return fmt.Errorf("the certificate of its timestamp is not valid: %w", err)
 	}
 	return nil
 }

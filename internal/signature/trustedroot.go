@@ -79,10 +79,10 @@ func ParseTrustedRoot(data []byte) (*TrustedRoot, error) {
 		Timestamps   []authorityFile `json:"timestampAuthorities"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("it is no trusted root of Sigstore: %w", err)
+		return nil, fmt.Errorf("it is not a Sigstore trusted root: %w", err)
 	}
 	if !strings.HasPrefix(file.MediaType, trustedRootType) {
-		return nil, fmt.Errorf("it is no trusted root of Sigstore: its media type is %q", file.MediaType)
+		return nil, fmt.Errorf("it is not a Sigstore trusted root: its media type is %q", file.MediaType)
 	}
 	r := &TrustedRoot{certificates: logsOf(file.Certificates), signatures: logsOf(file.Signatures)}
 	for _, a := range file.Authorities {
@@ -103,9 +103,9 @@ func ParseTrustedRoot(data []byte) (*TrustedRoot, error) {
 	case len(r.authorities) == 0:
 		return nil, errors.New("the trusted root has no certificate authority")
 	case len(r.certificates) == 0:
-		return nil, errors.New("the trusted root has no log of certificates (ctlogs) whose key can be read")
+		return nil, errors.New("the trusted root has no certificate log (ctlogs) whose key can be read")
 	case len(r.signatures) == 0:
-		return nil, errors.New("the trusted root has no log of signatures (tlogs) whose key can be read")
+		return nil, errors.New("the trusted root has no signature log (tlogs) whose key can be read")
 	}
 	return r, nil
 }

@@ -146,7 +146,7 @@ func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) e
 	}
 	f.Name, f.Version = entry.Name, entry.Version
 	if len(entry.URLs) == 0 {
-		return fmt.Errorf("repository %s says not where chart %s %s is", f.Repository, f.Name, f.Version)
+		return fmt.Errorf("repository %s lists no URL for chart %s %s", f.Repository, f.Name, f.Version)
 	}
 	if f.URL, err = resolve.ChartURL(base, entry.URLs[0]); err != nil {
 		return fmt.Errorf("chart %s %s of repository %s: %w", f.Name, f.Version, f.Repository, err)

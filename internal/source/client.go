@@ -105,7 +105,7 @@ func (s *Sources) transportTo(at *url.URL, said resolve.Server) (http.RoundTripp
 	server, file := s.remembered(at)
 	t, err := s.transport(trust{Server: server})
 	if err != nil {
-		return nil, fmt.Errorf("%s, by what %s says of it: %w", at.Host, file, err)
+		return nil, fmt.Errorf("%s, according to %s: %w", at.Host, file, err)
 	}
 	return t, nil
 }

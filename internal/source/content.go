@@ -105,5 +105,5 @@ type DigestError struct {
 }
 
 func (e *DigestError) Error() string {
-	return fmt.Sprintf("%s has digest %s, and %s was promised: it is not used", e.What, e.Got, e.Want)
+	return fmt.Sprintf("%s has digest %s, but %s was promised: it is not used", e.What, e.Got, e.Want)
 }

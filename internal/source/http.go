@@ -80,7 +80,7 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	r.url = resolve.Mirrored(s.Settings.Mirrors, named)
 	u, err := url.Parse(r.url)
 	if err != nil {
-		return nil, errors.New("what is to be fetched is no URL that can be read")
+		return nil, errors.New("the URL to be fetched can't be read")
 	}
 	if s.Offline {
 		return nil, &OfflineError{What: resolve.Public(r.url)}

@@ -41,7 +41,7 @@ func (s *Sources) findImage(ctx context.Context, r resolve.Reference) (Found, er
 	image := r.Image
 	if r.Digest != "" && image.Tag == "" {
 		if r.Version.Version != "" {
-			return Found{}, fmt.Errorf("%s@%s says which chart it is: --version %s, a range, says nothing about it", image, r.Digest, r.Version.Version)
+			return Found{}, fmt.Errorf("%s@%s already selects the chart: leave out --version %s, which is a range", image, r.Digest, r.Version.Version)
 		}
 		return s.foundImage(image, r.Digest), nil
 	}
@@ -159,7 +159,7 @@ func (s *Sources) manifest(ctx context.Context, f Found) (m ocispec.Manifest, ca
 		return m, false, fmt.Errorf("%s@%s has no manifest that can be read: %w", f.URL, f.Manifest, err)
 	}
 	if m.Config.MediaType != configType {
-		return m, false, fmt.Errorf("%s@%s is no chart: its configuration has type %q", f.URL, f.Manifest, m.Config.MediaType)
+		return m, false, fmt.Errorf("%s@%s is not a chart: its configuration has type %q", f.URL, f.Manifest, m.Config.MediaType)
 	}
 	return m, cached, nil
 }
@@ -213,7 +213,7 @@ func layerOf(m ocispec.Manifest, types ...string) (ocispec.Descriptor, error) {
 // noLayerError says that a manifest has no layer of a type.
 type noLayerError struct{ of string }
 
-func (e *noLayerError) Error() string { return "there is no layer of type " + e.of + " in it" }
+func (e *noLayerError) Error() string { return "it has no layer of type " + e.of }
 
 // blob reads a layer whose size was checked.
 func (s *Sources) blob(ctx context.Context, f Found, layer ocispec.Descriptor, kind string) (data []byte, cached bool, err error) {

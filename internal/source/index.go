@@ -70,7 +70,7 @@ func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (
 	before := s.answered(name, at)
 	resp, err := s.get(ctx, request{url: at, access: a, home: base, header: before.condition()})
 	if err != nil {
-		return false, fmt.Errorf("%s is no repository that can be read: %w", resolve.Public(base), err)
+		return false, fmt.Errorf("%s is not a repository that can be read: %w", resolve.Public(base), err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified {
@@ -94,7 +94,7 @@ func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (
 	}
 	index, err := resolve.ReadIndex(file, resolve.Only())
 	if err != nil {
-		return false, fmt.Errorf("%s is no index of charts: %w", resolve.Public(at), err)
+		return false, fmt.Errorf("%s is not an index of charts: %w", resolve.Public(at), err)
 	}
 	after := answer{URL: at, ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified"), Digest: "sha256:" + hex.EncodeToString(hash.Sum(nil))}
 	if err := file.Commit(); err != nil {
@@ -186,5 +186,5 @@ func unmanaged(url string) string {
 type NoIndexError struct{ Repository string }
 
 func (e *NoIndexError) Error() string {
-	return fmt.Sprintf("the index of repository %s is not there", e.Repository)
+	return fmt.Sprintf("the index of repository %s is missing", e.Repository)
 }

@@ -31,7 +31,7 @@ func (s *Sources) verifyProvenance(ctx context.Context, f *Fetched, d demand) (s
 func (d demand) provenance(data []byte, name string, archive []byte, now time.Time) (signature.Signature, error) {
 	found, err := signature.VerifyProvenance(data, signature.Archive{Name: name, Digest: Digest(archive)}, d.keys, now)
 	if err == nil && len(d.signers) > 0 && !found.By(d.signers) {
-		err = fmt.Errorf("it is signed by %s, who is none of the signers in sources.yaml", found)
+		err = fmt.Errorf("it is signed by %s, who is not one of the signers in sources.yaml", found)
 	}
 	return found, err
 }

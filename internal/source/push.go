@@ -192,5 +192,5 @@ func upload(ctx context.Context, repo *remote.Repository, blobs []blobOf, manife
 type TagTakenError struct{ Image, There, New string }
 
 func (e *TagTakenError) Error() string {
-	return fmt.Sprintf("%s is there already with other content, %s; this is %s", e.Image, e.There, e.New)
+	return fmt.Sprintf("%s already exists with other content, %s; this is %s", e.Image, e.There, e.New)
 }

@@ -65,7 +65,7 @@ func pushSignature(ctx context.Context, repo *remote.Repository, manifest, bundl
 	}
 	var kind struct{ MediaType string }
 	if err := json.Unmarshal(bundle, &kind); err != nil || !strings.HasPrefix(kind.MediaType, signature.BundleType) {
-		return errors.New("the signature beside the archive is none of cosign's")
+		return errors.New("the signature beside the archive was not made by cosign")
 	}
 	subject, empty := newBlob(ocispec.MediaTypeImageManifest, manifest).Descriptor, newBlob(ocispec.MediaTypeEmptyJSON, []byte("{}"))
 	layer := newBlob(kind.MediaType, bundle)

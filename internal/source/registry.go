@@ -174,7 +174,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 type RealmError struct{ Registry, Origin string }
 
 func (e *RealmError) Error() string {
-	return fmt.Sprintf("registry %s has its credentials sent to %s: they are not", e.Registry, e.Origin)
+	return fmt.Sprintf("registry %s asks for its credentials to be sent to %s, which is not allowed: they were not sent", e.Registry, e.Origin)
 }
 
 // explained converts an error of a registry to *NotThereError, *RefusedError, *RealmError,

@@ -67,7 +67,7 @@ func TestRealms(t *testing.T) {
 	}})
 	for realm, want := range map[string]string{
 		"http://169.254.169.254/latest": "link-local",
-		elsewhere.URL + "/token":        "has its credentials sent to",
+		elsewhere.URL + "/token":        "asks for its credentials to be sent to",
 	} {
 		_, image := fake(t, func(w http.ResponseWriter, _ *http.Request, _ int) bool {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`",service="s"`)
@@ -80,7 +80,7 @@ func TestRealms(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", realm, err)
 		}
-		if _, is := errors.AsType[*RealmError](err); is != (want == "has its credentials sent to") {
+		if _, is := errors.AsType[*RealmError](err); is != (want == "asks for its credentials to be sent to") {
 			t.Errorf("%T", err)
 		}
 		s.Settings.Realms = map[string][]string{image.Host: {elsewhere.URL}}
@@ -142,11 +142,11 @@ func TestLyingRegistry(t *testing.T) {
 		"another digest":             {with(func(*ocispec.Descriptor) {}), append([]byte{1}, archive[1:]...), "was promised"},
 		"fewer bytes":                {with(func(*ocispec.Descriptor) {}), archive[:10], "mismatch Content-Length"},
 		"SHA-512":                    {with(func(d *ocispec.Descriptor) { d.Digest = "sha512:00" }), archive, "not one of SHA-256"},
-		"no layer with a chart":      {with(func(d *ocispec.Descriptor) { d.MediaType = "x" }), archive, "there is no layer"},
-		"no chart at all":            {[]byte(`{"schemaVersion":2,"config":{"mediaType":"x"}}`), nil, "is no chart"},
+		"no layer with a chart":      {with(func(d *ocispec.Descriptor) { d.MediaType = "x" }), archive, "it has no layer"},
+		"no chart at all":            {[]byte(`{"schemaVersion":2,"config":{"mediaType":"x"}}`), nil, "is not a chart"},
 		"no manifest":                {[]byte(`[`), nil, "no manifest that can be read"},
 		"a manifest without end":     {[]byte(strings.Repeat(" ", maxManifestBytes+1)), nil, "MiB"},
-		"an index that has no chart": {[]byte(`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}`), nil, "is no chart"},
+		"an index that has no chart": {[]byte(`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}`), nil, "is not a chart"},
 	} {
 		t.Run(why, func(t *testing.T) {
 			_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {

@@ -79,7 +79,7 @@ func (b *resumedBody) resume() error {
 	case !partial && resp.StatusCode != http.StatusOK:
 		err = fmt.Errorf("%d %s", resp.StatusCode, strings.ToLower(http.StatusText(resp.StatusCode)))
 	case resp.Header.Get("ETag") != b.etag:
-		err = errors.New("it is another file by now")
+		err = errors.New("the file has changed since")
 	case !partial:
 		_, err = io.CopyN(io.Discard, resp.Body, b.read)
 	}

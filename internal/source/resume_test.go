@@ -68,8 +68,8 @@ func TestResumeOnlyTheSame(t *testing.T) {
 	}{
 		"the rest":             {[2]string{`"a"`, `"a"`}, http.StatusPartialContent, 1000, content, ""},
 		"all of it":            {[2]string{`"a"`, `"a"`}, http.StatusOK, 0, content, ""},
-		"another file":         {[2]string{`"a"`, `"b"`}, http.StatusOK, 0, other, "another file by now"},
-		"a part of another":    {[2]string{`"a"`, `"b"`}, http.StatusPartialContent, 1000, other, "another file by now"},
+		"another file":         {[2]string{`"a"`, `"b"`}, http.StatusOK, 0, other, "the file has changed"},
+		"a part of another":    {[2]string{`"a"`, `"b"`}, http.StatusPartialContent, 1000, other, "the file has changed"},
 		"another part":         {[2]string{`"a"`, `"a"`}, http.StatusPartialContent, 999, content, "206 partial content"},
 		"too little":           {[2]string{`"a"`, `"a"`}, http.StatusOK, 0, content[:500], "EOF"},
 		"a refusal":            {[2]string{`"a"`, `"a"`}, http.StatusForbidden, 0, nil, "403 forbidden"},

@@ -90,7 +90,7 @@ func TestIndexes(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	server.Put("/index.yaml", []byte("<html>"))
-	if u := again(); u.Err == nil || !strings.Contains(u.Err.Error(), "is no index of charts") {
+	if u := again(); u.Err == nil || !strings.Contains(u.Err.Error(), "is not an index of charts") {
 		t.Errorf("%+v", u)
 	}
 	if _, err := fetch(t, s, configured("a", "alpha", "")); err != nil {

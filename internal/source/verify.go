@@ -43,7 +43,7 @@ type UnverifiedError struct {
 }
 
 func (e *UnverifiedError) Error() string {
-	return fmt.Sprintf("%s can't be verified, and is not used: %s", e.What, e.Err)
+	return fmt.Sprintf("%s can't be verified and is not used: %s", e.What, e.Err)
 }
 
 func (e *UnverifiedError) Unwrap() error { return e.Err }

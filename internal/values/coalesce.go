@@ -62,7 +62,7 @@ func (co *coalescer) chart(c *chart.Chart, dest map[string]any, parents string) 
 func (co *coalescer) handDown(src map[string]any, where string) error {
 	up, _ := globalsOf(src)
 	if co.handed += len(up); co.handed > maxHanded {
-		return fmt.Errorf("values of chart %s: subcharts are handed more than %d global values in all", where, maxHanded)
+		return fmt.Errorf("values of chart %s: subcharts are passed more than %d global values in all", where, maxHanded)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (co *coalescer) defaultTable(dest map[string]any, val any, where string, ke
 	src, ok := val.(map[string]any)
 	if !ok {
 		if val != nil {
-			co.warn(where, "the default is %s, the value a table; the default is passed over", kind(val))
+			co.warn(where, "the default is %s, the value a table; the default is ignored", kind(val))
 		}
 		return
 	}
@@ -118,12 +118,12 @@ func (co *coalescer) defaultTable(dest map[string]any, val any, where string, ke
 func (co *coalescer) globals(dest, src map[string]any, where string) {
 	down, ok := globalsOf(dest)
 	if !ok {
-		co.warn(join(where, globalKey), "the subchart's value is no table; globals are not handed down")
+		co.warn(join(where, globalKey), "the subchart's value is not a table; globals are not passed down")
 		return
 	}
 	up, ok := globalsOf(src)
 	if !ok {
-		co.warn(join(where, globalKey), "it is no table and is not handed down")
+		co.warn(join(where, globalKey), "it is not a table and is not passed down")
 		return
 	}
 	for key, val := range up {

@@ -87,7 +87,7 @@ func (c *converter) scalar(v any) (any, error) {
 		return c.whole(float64(v), strconv.FormatUint(v, 10)), nil
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, c.at(fmt.Errorf("%v is no number that JSON knows", v))
+			return nil, c.at(fmt.Errorf("%v is not a number in JSON", v))
 		}
 		return v, nil
 	case time.Time:

@@ -170,7 +170,7 @@ func (p *processor) byTags(d *chart.Dependency, vals map[string]any, c *chart.Ch
 		}
 		b, isBool := v.(bool)
 		if !isBool {
-			p.warn(c, "tag %q of dependency %s is %s and not a boolean; it is passed over", tag, d.Name, kind(v))
+			p.warn(c, "tag %q of dependency %s is %s, not a boolean; it is ignored", tag, d.Name, kind(v))
 			continue
 		}
 		on = on || b
@@ -193,7 +193,7 @@ func (p *processor) byCondition(d *chart.Dependency, vals map[string]any, path s
 			d.Enabled = b
 			return
 		}
-		p.warn(c, "condition %s of dependency %s is %s and not a boolean; it is passed over", path+cond, d.Name, kind(v))
+		p.warn(c, "condition %s of dependency %s is %s, not a boolean; it is ignored", path+cond, d.Name, kind(v))
 	}
 }
 

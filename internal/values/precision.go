@@ -101,7 +101,7 @@ func changed(path []string, text string) string {
 }
 
 func inexact(path []string, text string, f float64) string {
-	return fmt.Sprintf("%s: %s is larger than a number can be exactly and becomes %s; quote it",
+	return fmt.Sprintf("%s: %s is too large to be exact as a number and becomes %s; quote it",
 		orTop(PathText(path)), disclosed(path, text), disclosed(path, strconv.FormatFloat(f, 'f', 0, 64)))
 }
 
@@ -134,7 +134,7 @@ func (s Sources) setWarnings() []chart.Warning {
 		eachValue(table, nil, func(v any, path []string) {
 			if n, ok := v.(int64); ok && !exact(n) {
 				out = append(out, chart.Warning{Where: "--set", What: fmt.Sprintf(
-					"%s: %s is larger than a number can be exactly: once it is read back from the release's record it becomes %s; use --set-string",
+					"%s: %s is too large to be exact as a number: once it is read back from the release's record it becomes %s; use --set-string",
 					PathText(path), disclosed(path, strconv.FormatInt(n, 10)), disclosed(path, strconv.FormatFloat(float64(n), 'f', 0, 64)))})
 			}
 		})

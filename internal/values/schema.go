@@ -35,7 +35,7 @@ func Validate(c *chart.Chart, vals map[string]any) error {
 		}
 		table, ok := v.(map[string]any)
 		if !ok {
-			errs = append(errs, fmt.Errorf("values of chart %s: they must be a table and are %s", sub.FullPath(), kind(v)))
+			errs = append(errs, fmt.Errorf("values of chart %s: they must be a table, but are %s", sub.FullPath(), kind(v)))
 			continue
 		}
 		if err := Validate(sub, table); err != nil {

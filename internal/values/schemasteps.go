@@ -7,7 +7,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-var errSchemaSteps = errors.New("checking the values takes too long: do its parts refer to one another many times over?")
+var errSchemaSteps = errors.New("checking the values takes too long: do parts of the schema refer to one another many times over?")
 
 // schemaSteps stops a validation that takes too long: subschemas that refer to each other twice
 // double the work each time. It panics, since the library gives no other way to stop.

@@ -76,7 +76,7 @@ func (s *setter) tableKey(dest map[string]any, name string, dots int) error {
 	if v, ok := dest[name]; ok {
 		t, ok := v.(map[string]any)
 		if !ok {
-			return fmt.Errorf("key %q is %s and not a table", name, kind(v))
+			return fmt.Errorf("key %q is %s, not a table", name, kind(v))
 		}
 		inner = t
 	}
@@ -98,7 +98,7 @@ func (s *setter) listKey(dest map[string]any, name string, dots int) error {
 	list := []any{}
 	if v, ok := dest[name]; ok {
 		if list, ok = v.([]any); !ok {
-			return fmt.Errorf("key %q is %s and not a list", name, kind(v))
+			return fmt.Errorf("key %q is %s, not a list", name, kind(v))
 		}
 	}
 	list, err = s.element(list, i, dots)
@@ -156,7 +156,7 @@ func (s *setter) listElement(list []any, i, dots int) ([]any, error) {
 	if i < len(list) && list[i] != nil {
 		var ok bool
 		if inner, ok = list[i].([]any); !ok {
-			return list, fmt.Errorf("index [%d] is %s and not a list", i, kind(list[i]))
+			return list, fmt.Errorf("index [%d] is %s, not a list", i, kind(list[i]))
 		}
 	}
 	inner, err = s.element(inner, next, dots)

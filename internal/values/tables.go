@@ -44,7 +44,7 @@ func (co *coalescer) pair(have, val any, where string, keepNulls bool) {
 	case belowIsMap && have != nil:
 		co.warn(where, "the default is a table, the value %s; the value replaces it", kind(have))
 	case aboveIsMap && val != nil:
-		co.warn(where, "the default is %s, the value a table; the default is passed over", kind(val))
+		co.warn(where, "the default is %s, the value a table; the default is ignored", kind(val))
 	}
 }
 

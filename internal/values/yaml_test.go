@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 func TestParseWarnings(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 1\nb: 1\na: 2\n":             `v.yaml: line 3: key "a" is given twice; the last one counts`,
-		"a: {b: [9007199254740993]}\n":   "v.yaml: a.b[]: 9007199254740993 is larger than a number can be exactly and becomes 9007199254740992; quote it",
+		"a: {b: [9007199254740993]}\n":   "v.yaml: a.b[]: 9007199254740993 is too large to be exact as a number and becomes 9007199254740992; quote it",
 		"a: &x {k: 1}\nb: {<<: *x}\n":    "",
 		"a: &x {k: 1}\nb: {<<: *x,k: 2}": "",
 		"a: 9007199254740992\n":          "",
@@ -85,7 +85,7 @@ func TestParseRefused(t *testing.T) {
 		{"a list", "- a\n", "not a table"},
 		{"text", "hello\n", "not a table"},
 		{"no YAML", "a: b: c\n", "mapping values"},
-		{"infinity", "a: {b: .inf}\n", "a.b: +Inf is no number that JSON knows"},
+		{"infinity", "a: {b: .inf}\n", "a.b: +Inf is not a number in JSON"},
 		{"a null key", "~: 1\n", "a key is null"},
 		{"a table as a key", "{a: 1}: 1\n", "invalid map key"},
 		{"text after a separator", "a: 1\n--- b\n", "separator"},

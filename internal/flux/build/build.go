@@ -122,7 +122,7 @@ func fileOf(tree fs.FS, dir string) string {
 // it, with the fields of spec (fluxcd/pkg kustomize.Generator).
 func kustomization(tree fs.FS, dir string, spec flux.KustomizationSpec) (*types.Kustomization, error) {
 	if info, err := fs.Stat(tree, dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("path %s is no folder of the repository", dir)
+		return nil, fmt.Errorf("path %s is not a folder in the repository", dir)
 	}
 	out := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
 	data, err := fs.ReadFile(tree, path.Join(dir, fileOf(tree, dir)))

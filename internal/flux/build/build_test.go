@@ -98,7 +98,7 @@ func TestRemoteBasesAreRefused(t *testing.T) {
 }
 
 func TestAPathThatIsNotThere(t *testing.T) {
-	if _, err := Objects(tree(nil), kustomize("gone")); err == nil || !strings.Contains(err.Error(), "path gone is no folder") {
+	if _, err := Objects(tree(nil), kustomize("gone")); err == nil || !strings.Contains(err.Error(), "path gone is not a folder") {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ func local(over files, dir string, k *types.Kustomization, path []string) error 
 	}
 	path = append(path, dir)
 	if len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0 {
-		return fmt.Errorf("the kustomization in %s renders charts (helmCharts), which Flux does not, either", dir)
+		return fmt.Errorf("the kustomization in %s renders charts (helmCharts), which Flux does not do, either", dir)
 	}
 	for _, name := range named(k) {
 		if remote(name) {

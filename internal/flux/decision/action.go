@@ -38,7 +38,7 @@ func (in Input) actionFor(f found) Decision {
 		return decide(Nothing, "InSync", f.why)
 	case Locked:
 		if in.Resumable && resetReason(in) == "" {
-			return decide(Resume, "PendingRelease", f.why+", and is gone on with")
+			return decide(Resume, "PendingRelease", f.why+", and will be resumed")
 		}
 		return decide(Unlock, "PendingRelease", f.why)
 	case Absent:
@@ -51,7 +51,7 @@ func (in Input) actionFor(f found) Decision {
 		if hr.DriftMode() == flux.DriftEnabled {
 			return decide(CorrectDrift, "DriftDetected", f.why)
 		}
-		return decide(Nothing, "DriftDetected", f.why+"; with mode warn they stay")
+		return decide(Nothing, "DriftDetected", f.why+"; mode warn leaves them as they are")
 	case Untested:
 		return decide(Test, "", f.why)
 	case Failed:

@@ -110,7 +110,7 @@ func TestPendingIsResumed(t *testing.T) {
 	in.Resumable = true
 	expect(t, "a new generation", decision.Next(in), decision.Unlock, "pending-upgrade")
 	in.HelmRelease.Status.LastAttemptedGeneration = 2
-	expect(t, "the same", decision.Next(in), decision.Resume, "gone on with")
+	expect(t, "the same", decision.Next(in), decision.Resume, "will be resumed")
 	in.Chart.Version = "1.1.0"
 	expect(t, "another chart", decision.Next(in), decision.Unlock, "pending-upgrade")
 }
@@ -196,7 +196,7 @@ func TestCheck27WhatIsNotCompared(t *testing.T) {
 	in := released(t, "timeout: 1m, upgrade: {remediation: {retries: 3}, serverSideApply: enabled}, waitStrategy: {name: legacy}")
 	got := decision.Next(in)
 	expect(t, "options", got, decision.Nothing, "")
-	want := "no release now; from the next action on count: spec.timeout, spec.upgrade.remediation.retries, spec.waitStrategy.name"
+	want := "no release now; these count from the next action on: spec.timeout, spec.upgrade.remediation.retries, spec.waitStrategy.name"
 	notes := decision.Notes(in, got, helmRelease(t, "web", "timeout: 2m, upgrade: {serverSideApply: enabled}"))
 	if !slices.Contains(notes, want) {
 		t.Errorf("%q, want %q", notes, want)
@@ -267,7 +267,7 @@ func TestWhatFollowsAFailure(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"", "if it fails the HelmRelease stalls and the failed revision stays"},
 		{"upgrade: {remediation: {retries: 2}}", "if it fails it is rolled back to revision 1 and retried up to 2 times"},
-		{"upgrade: {remediation: {retries: -1, strategy: uninstall}}", "if it fails the release is uninstalled, with objects that it has adopted, and retried for ever"},
+		{"upgrade: {remediation: {retries: -1, strategy: uninstall}}", "if it fails the release is uninstalled, including the objects it has adopted, and retried forever"},
 		{"upgrade: {strategy: {name: RetryOnFailure, retryInterval: 8s}}", "if it fails it is tried again every 8s"},
 	} {
 		in := released(t, c.spec)

@@ -26,7 +26,7 @@ func move(in Input) (Decision, bool) {
 			what, from, to, history[0].Namespace, history[0].Name))
 	if what == "release namespace" {
 		d.Because = append(d.Because, fmt.Sprintf(
-			"objects without a namespace of their own are left behind in %s, and objects of the same names in %s are deleted: the uninstall looks in the new namespace",
+			"objects that set no namespace are left behind in %s, and objects with the same names in %s are deleted: the uninstall looks in the new namespace",
 			from, to))
 	}
 	d.Leaves, d.Then = &history[0], afterMove(in, history[0])

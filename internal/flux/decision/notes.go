@@ -24,7 +24,7 @@ func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 		}
 	}
 	if in.nameInUse(d) {
-		out = append(out, "the install fails, each time: the records of an uninstalled release are kept, and Helm can't reuse its name without spec.install.replace")
+		out = append(out, "the install fails every time: the records of an uninstalled release are kept, and Helm can't reuse its name without spec.install.replace")
 	}
 	if d.OnFailure != nil {
 		out = append(out, d.OnFailure.String())
@@ -36,10 +36,10 @@ func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 		out = append(out, "the change suspends the release")
 	}
 	if !hr.Spec.Suspend && base.Spec.Suspend {
-		out = append(out, "the change resumes the release: all that has changed since it was suspended comes now")
+		out = append(out, "the change resumes the release: everything changed since it was suspended is applied now")
 	}
 	if later := Uncompared(base, hr); len(later) > 0 && d.Action == Nothing {
-		out = append(out, "no release now; from the next action on count: "+strings.Join(later, ", "))
+		out = append(out, "no release now; these count from the next action on: "+strings.Join(later, ", "))
 	}
 	return out
 }

@@ -29,19 +29,19 @@ type OnFailure struct {
 func (f OnFailure) String() string {
 	retries := fmt.Sprintf("retried up to %d times", f.Retries)
 	if f.Retries < 0 {
-		retries = "retried for ever"
+		retries = "retried forever"
 	}
 	switch {
 	case f.NoTarget:
 		return "if it fails there is no rollback target: the HelmRelease stalls"
 	case f.Action == Upgrade && f.Target > 0:
-		return fmt.Sprintf("if it fails it is tried again without a rollback, each time: the record of revision %d, its target, is gone by then or was changed", f.Target)
+		return fmt.Sprintf("if it fails it is tried again without a rollback every time: the record of revision %d, the target, is gone by then or was changed", f.Target)
 	case f.Action == Upgrade:
 		return fmt.Sprintf("if it fails it is tried again every %s", f.Interval)
 	case f.Action == RollBack:
 		return fmt.Sprintf("if it fails it is rolled back to revision %d and %s", f.Target, retries)
 	case f.Action == Uninstall:
-		return "if it fails the release is uninstalled, with objects that it has adopted, and " + retries
+		return "if it fails the release is uninstalled, including the objects it has adopted, and " + retries
 	}
 	return "if it fails the HelmRelease stalls and the failed revision stays"
 }

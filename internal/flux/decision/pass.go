@@ -18,7 +18,7 @@ func Next(in Input) Decision {
 		return decide(Stall, "InvalidChartReference", "exactly one of spec.chart and spec.chartRef must be set")
 	}
 	if hr.Spec.Suspend {
-		return decide(Nothing, "Suspended", "suspended: nothing happens, what changes until it is resumed comes at once then")
+		return decide(Nothing, "Suspended", "suspended: nothing happens; all changes made meanwhile are applied when it is resumed")
 	}
 	if d, ended := prerequisites(in); ended {
 		return d
@@ -41,7 +41,7 @@ func Next(in Input) Decision {
 func deletion(hr *flux.HelmRelease) Decision {
 	switch {
 	case hr.Spec.Suspend:
-		return decide(Nothing, "Suspended", "suspended: the HelmRelease goes, the release is left running")
+		return decide(Nothing, "Suspended", "suspended: the HelmRelease is deleted, the release is left running")
 	case hr.Status.StorageNamespace == "":
 		return decide(Nothing, "NotReleased", "nothing was released")
 	}
@@ -93,7 +93,7 @@ func (d Dependency) decide() (Decision, bool) {
 	case d.ready():
 		return Decision{}, false
 	case d.Expression:
-		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready by its readyExpr", d.Name)), true
+		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready according to its readyExpr", d.Name)), true
 	}
 	return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready", d.Name)), true
 }

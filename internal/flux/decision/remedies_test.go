@@ -143,7 +143,7 @@ func TestTheNameOfAnUninstalledRelease(t *testing.T) {
 		in.Records[0] = in.Records[0].WithStatus(release.StatusUninstalled, "")
 		got := decision.Next(in)
 		expect(t, spec, got, decision.Install, "uninstalled")
-		if said := slices.ContainsFunc(decision.Notes(in, got, nil), contains("the install fails, each time")); said != fails {
+		if said := slices.ContainsFunc(decision.Notes(in, got, nil), contains("the install fails every time")); said != fails {
 			t.Errorf("%s: said %t, want %t", spec, said, fails)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 func Removed(hr *flux.HelmRelease, owner *flux.Kustomization) Decision {
 	switch {
 	case owner == nil:
-		return decide(Nothing, "LeftRunning", "left running: no Kustomization is known that would delete the HelmRelease")
+		return decide(Nothing, "LeftRunning", "left running: no known Kustomization would delete the HelmRelease")
 	case owner.Spec.Suspend:
 		return decide(Nothing, "LeftRunning", fmt.Sprintf("left running: Kustomization %s is suspended", owner))
 	case !owner.Spec.Prune:
 		return decide(Nothing, "LeftRunning", fmt.Sprintf("left running: Kustomization %s does not prune", owner))
 	case hr.Spec.Suspend:
-		return decide(Nothing, "LeftRunning", "left running: the HelmRelease is suspended, and goes without an uninstall")
+		return decide(Nothing, "LeftRunning", "left running: the HelmRelease is suspended, and is deleted without an uninstall")
 	}
 	return decide(Uninstall, "Deleted", fmt.Sprintf("Kustomization %s prunes: the HelmRelease is deleted, and the release uninstalled", owner))
 }

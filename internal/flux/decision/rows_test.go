@@ -52,13 +52,13 @@ func sumOf(t *testing.T, r *release.Revision) string {
 func TestPreservedValuesDiffer(t *testing.T) {
 	in := released(t, "upgrade: {preserveValues: true}")
 	in.ValuesDigest = "sha256:1"
-	expect(t, "values differ", decision.Next(in), decision.Upgrade, "every pass upgrades")
+	expect(t, "values differ", decision.Next(in), decision.Upgrade, "every reconciliation upgrades")
 }
 
 // A rollback needs the record of its target: Helm deletes the oldest beyond maxHistory before it
 // writes another one, but not the one that is up.
 func TestRecordsBeyondMaxHistory(t *testing.T) {
-	const rollback, again, none = "rolled back to revision 1", "the record of revision 1, its target, is gone by then", "no rollback target"
+	const rollback, again, none = "rolled back to revision 1", "the record of revision 1, the target, is gone by then", "no rollback target"
 	for _, c := range []struct {
 		why, spec string
 		tested    bool
@@ -133,7 +133,7 @@ func TestDriftAmongOtherThings(t *testing.T) {
 	const enabled = "driftDetection: {mode: enabled, ignore: [{paths: [/spec/replicas]}]}"
 	expect(t, "found", decision.Next(drifting(enabled, decision.DriftFound)), decision.CorrectDrift, "live objects differ")
 	expect(t, "all of it ignored", decision.Next(drifting(enabled, decision.DriftNone)), decision.Nothing, "")
-	expect(t, "only told", decision.Next(drifting("driftDetection: {mode: warn}", decision.DriftFound)), decision.Nothing, "with mode warn they stay")
+	expect(t, "only told", decision.Next(drifting("driftDetection: {mode: warn}", decision.DriftFound)), decision.Nothing, "mode warn leaves them as they are")
 	expect(t, "can't be told", decision.Next(drifting(enabled, decision.DriftUnknown)), decision.Fail, "a dry run failed")
 	expect(t, "nobody asks", decision.Next(drifting("driftDetection: {mode: disabled}", decision.DriftFound)), decision.Nothing, "")
 	upgraded := drifting(enabled, decision.DriftFound)

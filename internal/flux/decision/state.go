@@ -26,11 +26,11 @@ func (in Input) state() found {
 	case r == nil:
 		return found{state: Absent, why: "no release is stored"}
 	case pending(r.Info.Status):
-		return found{state: Locked, why: fmt.Sprintf("revision %d is %s: whoever wrote it has died or is at work", r.Version, r.Info.Status)}
+		return found{state: Locked, why: fmt.Sprintf("revision %d is %s: the run that wrote it has died or is still at work", r.Version, r.Info.Status)}
 	case len(history) == 0 && r.Info.Status == release.StatusUninstalled:
 		return found{state: Absent, why: "the stored release is uninstalled"}
 	case len(history) == 0:
-		return found{state: Unmanaged, why: fmt.Sprintf("revision %d exists, which this HelmRelease has not made", r.Version)}
+		return found{state: Unmanaged, why: fmt.Sprintf("revision %d exists, but this HelmRelease did not create it", r.Version)}
 	}
 	same, err := digest.VerifyRecord(history[0], r)
 	if err != nil {
@@ -91,7 +91,7 @@ func (in Input) deployed(r *release.Revision, cur flux.Snapshot) found {
 
 func valuesDiffer(hr *flux.HelmRelease) string {
 	if hr.Spec.Upgrade != nil && hr.Spec.Upgrade.PreserveValues {
-		return "the values are not those of the newest revision; with upgrade.preserveValues they never are once they differ from what was merged, and every pass upgrades"
+		return "the values are not those of the newest revision; with upgrade.preserveValues they never are once they differ from what was merged, and every reconciliation upgrades"
 	}
 	return "the values change"
 }
@@ -122,7 +122,7 @@ func (in Input) drift() found {
 		}
 	}
 	if in.Chart.Rewritten {
-		return found{state: InSync, why: fmt.Sprintf("nothing will happen: chart version %s is unchanged, and so a change of the chart's files does not count", in.Chart.Version)}
+		return found{state: InSync, why: fmt.Sprintf("nothing will happen: chart version %s is unchanged, so changes to the chart's files do not count", in.Chart.Version)}
 	}
 	return found{state: InSync, why: "chart, values and post-renderers are those of the newest revision"}
 }

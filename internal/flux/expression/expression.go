@@ -48,7 +48,7 @@ func Ready(text string, self, dep map[string]any) (bool, error) {
 }
 
 func noTruthValue(text string) error {
-	return invalidError{fmt.Errorf("the CEL expression '%s' gives no truth value", text)}
+	return invalidError{fmt.Errorf("the CEL expression '%s' does not return a boolean", text)}
 }
 
 // Judge evaluates the readyExpr of a dependency, with the HelmRelease that depends on it as

@@ -75,12 +75,12 @@ func rulesOf(c flux.HealthCheck) (out []rule, err error) {
 func judged(rules []rule, o *unstructured.Unstructured) readiness.Result {
 	observed, ok, err := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	if err == nil && ok && observed != o.GetGeneration() {
-		return readiness.Result{State: readiness.Progressing, Why: "its status is of an older generation"}
+		return readiness.Result{State: readiness.Progressing, Why: "its status is for an older generation"}
 	}
 	for _, r := range rules {
 		out, _, err := r.check.Eval(o.Object)
 		if err != nil {
-			return readiness.Result{State: readiness.Progressing, Why: fmt.Sprintf("the health check %q can't be told yet", r.text)}
+			return readiness.Result{State: readiness.Progressing, Why: fmt.Sprintf("the health check %q can't be evaluated yet", r.text)}
 		}
 		if holds, ok := out.Value().(bool); ok && holds {
 			return readiness.Result{State: r.is, Why: fmt.Sprintf("the health check %q holds", r.text)}

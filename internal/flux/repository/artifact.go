@@ -24,7 +24,7 @@ func (m *Managed) oci(url string, ref *flux.SourceVersion, layer *flux.LayerSele
 		ref = &flux.SourceVersion{}
 	}
 	if layer != nil && layer.Operation == "extract" {
-		m.fields = append(m.fields, "layerSelector of the OCIRepository extracts its layer, which then is no chart that helm-controller can load")
+		m.fields = append(m.fields, "the OCIRepository's layerSelector extracts its layer, which is then not a chart that helm-controller can load")
 	}
 	switch {
 	case ref.Digest != "":
@@ -76,7 +76,7 @@ func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadat
 	ref := m.hr.ChartSource()
 	live, declared, err := m.sourceNow(has.Lookup, ref)
 	if err != nil {
-		return []string{fmt.Sprintf("%s can't be read in the cluster, and is taken to be ready: %v", ref, err)}, exact
+		return []string{fmt.Sprintf("%s can't be read in the cluster and is assumed to be ready: %v", ref, err)}, exact
 	}
 	templated := m.hr.Spec.Chart != nil
 	switch {
@@ -88,7 +88,7 @@ func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadat
 	case templated && (before == nil || !reflect.DeepEqual(m.hr.Spec.Defaulted().Chart, before.hr.Spec.Defaulted().Chart)),
 		declared != nil && !sameSource(declared, live):
 		if why := live.NotReady(); why != "" {
-			notes = append(notes, fmt.Sprintf("%s is not ready now: %s; the change makes it another one, which may be", ref, why))
+			notes = append(notes, fmt.Sprintf("%s is not ready now: %s; the change replaces it, and the new one may be ready", ref, why))
 		}
 		return append(notes, m.checkout(has)...), exact
 	}
@@ -103,14 +103,14 @@ func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadat
 		switch {
 		case err != nil:
 		case exact && version != is.Version:
-			notes = append(notes, fmt.Sprintf("%s is at %s in the cluster, and the registry has %s by now: it comes when the source is looked at again", ref, revision, is.Version))
+			notes = append(notes, fmt.Sprintf("%s is at %s in the cluster, but the registry has %s by now: it is deployed after the source's next check", ref, revision, is.Version))
 		default:
 			in.Chart.Version, exact = version, true
 		}
 		return notes, exact
 	}
 	if mine, theirs := core(is.Version), core(revision); !m.git && mine != theirs {
-		notes = append(notes, fmt.Sprintf("%s is at version %s in the cluster, and the plan is of %s", ref, theirs, mine))
+		notes = append(notes, fmt.Sprintf("%s is at version %s in the cluster, but the plan is for %s", ref, theirs, mine))
 	}
 	return append(notes, m.checkout(has)...), exact
 }
@@ -174,12 +174,12 @@ func (m *Managed) checkout(has releaseset.Live) []string {
 	case err != nil || live == nil:
 		return nil
 	case live.NotReady() != "":
-		return []string{fmt.Sprintf("%s is not ready: %s; nothing of the change comes before it is", m.repository, live.NotReady())}
+		return []string{fmt.Sprintf("%s is not ready: %s; nothing of the change is applied before it is", m.repository, live.NotReady())}
 	}
 	revision := live.Status.Artifact.Revision
 	commit := revision[strings.LastIndexByte(revision, ':')+1:]
 	if has.Commit == "" || commit == has.Commit {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is at %s in the cluster, and the plan is compared with commit %s: what lies between comes, too", m.repository, revision, has.Commit)}
+	return []string{fmt.Sprintf("%s is at %s in the cluster, but the plan is compared with commit %s: changes in between are applied, too", m.repository, revision, has.Commit)}
 }

@@ -55,13 +55,13 @@ const maxLabel = 63
 func unplanned(hr *flux.HelmRelease) []string {
 	var out []string
 	for _, field := range hr.Unknown {
-		out = append(out, field+" is a field that is not known here: what it does is not planned")
+		out = append(out, field+" is not a known field: what it does is not planned")
 	}
 	if n := len(hr.Metadata.Name); n > maxLabel {
-		out = append(out, fmt.Sprintf("the HelmRelease's name has %d characters: the API server refuses labels longer than %d, which all objects get of it, and so each install and upgrade", n, maxLabel))
+		out = append(out, fmt.Sprintf("the HelmRelease's name has %d characters and becomes a label of every object; the API server rejects label values longer than %d, so every install and upgrade will fail", n, maxLabel))
 	}
 	if len(hr.Spec.HealthCheckExprs) > 0 {
-		out = append(out, "spec.healthCheckExprs say when an upgrade is done, which no plan shows")
+		out = append(out, "spec.healthCheckExprs decide when an upgrade is done, which no plan shows")
 	}
 	return out
 }

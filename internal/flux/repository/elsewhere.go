@@ -20,7 +20,7 @@ func (m *Managed) reach(lookup releaseset.Lookup) error {
 	case k == nil || lookup == nil:
 		return nil
 	case k.SecretRef == nil:
-		m.unreached = ": configMapRef needs the rights of a cloud"
+		m.unreached = ": configMapRef needs credentials of the cloud provider"
 		return nil
 	}
 	name := fmt.Sprintf("Secret %s/%s", namespace, k.SecretRef.Name)
@@ -45,7 +45,7 @@ func (m *Managed) reach(lookup releaseset.Lookup) error {
 	case changed && keyOf(declared, *k.SecretRef) == "", !changed && kubeconfig == "":
 		return fmt.Errorf("spec.kubeConfig: %s does not hold the key", name)
 	case changed:
-		m.unreached = fmt.Sprintf(": %s is another one in the repository than in the cluster", name)
+		m.unreached = fmt.Sprintf(": %s differs between the repository and the cluster", name)
 	default:
 		m.kubeconfig = []byte(kubeconfig)
 	}

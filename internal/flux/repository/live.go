@@ -87,7 +87,7 @@ func (m *Managed) proven(live *flux.HelmRelease, lookup releaseset.Lookup) (sum 
 	}
 	attempted := live.Status.LastAttemptedConfigDigest
 	if m.values == attempted {
-		return attempted, []string{"the values are unchanged, by the digest in the HelmRelease's status"}
+		return attempted, []string{"the values are unchanged, according to the digest in the HelmRelease's status"}
 	}
 	before := &Managed{in: &Repository{}, hr: live}
 	before.compose(lookup)

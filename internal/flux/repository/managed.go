@@ -106,11 +106,11 @@ func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritt
 	in.HelmRelease = &next
 	v := m.verdict(in, before, was, m.pinned(is))
 	if before != nil && v.Options != nil && v.Options.ReuseValues && v.Action == string(decision.Upgrade) {
-		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: those of the base are taken for them, and what it no longer has is not known")
+		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: the plan uses those of the base, and what the base no longer has is not known")
 	}
 	for _, dep := range m.hr.Spec.DependsOn {
 		if dep.ReadyExpr != "" {
-			v.Notes = append(v.Notes, fmt.Sprintf("readyExpr of dependency %s is not evaluated without a cluster: it is taken to hold", dep.Name))
+			v.Notes = append(v.Notes, fmt.Sprintf("readyExpr of dependency %s is not evaluated without a cluster: it is assumed to hold", dep.Name))
 		}
 	}
 	return v
@@ -119,7 +119,7 @@ func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritt
 // verdict puts a decision into words. exact reports whether the chart's version is the final one.
 func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata, exact bool) releaseset.Verdict {
 	if m.cycle != nil {
-		return m.idle(decision.Wait, "a cycle of dependencies: "+strings.Join(m.cycle, " → ")+"; all of them wait for ever")
+		return m.idle(decision.Wait, "a dependency cycle: "+strings.Join(m.cycle, " → ")+"; all of them wait forever")
 	}
 	if m.owner != nil && m.owner.Spec.Suspend {
 		return m.idle(decision.Nothing, fmt.Sprintf("Kustomization %s is suspended: nothing happens", m.owner))
@@ -145,13 +145,13 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 		m.leaves(&out, *d.Leaves, in.HelmRelease.Status.StorageNamespace)
 	}
 	if out.OldChart = out.Plans && before != nil && m.keepsArtifact(before, in, was); out.OldChart {
-		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: the change of the chart's files does not come with it", was.Version))
+		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: changes to the chart's files are not deployed", was.Version))
 	}
 	if m.estimated() && !exact {
 		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated"+with(version))
 	}
 	for _, name := range m.unknown {
-		out.Notes = append(out.Notes, name+" is not known: it is taken to be the same before and after")
+		out.Notes = append(out.Notes, name+" is not known: it is assumed to be the same before and after")
 	}
 	return out
 }
@@ -160,7 +160,7 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 func (m *Managed) leaves(v *releaseset.Verdict, was flux.Snapshot, storage string) {
 	v.Leaves, v.LeavesIn, v.LeavesBy = &release.Key{Namespace: was.Namespace, Name: was.Name}, storage, options.Uninstall(m.hr)
 	if *v.Leaves == (release.Key{Namespace: m.hr.ReleaseNamespace(), Name: m.hr.ReleaseName()}) {
-		v.Notes = append(v.Notes, "shown is what the uninstall deletes; all that the chart has is made anew")
+		v.Notes = append(v.Notes, "the plan shows what the uninstall deletes; everything in the chart is then created anew")
 	}
 }
 

@@ -49,7 +49,7 @@ func (r *Repository) remedy(ref flux.Reference) string {
 	if ref.Kind != flux.KindGitRepository || r.reading.Sources[ref.String()] != "" {
 		return ""
 	}
-	return fmt.Sprintf("; --source %s=., at the root, takes it for this repository", ref)
+	return fmt.Sprintf("; to treat it as this repository, pass --source %s=. at the root", ref)
 }
 
 // has reports whether this repository may be a GitRepository that is not foreign: a
@@ -66,14 +66,14 @@ func (r *Repository) has(ref flux.Reference, chart string, owner *flux.Kustomiza
 func (r *Repository) differs(s *flux.Source) (out []string) {
 	ref, checkout := s.Reference(), r.reading.Checkout
 	if is := checkout.Compare(s.Spec.URL); !r.named(ref) && (is == releaseset.Namesake || is == releaseset.Other) {
-		out = append(out, fmt.Sprintf("%s is taken to be this repository, or what it is a fork or mirror of: it is %s, and remotes of the checkout are %s; where it is not, --source %s=DIR names its files",
+		out = append(out, fmt.Sprintf("%s is assumed to be this repository, or the one it is a fork or mirror of: it is %s, and the checkout's remotes are %s; if it is not, give its files with --source %s=DIR",
 			ref, releaseset.Location(s.Spec.URL), strings.Join(checkout.Places(), ", "), ref))
 	}
 	if checkout.Branch != "" && !follows(s.Spec.Ref, checkout.Branch) {
-		out = append(out, fmt.Sprintf("%s follows %s, and not branch %s: what is planned comes when it is there", ref, followed(s.Spec.Ref), checkout.Branch))
+		out = append(out, fmt.Sprintf("%s follows %s, not branch %s: the change is applied once it is there", ref, followed(s.Spec.Ref), checkout.Branch))
 	}
 	if s := s.Spec; len(s.Include)+len(s.SparseCheckout) > 0 || s.RecurseSubmodules {
-		out = append(out, fmt.Sprintf("%s: include, sparseCheckout and recurseSubmodules are not followed: its files are taken to be those of the checkout", ref))
+		out = append(out, fmt.Sprintf("%s: include, sparseCheckout and recurseSubmodules are not followed: its files are assumed to be those of the checkout", ref))
 	}
 	return out
 }

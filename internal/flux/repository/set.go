@@ -63,7 +63,7 @@ func (r *Repository) generated() (out []string) {
 	for _, g := range generators {
 		r.Each(g.group, g.kind, func(object map[string]any, from string) {
 			name := strings.TrimPrefix(identity(object), g.group+"/")
-			out = append(out, fmt.Sprintf("%s: %s makes objects that are not known here: releases of theirs are not planned", from, name))
+			out = append(out, fmt.Sprintf("%s: %s generates objects that are not known here: releases among them are not planned", from, name))
 		})
 	}
 	return out
@@ -210,7 +210,7 @@ func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releas
 		case !omitted:
 			kept = append(kept, name)
 		case !c.ignoreMissing:
-			return releaseset.Chart{}, fmt.Errorf("%s of spec.chart.spec.valuesFiles is left out of %s by .sourceignore or spec.ignore", name, ref)
+			return releaseset.Chart{}, fmt.Errorf("%s of spec.chart.spec.valuesFiles is excluded from %s by .sourceignore or spec.ignore", name, ref)
 		}
 	}
 	m.chartValues.Files = kept

@@ -136,9 +136,9 @@ type group struct {
 var topFields = group{
 	read: strings.Fields("bases environments values repositories helmDefaults commonLabels namespace kubeContext missingFileHandler helmfiles releases templates"),
 	warned: map[string]string{
-		"concurrency": "--jobs and --parallel say how many", "lockFilePath": "charts have the versions that are written here",
-		"filepath": "it says where helmfile build has read it", "renderedvalues": "values are merged already",
-		"apiVersions": "templates see the cluster's, or --api-versions", "kubeVersion": "templates see the cluster's, or --kube-version",
+		"concurrency": "use --jobs and --parallel", "lockFilePath": "charts have the versions that are written here",
+		"filepath": "it says where helmfile build read it", "renderedvalues": "values are merged already",
+		"apiVersions": "templates see the cluster's, or those of --api-versions", "kubeVersion": "templates see the cluster's, or that of --kube-version",
 	},
 }
 
@@ -147,11 +147,11 @@ var environmentFields = group{read: strings.Fields("values kubeContext missingFi
 var optionFields = strings.Fields("wait waitForJobs timeout atomic rollbackOnFailure cleanupOnFail historyMax createNamespace force takeOwnership serverSide forceConflicts skipSchemaValidation")
 
 var display = map[string]string{
-	"recreatePods": "Helm has dropped it", "verify": "--verify says whether signatures are asked for", "devel": "a prerelease is written as its version", "keyring": "--keyring names it",
-	"trackMode": "waiting is this program's own", "trackTimeout": "waiting is this program's own", "trackLogs": "waiting is this program's own",
+	"recreatePods": "Helm dropped it", "verify": "--verify says whether signatures are required", "devel": "a prerelease is selected by its version", "keyring": "use --keyring",
+	"trackMode": "this program has its own way of waiting", "trackTimeout": "this program has its own way of waiting", "trackLogs": "this program has its own way of waiting",
 	"suppressDiff": "plans say what changes", "suppressOutputLineRegex": "plans say what changes", "hideNotes": "plans have none",
 	"disableValidation": "the API server validates", "disableValidationOnInstall": "the API server validates", "disableOpenAPIValidation": "the API server validates",
-	"deleteWait": "an uninstall waits when wait says so", "deleteTimeout": "an uninstall waits when wait says so", "cascade": "objects go in the background",
+	"deleteWait": "an uninstall waits if wait is set", "deleteTimeout": "an uninstall waits if wait is set", "cascade": "objects are deleted in the background",
 }
 
 var (
@@ -176,7 +176,7 @@ func checked(file string, mapping *yaml.Node, g group) (warnings []string, err e
 				warnings = append(warnings, more...)
 			}
 		case warned:
-			warnings = append(warnings, fmt.Sprintf("%s:%d: %s is not read: %s", file, key.Line, key.Value, reason))
+			warnings = append(warnings, fmt.Sprintf("%s:%d: %s is ignored: %s", file, key.Line, key.Value, reason))
 		case empty(value):
 		default:
 			return nil, refusal(file, key.Line, fmt.Errorf("%s is not supported", key.Value))

@@ -84,7 +84,7 @@ var separator = regexp.MustCompile(`(?m)^---[ \t]*(?:#.*)?$`)
 // read reads the parts of a file, each with the values of the previous ones.
 func (r *reader) read(s *state, name string) error {
 	if slices.Contains(r.open, name) {
-		return fmt.Errorf("%s: it includes itself, by way of %s", name, strings.Join(r.open, ", "))
+		return fmt.Errorf("%s: it includes itself, via %s", name, strings.Join(r.open, ", "))
 	}
 	r.open = append(r.open, name)
 	defer func() { r.open = r.open[:len(r.open)-1] }()
@@ -227,7 +227,7 @@ func key(mapping *yaml.Node, name string) *yaml.Node {
 // path returns where a path in a file leads; remote ones are an error.
 func (s *state) path(name string) (string, error) {
 	if strings.Contains(name, "::") || strings.Contains(name, "://") {
-		return "", errors.New(name + " is elsewhere, and nothing is fetched here")
+		return "", errors.New(name + " is remote, and nothing is fetched here")
 	}
 	return releaseset.Join(s.dir, name)
 }

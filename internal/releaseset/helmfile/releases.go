@@ -111,7 +111,7 @@ func condition(values map[string]any, at string) (bool, error) {
 	}
 	on, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("condition %s is %v, and not true or false", at, v)
+		return false, fmt.Errorf("condition %s is %v, not true or false", at, v)
 	}
 	return on, nil
 }

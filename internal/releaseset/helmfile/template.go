@@ -36,7 +36,7 @@ type limited struct{ strings.Builder }
 
 func (l *limited) Write(text []byte) (int, error) {
 	if l.Len()+len(text) > maxRendered {
-		return 0, fmt.Errorf("it gives more than %d MiB", maxRendered>>20)
+		return 0, fmt.Errorf("it renders to more than %d MiB", maxRendered>>20)
 	}
 	return l.Builder.Write(text)
 }
@@ -66,7 +66,7 @@ func (r *reader) functions(dir string) template.FuncMap {
 	variable := func(name string) (string, error) {
 		value, allowed := r.options.Variables[name]
 		if !allowed {
-			return "", fmt.Errorf("the environment variable %s may not be read: --env %s allows it", name, name)
+			return "", fmt.Errorf("reading the environment variable %s is not allowed: pass --env %s to allow it", name, name)
 		}
 		return value, nil
 	}
