@@ -1,20 +1,20 @@
-# Every target works on a fresh machine with Go, git, make and bash. What is
-# built is cached: testcluster/bin holds the control plane and Helm, bin ours.
+# Every target works on a fresh machine with Go, git, make and bash. Builds
+# are cached: testcluster/bin holds the control plane and Helm, bin our programs.
 SHELL       := /bin/bash
 .DEFAULT_GOAL := build
 
 VERSION     := $(shell sed -n 's/^version: *"\{0,1\}\([^"]*\)"\{0,1\}$$/\1/p' plugin.yaml 2>/dev/null || echo 0.0.0)
 GOLANGCI    := v2.15.0
-# The newest that Go 1.26 builds.
+# The newest version that Go 1.26 can build.
 GORELEASER  := v2.16.0
 BENCHSTAT   := v0.0.0-20260908200009-22c9c6c9d4da
-# The race detector needs a C compiler; tools installs one where that can be done.
+# The race detector needs a C compiler; tools installs one where it can.
 RACE         = $(shell command -v gcc >/dev/null && echo -race)
 CHARTS      ?= ../shared/charts
 CLUSTER_BIN := testcluster/bin
 FUZZTIME    ?= 20s
-# Programs are built without cgo; what is not under the race detector finds their packages in
-# the build cache.
+# Programs are built without cgo; tests without the race detector find their packages in the
+# build cache.
 export CGO_ENABLED := 0
 
 .PHONY: build controller controller-image demo demo-controller test test-suites test-raced test-testcluster unit lint conformance dist platforms soak fuzz bench bench-controller profile benchstat cluster testcluster helms tools generate clean
@@ -30,7 +30,7 @@ controller: ## the controller: bin/kubectl-release-controller
 	  -o bin/kubectl-release-controller ./controller
 
 IMAGE       ?= bin/controller-image
-controller-image: controller ## the controller's image as an OCI layout, of this machine's architecture, in IMAGE; no base image is fetched
+controller-image: controller ## the controller's image for this machine's architecture, as an OCI layout in IMAGE; no base image is fetched
 	@rm -rf $(IMAGE)
 	go run ./internal/imagegen -program kubectl-release-controller -version $(VERSION) -commit "$$(git rev-parse HEAD)" \
 	  -created "$$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)" -out $(IMAGE) "$$(go env GOARCH)=bin/kubectl-release-controller"
@@ -38,27 +38,27 @@ controller-image: controller ## the controller's image as an OCI layout, of this
 testcluster: ## the control plane and kubectl (minutes the first time)
 	@go run -C testcluster ./build -q testcluster
 
-helms: ## Helm 3 and Helm 4, which tests compare with (minutes the first time)
+helms: ## Helm 3 and Helm 4, which the tests compare with (minutes the first time)
 	@go run -C testcluster ./build -q helm3 helm4
 
-demo: build ## a first plan at once; then, on a real control plane and from a real registry, push, plan, apply, upgrade, an atomic upgrade that fails, uninstall
+demo: build ## a first plan right away; then, with a real control plane and registry: push, plan, apply, upgrade, a failing atomic upgrade, uninstall
 	@PATH="$(CURDIR)/bin:$$PATH" e2e/demo/firstplan.sh
 	@go run -C testcluster ./build -q testcluster registry
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" e2e/demo/demo.sh
 
-demo-controller: build controller ## HelmReleases on a real control plane: install, upgrade, drift, an upgrade that fails, an approval
+demo-controller: build controller ## HelmReleases on a real control plane: install, upgrade, drift, a failing upgrade, an approval
 	@go run -C testcluster ./build -q testcluster registry
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" e2e/demo/controller.sh
 
-# What runs side by side in one process is tested under the race detector, but for tests that
-# only count or parse much (ALONE); make soak tests all so. Those that take longest begin first. The tag
-# cluster is for tests on a control plane, browser for those in a browser.
+# Packages that do things concurrently are tested under the race detector, except for tests that only
+# count or parse a lot (ALONE); make soak runs every test under it. The longest suites start first. The
+# tag cluster is for tests on a control plane, browser for those in a browser.
 RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/retry
 ALONE       := HasABudget$$|^TestBuiltinScopesAreTheTypes$$
 LONGEST     := ./e2e ./e2e/trust ./e2e/flux ./e2e/controller ./e2e/sources ./e2e/hostile ./internal/command
-# A suite's tests run side by side and keep more than one processor busy: more suites than one for each,
-# go's default, only make them wait for one another, until locks expire. What needs the race detector, and
-# then the rest, run beside them. The linters vet it all.
+# A suite's tests run in parallel and keep more than one processor busy: more suites at a time than go's
+# default, one per processor, would only wait for one another, until locks expire. What needs the race
+# detector, and then the rest, runs beside them. The linters vet everything.
 test: build testcluster helms tools ## every test, on a real control plane
 	go run -C testcluster ./build registry helm-controller conftest gojq
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-suites test-raced test-testcluster lint
@@ -76,7 +76,7 @@ test-testcluster:
 unit: ## the tests that need no control plane
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on ./...
 
-lint: bin/golangci-lint-$(GOLANGCI) ## linters; they hold the import rule
+lint: bin/golangci-lint-$(GOLANGCI) ## linters; they enforce the import rule
 	bin/golangci-lint-$(GOLANGCI) run ./...
 
 bin/golangci-lint-$(GOLANGCI):
@@ -85,7 +85,7 @@ bin/golangci-lint-$(GOLANGCI):
 	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
 	@mv bin/golangci-lint $@
 
-conformance: build helms ## compare rendering with Helm 4.3.1 over a folder of charts (CHARTS=dir)
+conformance: build helms ## compare rendering with Helm 4.3.1 for a folder of charts (CHARTS=dir)
 	go run -C e2e/conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
 	  --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release
 
@@ -97,20 +97,20 @@ bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, 
 bench-controller: testcluster ## the controller with 1,000 and 10,000 HelmReleases (an hour), into docs/bench.md
 	go test -tags cluster -timeout 3h ./e2e/controller -run '^$$' -bench 'Idle|Scale' -benchtime 1x -update
 
-profile: testcluster ## profiles of processor and heap of every operation with 1,000, 4,000 and 10,000 objects, in DIR
+profile: testcluster ## CPU and heap profiles of every operation with 1,000, 4,000 and 10,000 objects, in DIR
 	go test -tags cluster -timeout 1h ./e2e/scale ./e2e/controller -run '^$$' -bench Profile -benchtime 1x -v -profiles $(abspath $(or $(DIR),bin/profiles))
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
 
-fuzz: build helms ## every fuzz target for FUZZTIME, and small charts made at random against Helm 4.3.1
+fuzz: build helms ## every fuzz target for FUZZTIME, and small random charts against Helm 4.3.1
 	FUZZTIME=$(FUZZTIME) e2e/conformance/fuzz.sh
 
-dist: bin/goreleaser-$(GORELEASER) helms ## what a release has, for six platforms, in dist/, and its tests: archives, Helm's tarballs, packages, an image; of the last commit
+dist: bin/goreleaser-$(GORELEASER) helms ## the files of a release, for six platforms, in dist/, and their tests: archives, Helm's tarballs, packages, an image; from the last commit
 	PLATFORM=$(PLATFORM) packaging/dist.sh bin/goreleaser-$(GORELEASER)
 	go test -tags dist ./packaging
 
-platforms: ## build for all six platforms, and run what can be run
+platforms: ## build for all six platforms, and run what can be run here
 	@for platform in linux darwin windows; do for arch in amd64 arm64; do echo "building for $$platform/$$arch"; \
 	  GOOS=$$platform GOARCH=$$arch go build -tags urfave_cli_no_docs -o bin/platforms/$$platform-$$arch . || exit 1; done; done
 	bin/platforms/$$(go env GOHOSTOS)-$$(go env GOHOSTARCH) version
@@ -121,7 +121,7 @@ bin/goreleaser-$(GORELEASER):
 	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
 	@mv bin/goreleaser $@
 
-soak: build testcluster helms tools ## everything whole (hours): the sweeps of e2e/trust/ and e2e/controller/, which rewrite the results in docs/trust.md, big charts, chart sources between Helm 3, Helm 4 and us, and every test under the race detector
+soak: build testcluster helms tools ## everything in full (hours): the sweeps of e2e/trust/ and e2e/controller/, which rewrite the results in docs/trust.md, big charts, chart sources between Helm 3, Helm 4 and us, and every test under the race detector
 	go test -tags cluster -timeout 12h ./e2e/trust -soak -update -bench Speed -benchtime 1x
 	go test -tags cluster -timeout 2h ./e2e/controller -soak -update
 	go test -tags cluster -timeout 2h $$(go list -tags cluster ./e2e/... | grep -v -e /trust -e /scale -e /controller) -soak
@@ -133,7 +133,7 @@ cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 generate: ## the CLI reference and the plan's JSON schema in docs/
 	go generate ./...
 
-tools: ## what tests need of the system: a C compiler for the race detector, shells, gpg, a browser, PostgreSQL
+tools: ## what the tests need from the system: a C compiler for the race detector, shells, gpg, a browser, PostgreSQL
 	@install() { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing $$*" && apt-get -qq update \
 	  && apt-get -qq install -y --no-install-recommends "$$@" >/dev/null; }; \
 	command -v gcc >/dev/null || install gcc libc6-dev || echo "no C compiler: tests run without the race detector"; \

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// doubted is a cluster that refuses the first server-side apply of the Role born with a
-// conflict, and answers whoever looks at it then with an error, once.
+// doubted is a cluster that refuses the first server-side apply of the Role named born with a
+// conflict, and then answers the first read of it with an error.
 type doubted struct {
 	*clusterfake.Cluster
 	look    error
@@ -41,8 +41,8 @@ func (d *doubted) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstruc
 	return d.Cluster.Get(ctx, ref)
 }
 
-// A conflict in answer to a creation says that something is there only when that is seen:
-// what hides it may pass, and is tried again.
+// A conflict in answer to a creation means that the object exists only if it can be read:
+// otherwise the conflict may be transient, and the creation is tried again.
 func TestACreationInDoubtIsTriedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		look error

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An event's text is what has happened and what is behind it, whatever it is kept in.
+// An event's text is what happened and why, whichever fields hold it.
 func TestEventText(t *testing.T) {
 	late := &NotReadyError{Object: "Deployment/web", Why: "0 of 1 ready", Diagnosis: Diagnosis{
 		Reasons: []Reason{{Of: []string{"Pod/web-1"}, Cause: "it crashes"}}, Log: Log{Of: "Pod/web-1, container app", Lines: []string{"oops", ""}},
@@ -58,8 +58,8 @@ func TestEventText(t *testing.T) {
 	}
 }
 
-// Logs are left out of what is recorded, of each object that is not ready, and nothing
-// else is, though it may look like one.
+// The logs of every object that is not ready are left out of the record, and nothing
+// else is, even if it looks like a log.
 func TestLogsAreLeftOutOfTheRecord(t *testing.T) {
 	unready := func(name string) error {
 		return &NotReadyError{Object: name, Why: "it crashes", Hook: true, Diagnosis: Diagnosis{

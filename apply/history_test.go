@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// widget is a custom resource with one condition, which changed at that time.
+// widget is a custom resource with one condition of this kind, which last changed at that time.
 func widget(kind, at string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"namespace": "shop", "name": "w", "uid": "uid-w"},
@@ -29,7 +29,7 @@ func widget(kind, at string) *unstructured.Unstructured {
 	}}
 }
 
-// staged is a cluster in which the widget goes through states while it is watched.
+// staged is a cluster in which the widget passes through states while it is watched.
 type staged struct {
 	*clusterfake.Cluster
 	states []*unstructured.Unstructured
@@ -45,9 +45,8 @@ func (s staged) Watch(ctx context.Context, _ schema.GroupVersionKind, _ string, 
 	return ctx.Err()
 }
 
-// A failure counts when this run has brought it about, or when nothing that this
-// run does can put an end to it. What was there before the write is history as
-// long as it stands unchanged.
+// A failure counts if this run caused it, or if nothing that this run does can
+// end it. A failure from before the write is history while it stays unchanged.
 func TestOldFailuresAreHistory(t *testing.T) {
 	stalled, stillStalled, again := widget("Stalled", "0:00"), widget("Stalled", "0:00"), widget("Stalled", "0:09")
 	well, working := widget("Ready", "0:05"), widget("Reconciling", "0:07")
@@ -90,7 +89,7 @@ func TestOldFailuresAreHistory(t *testing.T) {
 	}
 }
 
-// asked is a cluster that keeps what it is asked for.
+// asked is a cluster that remembers what it was asked for.
 type asked struct {
 	staged
 	since time.Time
@@ -110,8 +109,8 @@ func (a *asked) Diagnose(_ context.Context, _ apply.Ref, since time.Time) apply.
 	return apply.Diagnosis{}
 }
 
-// Reasons are asked for from the time of the write on, by the server's clock: of
-// what is waited for, a write is answered by the whole object.
+// Reasons are requested from the time of the write on, by the server's clock: a write
+// to an object that is waited for is answered with the whole object.
 func TestReasonsBeginWithTheWrite(t *testing.T) {
 	w := clusterfake.New()
 	live := widget("Ready", "0:00")

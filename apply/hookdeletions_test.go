@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// job is a hook with a delete policy.
+// job is the manifest of a hook with a delete policy.
 func job(name, event, policy string) string {
 	return fmt.Sprintf(`---
 apiVersion: batch/v1
@@ -25,7 +25,7 @@ metadata: {name: %s, namespace: shop, annotations: {helm.sh/hook: %q, helm.sh/ho
 `, name, event, policy)
 }
 
-// hooksOnly plans an upgrade that has nothing but hooks.
+// hooksOnly plans an upgrade that consists only of hooks.
 func hooksOnly(t *testing.T, w *clusterfake.Cluster, text string) *plan.Plan {
 	t.Helper()
 	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: text}})
@@ -52,7 +52,7 @@ func hooksOnly(t *testing.T, w *clusterfake.Cluster, text string) *plan.Plan {
 	return p
 }
 
-// failing is a cluster in which a Job fails, and a deletion.
+// failing is a cluster in which one Job and one deletion fail.
 type failing struct {
 	*clusterfake.Cluster
 	job, deletion string
@@ -72,8 +72,8 @@ func (f failing) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOption
 	return f.Cluster.Delete(ctx, ref, o)
 }
 
-// What delete policies demand comes at the end of the stage, the last hook first,
-// also when a hook or a deletion has failed; nothing else does then.
+// The deletions that delete policies demand come at the end of the stage, last hook first,
+// even if a hook or a deletion has failed; in that case nothing else follows.
 func TestHooksAreDeletedAsPlanned(t *testing.T) {
 	hooks := job("a", "pre-upgrade", "hook-succeeded,hook-failed") + job("b", "pre-upgrade,post-upgrade", "before-hook-creation,hook-failed") +
 		job("c", "pre-upgrade", "hook-succeeded") + job("d", "post-upgrade", "hook-failed")
@@ -107,8 +107,8 @@ func TestHooksAreDeletedAsPlanned(t *testing.T) {
 	}
 }
 
-// brief is a log of writes in short: "a -b deployed" for a Job that is created,
-// another one that is deleted, and the new status of the revision.
+// brief abbreviates a log of writes: "a -b deployed" for a Job that is created,
+// another that is deleted, and the new status of the revision.
 func brief(log []string) string {
 	var words []string
 	for _, line := range log {
@@ -126,7 +126,7 @@ func brief(log []string) string {
 	return strings.Join(words, " ")
 }
 
-// A run that is stopped while a hook runs deletes it as its policy says; one that has
+// A run that is stopped while a hook runs deletes the hook according to its policy; one that has
 // lost its lock leaves that to the next holder.
 func TestAStoppedRunTidiesItsHooks(t *testing.T) {
 	for name, test := range map[string]struct {

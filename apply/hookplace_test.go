@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// theirs is a namesake of the hook migrate that somebody has made by hand.
+// theirs is a namesake of the hook migrate that somebody created by hand.
 func theirs(uid types.UID) *unstructured.Unstructured {
 	job := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1", "kind": "Job"}}
 	job.SetName("migrate")
@@ -53,7 +53,7 @@ func TestAHookLeavesAloneWhatWasBornSinceThePlan(t *testing.T) {
 	}
 }
 
-// What the plan has seen in a hook's place goes before the hook is created.
+// An object that the plan saw in a hook's place is deleted before the hook is created.
 func TestAHookReplacesWhatThePlanHasSeen(t *testing.T) {
 	w := installed(t)
 	left, err := manifest.ParseDocument(hook, "hook.yaml")
@@ -69,10 +69,10 @@ func TestAHookReplacesWhatThePlanHasSeen(t *testing.T) {
 	}
 }
 
-// No hook touches an object that no record of the release has as one, whatever is
-// live, recorded or born behind the plan, and whatever the hook's policies are.
-// What says itself that it was a hook, and is nobody's, may be what an uninstalled
-// release has left.
+// No hook touches an object that no record of the release lists as a hook, whatever is
+// live, recorded or created after the plan, and whatever the hook's policies are.
+// An exception is an object that is annotated as a hook and that nobody owns: an uninstalled
+// release may have left it behind.
 func TestNoHookTouchesWhatIsNotTheReleases(t *testing.T) {
 	const rounds = 3000
 	touched, blocked := 0, 0
@@ -83,7 +83,7 @@ func TestNoHookTouchesWhatIsNotTheReleases(t *testing.T) {
 		if p.Blocked() {
 			blocked++
 		} else {
-			for _, id := range g.ids() { // born behind the plan
+			for _, id := range g.ids() { // created after the plan
 				if g.IntN(6) == 0 {
 					g.Put(g.object(id, "born"))
 					before[id] = g.Objects[id].GetUID()
@@ -125,7 +125,7 @@ func (g gamble) ids() []manifest.ID {
 	return append(out, manifest.ID{Kind: "Namespace", Name: "tenant"})
 }
 
-// object is one of the ID with a random mark of whose it is.
+// object returns an object with this ID and random ownership metadata.
 func (g gamble) object(id manifest.ID, uid string) *unstructured.Unstructured {
 	version := "v1"
 	if id.Group != "" {
@@ -188,7 +188,7 @@ func (g gamble) deal(t *testing.T) *plan.Plan {
 	return p
 }
 
-// hooks are a few with random events and policies.
+// hooks returns a few hooks with random events and policies.
 func (g gamble) hooks(t *testing.T) (hooks []release.Hook, objects []manifest.Object) {
 	t.Helper()
 	events := []string{"pre-upgrade", "post-upgrade", "pre-upgrade,post-upgrade", "pre-install"}
@@ -218,7 +218,7 @@ func (g gamble) hooks(t *testing.T) (hooks []release.Hook, objects []manifest.Ob
 	return hooks, objects
 }
 
-// protected are the live objects that no hook may touch, with their UIDs.
+// protected returns the live objects that no hook may touch, with their UIDs.
 func (g gamble) protected() map[manifest.ID]types.UID {
 	out := map[manifest.ID]types.UID{}
 	for id, o := range g.Objects {

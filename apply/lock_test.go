@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// lockUntil is a lock that check fails for; lost is closed by the test.
+// lockUntil is a lock whose state check decides; the test closes lost.
 type lockUntil struct {
 	check func() error
 	lost  chan struct{}
@@ -25,7 +25,7 @@ func (l lockUntil) Check() error          { return l.check() }
 func (l lockUntil) Lost() <-chan struct{} { return l.lost }
 func (l lockUntil) Supported() bool       { return true }
 
-// noLock is what a run has that may not use Leases.
+// noLock stands in for the lock of a run that may not use Leases.
 type noLock struct{ lockUntil }
 
 func (noLock) Supported() bool { return false }
@@ -62,7 +62,7 @@ func TestARunWithoutALockSaysSo(t *testing.T) {
 
 var errLost = errors.New("the lock is lost: two has taken it")
 
-// losing is a lock that is lost after a time.
+// losing returns a lock that is lost after the given time.
 func losing(after time.Duration) lockUntil {
 	lost := make(chan struct{})
 	time.AfterFunc(after, func() { close(lost) })
@@ -76,7 +76,7 @@ func losing(after time.Duration) lockUntil {
 	}}
 }
 
-// stuck is a cluster whose objects never get ready and whose first creation hangs.
+// stuck is a cluster where creations hang (hangs is "create") or what is created never becomes ready ("hook").
 type stuck struct {
 	*clusterfake.Cluster
 	hangs string
@@ -96,9 +96,9 @@ func (s stuck) Create(ctx context.Context, u *unstructured.Unstructured, o apply
 	return created, err
 }
 
-// A run that loses its lock while it waits for a hook, or while a write hangs
-// on the way, ends then, says why, and writes nothing more: neither records nor
-// clean-ups.
+// A run that loses its lock while it waits for a hook, or while a write hangs,
+// ends immediately, says why, and writes nothing more: neither records nor
+// cleanups.
 func TestALostLockEndsWaits(t *testing.T) {
 	for _, hangs := range []string{"hook", "create"} {
 		t.Run(hangs, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 )
 
-// troubled is a cluster whose failing Jobs say why.
+// troubled is a cluster that reports why its Jobs fail.
 type troubled struct{ clusterfake.FailingJobs }
 
 func (troubled) Diagnose(context.Context, apply.Ref, time.Time) apply.Diagnosis {
@@ -27,7 +27,7 @@ type ear func(apply.Event)
 
 func (e ear) Observe(event apply.Event) { e(event) }
 
-// What is behind a failure is told with it; log lines are shown and not recorded.
+// A failure is reported with its reasons; log lines are shown but not recorded.
 func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
@@ -52,10 +52,10 @@ func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	}
 }
 
-// slow is a cluster in which Jobs do not end before it has been told why.
+// slow is a cluster in which Jobs do not end before the reason has been reported.
 type slow struct {
 	*clusterfake.Cluster
-	// trouble reports whether what holds them up is more than a stage on the way.
+	// trouble reports whether the Jobs are held up by a problem, not just by a normal stage of starting.
 	trouble bool
 	told    chan struct{}
 }
@@ -80,8 +80,8 @@ func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace
 	return s.Cluster.Watch(ctx, kind, namespace, names, see)
 }
 
-// A12: The reason of a pod in trouble is told within five seconds, that of one on its way
-// after half a minute, and each once.
+// A12: The reason is reported within five seconds for a pod in trouble, after half a minute for one
+// that is still starting, and once each.
 func TestTroubleIsToldWithinFiveSeconds(t *testing.T) {
 	for trouble, within := range map[bool]time.Duration{true: 5 * time.Second, false: 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestTroubleIsToldWithinFiveSeconds(t *testing.T) {
 	}
 }
 
-// A12: Whoever breaks off a wait is told what it was waiting for, and why that was not ready.
+// A12: Whoever interrupts a wait is told what it was waiting for, and why that was not ready.
 func TestAnInterruptedWaitSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := installed(t)
@@ -140,8 +140,8 @@ func TestAnInterruptedWaitSaysWhy(t *testing.T) {
 	})
 }
 
-// One cause is told once, however many pods it holds up, and its restarts are not a
-// cause of their own.
+// A cause is reported once, however many pods it holds up; restarts do not make it a
+// separate cause.
 func TestReasonsAreGroupedByCause(t *testing.T) {
 	pod := func(name, cause string, restarts int) apply.Reason {
 		return apply.Reason{Of: []string{"Pod/" + name}, Cause: cause, Restarts: restarts}

@@ -135,7 +135,7 @@ func upgrade(t *testing.T, w *clusterfake.Cluster) *plan.Plan {
 	return planned(t, w, plan.Upgrade, revision(next, after))
 }
 
-// state is what is in the Cluster: objects by name with their content, and the
+// state returns the contents of the cluster: objects by name with their content, and the
 // statuses of the records.
 func state(w *clusterfake.Cluster) (objects map[string]string, statuses string) {
 	objects = map[string]string{}
@@ -149,8 +149,8 @@ func state(w *clusterfake.Cluster) (objects map[string]string, statuses string) 
 	return objects, strings.Join(parts, ",")
 }
 
-// undisturbed is the state after an upgrade that nothing disturbs, and how many
-// calls that takes.
+// undisturbed returns the objects after an upgrade that nothing disturbs, and how many
+// calls it takes.
 func undisturbed(t *testing.T) (objects map[string]string, calls int) {
 	t.Helper()
 	w := installed(t)
@@ -171,8 +171,8 @@ func forbidden() error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "x", errors.New("no"))
 }
 
-// Whatever call fails for good, the run ends with an error, no object is written
-// any more, and nothing stays pending.
+// Whichever call fails permanently, the run ends with an error, no more objects are
+// written, and nothing stays pending.
 func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
 	_, calls := undisturbed(t)
 	for n := 1; n <= calls; n++ {
@@ -211,7 +211,7 @@ func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
 	}
 }
 
-// Whatever call fails once with an error that passes, before or after it took
+// Whichever call fails once with a transient error, before or after it took
 // effect, the outcome is the undisturbed one.
 func TestEveryPassingFailureIsRetried(t *testing.T) {
 	want, calls := undisturbed(t)
@@ -248,7 +248,7 @@ func TestEveryPassingFailureIsRetried(t *testing.T) {
 	}
 }
 
-// flakyReads is a cluster in which each second look at an object fails.
+// flakyReads is a cluster in which every second read of an object fails.
 type flakyReads struct {
 	*clusterfake.Cluster
 	looks *atomic.Int32
@@ -261,7 +261,7 @@ func (f flakyReads) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstr
 	return f.Cluster.Get(ctx, ref)
 }
 
-// A lost answer is looked into again when looking fails, too.
+// After a lost answer the object is read, and read again if that fails, too.
 func TestALookThatFailsIsRepeated(t *testing.T) {
 	want, calls := undisturbed(t)
 	for n := 1; n <= calls; n++ {
@@ -283,8 +283,8 @@ func TestALookThatFailsIsRepeated(t *testing.T) {
 	}
 }
 
-// A run that dies behind any call is gone on from: a new plan from what is
-// really there leads to the undisturbed outcome, and nothing is pending.
+// Whichever call a run dies after, a new plan from the actual state leads to the
+// undisturbed outcome, and nothing is pending.
 func TestAKilledRunConverges(t *testing.T) {
 	want, calls := undisturbed(t)
 	for n := 1; n <= calls; n++ {
@@ -359,8 +359,8 @@ func TestACancelledRunIsRecordedAsFailed(t *testing.T) {
 	}
 }
 
-// When the context ends while the last step is under way, the run is done: what is
-// deployed is not made a failure of, which would be rolled back.
+// When the context ends while the last step is under way, the run completes: a deployed
+// revision is not turned into a failure, which would be rolled back.
 func TestARunCancelledAtItsEndIsDone(t *testing.T) {
 	undisturbed := installed(t)
 	calls := 0
@@ -386,7 +386,7 @@ func TestARunCancelledAtItsEndIsDone(t *testing.T) {
 	}
 }
 
-// A comparison knows nothing of the cluster: it is refused whatever way it came.
+// A comparison knows nothing of the cluster: applying it is refused, wherever it came from.
 func TestAComparisonWritesNothing(t *testing.T) {
 	w := installed(t)
 	p := upgrade(t, w)
@@ -435,8 +435,8 @@ func TestAFailingHookStopsTheUpgrade(t *testing.T) {
 	}
 }
 
-// What the API server says of an object may quote a secret, and descriptions
-// are read by many: the record has none, and the rest of the words.
+// What the API server says about an object may quote a secret, and many people read
+// descriptions: the record omits the secret and keeps the rest of the message.
 func TestARecordQuotesNoSecret(t *testing.T) {
 	w := clusterfake.New()
 	p := planned(t, w, plan.Install, revision(1, `apiVersion: v1
@@ -445,7 +445,7 @@ metadata: {name: login, namespace: shop}
 stringData: {key: canary-4711}
 `))
 	w.Trouble = func(call int) clusterfake.Trouble {
-		if call == 2 { // behind the pending record
+		if call == 2 { // after the pending record
 			return clusterfake.Trouble{Before: fmt.Errorf("the key canary-4711 is too weak: %w", forbidden())}
 		}
 		return clusterfake.Trouble{}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pack writes a gzipped tar. An entry's data is its content and then zeros.
+// pack returns a gzipped tar. An entry's data is its content followed by zeros.
 func pack(t testing.TB, entries ...entry) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -60,7 +60,7 @@ const chartYAML = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
 
 func file(name, content string) entry { return entry{name: name, content: content, kind: tar.TypeReg} }
 
-// Archives that Helm 4.3.1 reads, and what becomes of them.
+// Archives that Helm 4.3.1 reads, and what they are read as.
 func TestArchive(t *testing.T) {
 	sub := pack(t, file("redis/Chart.yaml", "apiVersion: v2\nname: redis\nversion: 1.0.0\n"))
 	for _, tc := range []struct {
@@ -178,7 +178,7 @@ func TestHostileArchives(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "web.tgz") {
 				t.Errorf("error %v, want one with web.tgz and %q", err, tc.want)
 			}
-			// All that was ever allocated is more than what was held at once.
+			// The total allocated is an upper bound of what was held at any time.
 			if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 256 {
 				t.Errorf("allocated %d MB", mb)
 			}
@@ -186,8 +186,8 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// A stream that decompresses without end, in headers or skipped entries, is cut
-// off with an error and not taken for a short archive.
+// A stream that decompresses endlessly, in headers or skipped entries, is cut
+// off with an error, not mistaken for a short archive.
 func TestEndlessStream(t *testing.T) {
 	l := limited{r: strings.NewReader(strings.Repeat("x", 100)), room: 10}
 	if _, err := l.Read(make([]byte, 100)); err != nil {

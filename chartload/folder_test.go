@@ -62,10 +62,10 @@ func ignoredWithParents(rules ignoreRules, name string) bool {
 	return rules.match(name, false)
 }
 
-// A link in a folder is followed where it stays in the folder, wherever it lies in
-// it. One that leads out of it is an error that names it and where it leads, for a
-// file, a folder, a subchart or .helmignore alike; Options lift that. So does one
-// that leads to what is hidden.
+// A link in a folder is followed if its target is in the folder, too, wherever the link lies.
+// One that leads out of the folder is an error that names the link and its target, whether it is a
+// file, a folder, a subchart or .helmignore; Options lift that. The same holds for a link
+// to something hidden.
 func TestFolderLinks(t *testing.T) {
 	for _, tc := range []struct {
 		why, link, to string
@@ -110,7 +110,7 @@ func TestFolderLinks(t *testing.T) {
 	}
 }
 
-// A link that .helmignore leaves out is nobody's business.
+// A link that .helmignore excludes is not checked.
 func TestIgnoredLinks(t *testing.T) {
 	dir := tree(t, map[string]string{"Chart.yaml": chartYAML, ".helmignore": "y.txt\n"})
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "y.txt")); err != nil {
@@ -121,8 +121,8 @@ func TestIgnoredLinks(t *testing.T) {
 	}
 }
 
-// The path of a chart may be a link beside it, and not one out of the folder where
-// it lies: who opens a pull request can make it one.
+// The path of a chart may be a link to a folder beside it, but not out of the folder that
+// contains the link: anyone who opens a pull request could add such a link.
 func TestChartThatIsALink(t *testing.T) {
 	top := tree(t, map[string]string{"repo/web/Chart.yaml": chartYAML, "repo/Chart.yaml": chartYAML})
 	for to, allowed := range map[string]bool{"web": true, ".": false, "..": false, "../repo/web": true, top: false} {
@@ -142,7 +142,7 @@ func TestChartThatIsALink(t *testing.T) {
 	}
 }
 
-// Git's own files are no part of a chart, even when the chart is the whole checkout.
+// Git's own files are not part of a chart, even if the chart is the whole checkout.
 func TestGitIsNoPartOfAChart(t *testing.T) {
 	c, _, err := Load(tree(t, map[string]string{"Chart.yaml": chartYAML, ".git/config": "canary", "x/.git": "canary", ".gitignore": "y"}), Options{})
 	if err != nil {
@@ -153,7 +153,7 @@ func TestGitIsNoPartOfAChart(t *testing.T) {
 	}
 }
 
-// A loop, a dead link and a pipe are errors with the name in them.
+// A loop, a dead link and a pipe are errors that contain the name.
 func TestFolderRefused(t *testing.T) {
 	for _, tc := range []struct {
 		why  string
@@ -176,7 +176,7 @@ func TestFolderRefused(t *testing.T) {
 	}
 }
 
-// A path that is neither folder nor archive says what it is.
+// The error for a path that is not a chart says what it is instead.
 func TestLoadRefused(t *testing.T) {
 	dir := tree(t, map[string]string{"values.yaml": "a: 1\n"})
 	for path, want := range map[string]string{

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Seeds are checked in below testdata/fuzz.
+// Seeds are checked in under testdata/fuzz.
 
-// FuzzArchive reads any bytes as an archive: a chart or an error, no panic.
+// FuzzArchive reads arbitrary bytes as an archive: the result is a chart or an error, never a panic.
 func FuzzArchive(f *testing.F) {
 	requireSeeds(f, "testdata/fuzz/FuzzArchive")
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -22,8 +22,8 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// FuzzEntry reads the header of an entry of any name, type and link: what is
-// accepted stays below the chart's folder.
+// FuzzEntry reads an entry's header with any name, type and link: what is
+// accepted stays within the chart's folder.
 func FuzzEntry(f *testing.F) {
 	requireSeeds(f, "testdata/fuzz/FuzzEntry")
 	f.Fuzz(func(t *testing.T, name, link string, kind byte) {
@@ -36,7 +36,7 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
-// FuzzMetadata reads any text as Chart.yaml: a valid chart or an error.
+// FuzzMetadata reads any text as Chart.yaml: the result is a valid chart or an error.
 func FuzzMetadata(f *testing.F) {
 	requireSeeds(f, "testdata/fuzz/FuzzMetadata")
 	f.Fuzz(func(t *testing.T, text string) {

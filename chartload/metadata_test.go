@@ -10,7 +10,7 @@ import (
 )
 
 // Chart.yaml, requirements and locks that Helm 4.3.1 refuses, and hostile ones,
-// are refused with the file's name.
+// are refused with an error that names the file.
 func TestMetadataRefused(t *testing.T) {
 	for _, tc := range []struct {
 		why   string
@@ -62,7 +62,7 @@ func dense() map[string]string {
 	}
 }
 
-// A chart of Helm 2: no apiVersion, dependencies and lock in files of their own,
+// A Helm 2 chart: no apiVersion, dependencies and lock in separate files,
 // which stay among the files; text is cleaned.
 func TestLoadV1(t *testing.T) {
 	c, _, err := Load(tree(t, map[string]string{
@@ -88,7 +88,7 @@ func TestLoadV1(t *testing.T) {
 	}
 }
 
-// What is odd and stops nobody is told with chart and file.
+// Oddities that stop nobody become warnings that name the chart and the file.
 func TestWarnings(t *testing.T) {
 	_, warnings, err := Load(tree(t, map[string]string{
 		"Chart.yaml":           chartYAML + "name: web\n",

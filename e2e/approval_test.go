@@ -16,12 +16,12 @@ import (
 
 const (
 	planner = "system:serviceaccount:kubectl-release:planner"
-	// denied is what its policy says.
+	// denied is the message of the planner's policy.
 	denied = "the planner may try, and not do"
 )
 
-// Check 37: docs/rbac/planner.yaml: who plans in pull requests gets exact plans, and writes nothing
-// at all, by whatever way.
+// Check 37: with docs/rbac/planner.yaml, whoever plans in pull requests gets exact plans and cannot
+// write anything, whichever way they try.
 func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -57,7 +57,7 @@ func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
 		{"create", "role", "r", "--verb=*", "--resource=secrets"},
 		{"create", "token", "default"},
 		{"create", "--raw", "/api/v1/namespaces/" + namespace + "/pods/web/exec?command=true", "-f", "/dev/null"},
-		{"get", "--raw", "/api/v1/nodes/node-0/proxy/pods"}, // the kubelet asks no policy
+		{"get", "--raw", "/api/v1/nodes/node-0/proxy/pods"}, // admission policies do not apply to the kubelet
 		{"delete", "validatingadmissionpolicybinding", "kubectl-release-planner"},
 		{"delete", "clusterrolebinding", "kubectl-release-planner"},
 	} {
@@ -74,7 +74,7 @@ func TestPlannerPolicyLetsDryRunsThroughAndNothingElse(t *testing.T) {
 	}
 }
 
-// installPlanner applies docs/rbac/planner.yaml, and waits until its policy holds.
+// installPlanner applies docs/rbac/planner.yaml and waits until its policy is enforced.
 func installPlanner(t *testing.T) {
 	t.Helper()
 	namespace := cluster.Namespace(t)
@@ -91,8 +91,8 @@ func installPlanner(t *testing.T) {
 	}
 }
 
-// Check 33: what was not approved is refused before any request. Check 38: plan check reads: the audit
-// log has dry runs of it and nothing else that could write.
+// Check 33: a plan that was not approved is refused before any request is sent. Check 38: plan check only
+// reads: the audit log shows dry runs and no other request that could write.
 func TestPlanCheckReadsOnly(t *testing.T) {
 	t.Parallel()
 	own, audit := audited(t)
@@ -136,8 +136,8 @@ func TestPlanCheckReadsOnly(t *testing.T) {
 	}
 }
 
-// Check 34: and Thing 9: the same intent has the same effect digest after a rebase, when objects have got
-// other resourceVersions and Helm has written revisions in between; one field more makes another.
+// Check 34 and Thing 9: the same intent has the same effect digest after a rebase, even if objects have new
+// resourceVersions and Helm has written revisions in the meantime; one more field changes the digest.
 func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
 	namespace, chart := cluster.Namespace(t), inTree("testdata", "charts", "web")
 	program := clustertest.Program(t)
@@ -173,8 +173,8 @@ func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
 	}
 }
 
-// Check 17: when the second plan of a set is stale, the audit log has no
-// write and no lock of apply many, and the first release stays at its revision.
+// Check 17: when the second plan of a set is stale, the audit log shows no
+// write and no lock by apply many, and the first release stays at its revision.
 func TestApplyManyStaleWritesNothing(t *testing.T) {
 	t.Parallel()
 	own, audit := audited(t)

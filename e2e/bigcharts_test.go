@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// bigChart is a real chart and what makes it installable here.
+// bigChart is a real chart and what it takes to install it here.
 type bigChart struct {
 	name, file string
-	// flags are values that every command gets. Charts that make up secrets
-	// anew at every render get them from here.
+	// flags are values that every command gets. Charts that generate new
+	// secrets at every render get them from here.
 	flags []string
 	// change is the one value that the upgrade changes; secret is the path of
-	// another one, whose value no output may show.
+	// another, whose value must not appear in any output.
 	change, secret string
-	// modes are those in which make test runs the chart; a soak runs both.
+	// modes are the modes in which make test runs the chart; a soak runs both.
 	modes []string
 }
 
-// TestBigCharts takes charts that many people run through their life: install,
+// TestBigCharts takes popular charts through their life cycle: install,
 // upgrade with one changed value, rollback, uninstall, client-side and
-// server-side. What the plans of the upgrade and of the rollback say is what
-// comes of them. After each step a plan with the same values says that there is
-// nothing to change, a secret is in no output, and in the end nothing is left.
-// make test runs two of them, one a mode; make soak all.
+// server-side. The upgrade and the rollback do what their plans say. After
+// each step a plan with the same values says that there is nothing to change,
+// no output shows a secret, and in the end nothing is left.
+// make test runs two of them, each in one mode; make soak runs all.
 func TestBigCharts(t *testing.T) {
 	charts := inTree("..", "shared", "charts")
 	observer := newObserver(t)
@@ -69,7 +69,7 @@ type life struct {
 	observer  *observer
 }
 
-// canary is the secret among the changed values.
+// canary is the secret value that the upgrade sets.
 const canary = "cAnAry-7f3a91"
 
 func (l life) run() {
@@ -90,7 +90,7 @@ func (l life) run() {
 	removeNewCRDs(l.t, before)
 }
 
-// comesTrue saves a plan, applies it, and compares the two with what is there.
+// comesTrue saves a plan, applies it, and compares it with the cluster.
 func (l life) comesTrue(args ...string) {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "saved.plan")
@@ -124,9 +124,9 @@ func crds(t *testing.T) map[string]bool {
 	return found
 }
 
-// removeNewCRDs removes those that came from crds/ and stay by Helm's rule. The API server
-// forgets a CRD for minutes whose instances it could not list twice in a row (crd_finalizer.go
-// of k8s.io/apiextensions-apiserver drops what conflicts with its own write): those that stay
+// removeNewCRDs removes the CRDs that came from crds/, which Helm never deletes. If the API server
+// can't list a CRD's instances twice in a row, it forgets the CRD for minutes (crd_finalizer.go
+// of k8s.io/apiextensions-apiserver drops what conflicts with its own write): CRDs that remain
 // are touched.
 func removeNewCRDs(t *testing.T, before map[string]bool) {
 	t.Helper()
@@ -148,7 +148,7 @@ func removeNewCRDs(t *testing.T, before map[string]bool) {
 		}
 		time.Sleep(500 * time.Millisecond)
 		if stay = added(); round%6 == 5 {
-			for _, name := range stay { // which may be gone by now
+			for _, name := range stay { // it may be gone by now
 				cluster.Run(t, cluster.Binaries.Kubectl, "", "--kubeconfig", cluster.Kubeconfig, "annotate", "--overwrite", name, fmt.Sprintf("touched=%d", round))
 			}
 		}
@@ -173,9 +173,9 @@ func (l life) noChanges(args []string) {
 	}
 }
 
-// nothingLeft looks for objects that carry the release's ownership. CRDs of
-// crds/ folders stay by Helm's rule, and carry none. What the chart itself marks
-// to be kept stays, too; the test removes it.
+// nothingLeft looks for objects with the release's ownership metadata. CRDs from
+// crds/ folders have none, and stay, as with Helm. Objects that the chart itself
+// marks as kept stay, too; the test removes them.
 func (l life) nothingLeft() {
 	l.t.Helper()
 	kinds := cluster.Kubectl(l.t, "api-resources", "--verbs=list", "-o", "name")

@@ -19,10 +19,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// shells are those that the completion scripts are tried in: how they are started
-// without anybody's settings, and how they read a script that a program prints.
-// PowerShell is not among them (docs/limits.md): internal/command holds its script to its
-// protocol.
+// shells are the shells in which the completion scripts are tested: how they are started
+// without user settings, and how they load a script that a program prints.
+// PowerShell is not among them (docs/limits.md): internal/command tests its script against
+// the protocol.
 var shells = map[string]struct {
 	start  []string
 	set    string
@@ -46,7 +46,7 @@ var shells = map[string]struct {
 	},
 }
 
-// completions are what is typed before TAB, and the line that it becomes.
+// completions maps what is typed before TAB to the line that it becomes.
 var completions = map[string]string{
 	"upgr":                                  "upgrade",
 	"status only-r":                         "status only-release",
@@ -67,9 +67,8 @@ var completions = map[string]string{
 	"upgrade only-release shop --deny dele": "upgrade only-release shop --deny delete",
 }
 
-// A11: A TAB completes releases, revisions, namespaces, contexts, kinds, charts and the
-// values of flags, in the shells that people have, for the program and for kubectl's
-// plugin.
+// A11: TAB completes releases, revisions, namespaces, contexts, kinds, charts and flag
+// values, in the common shells, both for the program and for the kubectl plugin.
 func TestTabCompletesInRealShells(t *testing.T) {
 	t.Parallel()
 	namespace, folder := cluster.Namespace(t), t.TempDir()
@@ -104,7 +103,7 @@ func TestTabCompletesInRealShells(t *testing.T) {
 				for typed, want := range completions {
 					typed = strings.ReplaceAll(typed, "NAMESPACE-HALF", namespace[:len(namespace)-3])
 					want = command + " " + strings.ReplaceAll(want, "NAMESPACE", namespace)
-					// Ctrl-A goes to the beginning of the line: it is printed, not run.
+					// Ctrl-A goes to the beginning of the line, so that the line is printed, not run.
 					session.say(command + " " + typed + "\t")
 					session.say("\x01line \n")
 					if got := session.until(command); got != want {
@@ -116,7 +115,7 @@ func TestTabCompletesInRealShells(t *testing.T) {
 	}
 }
 
-// there sees to a shell that the machine lacks: make test installs it where it can.
+// there skips the test if the machine lacks a shell, or fails it in CI; make test installs shells where it can.
 func there(t *testing.T, shell string) {
 	t.Helper()
 	_, err := exec.LookPath(shell)
@@ -162,12 +161,12 @@ func startSession(t *testing.T, c *exec.Cmd) *session {
 	return s
 }
 
-// printed is what the function line prints, and not its definition or its call.
+// printed matches what the shell function named line prints, but not its definition or its call.
 var printed = regexp.MustCompile(`LINE\[([a-z][^\]%]*)\]`)
 
 func (s *session) say(keys string) { _, _ = io.WriteString(s.tty, keys) }
 
-// until waits for a line that was printed and begins so.
+// until waits for a printed line with this beginning, and returns it.
 func (s *session) until(beginning string) string {
 	s.t.Helper()
 	for {
@@ -176,7 +175,7 @@ func (s *session) until(beginning string) string {
 			if !open {
 				s.t.Fatal("the shell has ended")
 			}
-			// zsh takes the / of a folder away again when the cursor leaves it.
+			// zsh removes a folder's trailing / when the cursor leaves it.
 			if line = strings.TrimRight(line, " /"); strings.HasPrefix(line, beginning) {
 				return line
 			}

@@ -1,4 +1,4 @@
-// Package e2e has tests only: they run the program, as people get it, on a real
-// control plane and beside Helm 3 and Helm 4. They carry the build tag cluster.
-// What needs no control plane is in e2e/hostile.
+// Package e2e contains only tests: they run the program, as users get it, on a real
+// control plane and alongside Helm 3 and Helm 4. They have the build tag cluster.
+// Tests that need no control plane are in e2e/hostile.
 package e2e

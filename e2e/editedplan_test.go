@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestAnEditedPlanShowsWhatItDoes edits a saved plan word by word, at one place or
-// at all of them, and makes its checksum right: either plan show prints something
-// else, or apply refuses and writes nothing, or what is done is what was to be done.
+// TestAnEditedPlanShowsWhatItDoes edits a saved plan word by word, in one place or
+// in all of them, and corrects its checksum: either plan show prints something
+// different, or apply refuses and writes nothing, or it does what was planned.
 func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
 	t.Parallel()
 	chart := editableChart(t)
@@ -35,7 +35,7 @@ func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
 		if places < 2 {
 			t.Fatalf("%q is %d times in the file", words[0], places)
 		}
-		for at := 0; at <= places; at += every { // the last one is all of them
+		for at := 0; at <= places; at += every { // the last one edits all of them
 			outcome := r.tried(replaced(r.content, words, at))
 			if outcome == "applied" {
 				r = reviewOf(t, chart)
@@ -56,7 +56,7 @@ func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
 }
 
 // review is an installed release, and an upgrade of it that was planned, saved and
-// looked at.
+// reviewed.
 type review struct {
 	witness
 	file    string
@@ -80,8 +80,8 @@ func reviewOf(t *testing.T, chart string) review {
 	return r
 }
 
-// tried says what becomes of the file with another content. It is an error when it
-// does something else than it shows.
+// tried returns what happens to the file with different content. The test fails if the
+// plan does something other than what it shows.
 func (r review) tried(content string) string {
 	r.t.Helper()
 	writeSaved(r.t, r.file, r.saved, content)
@@ -101,13 +101,13 @@ func (r review) tried(content string) string {
 	return outcome
 }
 
-// withoutDigest is what plan show prints but for the digest of the file, in which any edit
-// would show.
+// withoutDigest returns what plan show prints without the digest of the file, which any edit
+// would change.
 func withoutDigest(shown string) string {
 	return regexp.MustCompile(`plan [0-9a-f:sh]{12,}`).ReplaceAllString(shown, "plan DIGEST")
 }
 
-// words are what the chart's objects hold, by their names.
+// words returns what the chart's objects contain, by kind and name.
 func (w witness) words() map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
@@ -128,7 +128,7 @@ func savedContent(t *testing.T, saved []byte) string {
 	return string(outer.Content)
 }
 
-// writeSaved writes a saved plan with another content and the checksum of that.
+// writeSaved writes a saved plan with different content and the matching checksum.
 func writeSaved(t *testing.T, file string, saved []byte, content string) {
 	t.Helper()
 	was := savedContent(t, saved)
@@ -139,8 +139,8 @@ func writeSaved(t *testing.T, file string, saved []byte, content string) {
 	}
 }
 
-// replaced is the text with the second of the words at the place of that number
-// where the first one is; at all of them when there is no such place.
+// replaced returns the text with occurrence number at (from 0) of the first word replaced by
+// the second; if there is no such occurrence, it replaces all of them.
 func replaced(text string, words [2]string, at int) string {
 	parts := strings.Split(text, words[0])
 	if at >= len(parts)-1 {
@@ -149,7 +149,7 @@ func replaced(text string, words [2]string, at int) string {
 	return strings.Join(parts[:at+1], words[0]) + words[1] + strings.Join(parts[at+1:], words[0])
 }
 
-// editableChart is one of a resource that changes, one that is new and two hooks.
+// editableChart writes a chart with one resource that changes, one that is new, and two hooks.
 func editableChart(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -192,9 +192,9 @@ spec:
 	return folder
 }
 
-// A plan that a namespace's admin has made, who can't read kube-system, belongs to its
-// cluster all the same: another one of the same address and authority refuses it, and
-// whoever can read more applies it on the right one.
+// A plan by a namespace's admin, who can't read kube-system, is still bound to its
+// cluster: it is refused on another cluster with the same address and authority, and
+// somebody with more permissions can apply it on the right one.
 func TestAPlanOfANamespacesAdminIsBoundToItsCluster(t *testing.T) {
 	t.Parallel()
 	chart, folder := editableChart(t), t.TempDir()
@@ -203,7 +203,7 @@ func TestAPlanOfANamespacesAdminIsBoundToItsCluster(t *testing.T) {
 	file := filepath.Join(folder, "web.plan")
 	w.must("kubectl-release", "plan", "web", chart, "--out", file, "--as", "anna")
 
-	// The same file as if it had been made on another cluster.
+	// The same file, as if it had been made on another cluster.
 	saved, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -223,10 +223,10 @@ func TestAPlanOfANamespacesAdminIsBoundToItsCluster(t *testing.T) {
 	}
 	refused(w.run("kubectl-release", "apply", other, "--as", "anna"), "namespace "+w.namespace+" had the UID 00000000-1111-2222-3333-444444444444 and has "+uid+" now")
 
-	// Without any UID the address alone does not make it the same cluster.
+	// Without any UID, the address alone does not identify the cluster.
 	blind := strings.Replace(content, `"namespaceUID":"`+uid+`"`, `"namespaceUID":""`, 1)
 	writeSaved(t, other, saved, strings.Replace(blind, `"ca":"sha256:`, `"ca":"sha256:0`, 1))
 	refused(w.run("kubectl-release", "apply", other, "--as", "anna"), "its certificate is checked against another authority")
 
-	w.must("kubectl-release", "apply", file) // an admin can read both, and it is the same namespace
+	w.must("kubectl-release", "apply", file) // the test's user can read both, and it is the same namespace
 }

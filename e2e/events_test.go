@@ -21,9 +21,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Each way out of a run, as machines read it: every line is JSON of the published
-// schema, the first one says who writes, the last one how it ended, each step that
-// begins ends once, and no secret is seen (the chart's password is canary-4711).
+// Every way a run can end, as machines read it: each line is JSON that matches the published
+// schema, the first says who writes, the last how the run ended, each step that
+// begins ends once, and no secret appears (the chart's password is canary-4711).
 func TestEventsOfEveryWayOut(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -33,7 +33,7 @@ func TestEventsOfEveryWayOut(t *testing.T) {
 		before  func(shop)
 		code    int
 		outcome eventstream.RunOutcome
-		// told are types that have to be among the events, in this order.
+		// told are the types that must occur among the events, in this order.
 		told  []eventstream.Type
 		check func(t *testing.T, end *eventstream.RunSummary, all []eventstream.Event)
 	}{
@@ -161,7 +161,7 @@ func TestEventsOfEveryWayOut(t *testing.T) {
 	}
 }
 
-// lock holds a release's lock, and renews it, until the test ends.
+// lock holds a release's lock, and keeps renewing it until the test ends.
 func (s shop) lock(release string) {
 	s.Helper()
 	renew := func() string {
@@ -189,7 +189,7 @@ func (s shop) lock(release string) {
 	})
 }
 
-// A reader that goes away, as head does, does not end a run half-way.
+// A run is not cut short by a reader that goes away, as head does.
 func TestEventsOutliveTheirReader(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -212,7 +212,7 @@ func TestEventsOutliveTheirReader(t *testing.T) {
 	}
 }
 
-// Ctrl-C in a wait: the last line still says how it ended.
+// A run that gets SIGTERM during a wait still reports in its last line how it ended.
 func TestEventsEndOnASignal(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -240,7 +240,7 @@ func TestEventsEndOnASignal(t *testing.T) {
 	}
 }
 
-// readEvents reads a stream and holds it to what is promised of every one.
+// readEvents reads a stream and checks what every stream promises.
 func readEvents(t *testing.T, text string) []eventstream.Event {
 	t.Helper()
 	schema := eventsSchema(t)
@@ -299,7 +299,7 @@ func eventsSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// toldInOrder looks for types among the events, others in between.
+// toldInOrder checks that the types occur among the events in this order; others may come in between.
 func toldInOrder(t *testing.T, all []eventstream.Event, want []eventstream.Type) {
 	t.Helper()
 	var got []eventstream.Type

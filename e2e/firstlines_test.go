@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestTheFirstLinesTellWhatMatters plans upgrades of charts that many people run, without
-// a cluster. Whoever reads no more than the first 25 lines, on whatever terminal, has to
-// know what such an upgrade is feared for.
+// TestTheFirstLinesTellWhatMatters plans upgrades of popular charts without a cluster.
+// Somebody who reads only the first 25 lines, on a terminal of any width, must learn why
+// such an upgrade is feared.
 func TestTheFirstLinesTellWhatMatters(t *testing.T) {
 	t.Parallel()
 	versions := inTree("..", "shared", "versions")
@@ -22,7 +22,7 @@ func TestTheFirstLinesTellWhatMatters(t *testing.T) {
 	for _, c := range []struct {
 		chart, from, to string
 		flags           []string
-		// told are in the first lines, blanks not counted.
+		// told are texts in the first lines; differences in white space do not count.
 		told []string
 	}{
 		{"kube-prometheus-stack", "83.7.0", "88.5.3", nil, []string{

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The flows of docs/pull-requests.md, one after the other on a repository whose pull request
+// The flows of docs/pull-requests.md, each on a repository whose pull request
 // changes a chart and its values: see pullRequest.
 
-// A fork's job has no credentials at all, and shows what will change.
+// A fork's job has no credentials at all, and still shows what will change.
 func TestFlowAForksPlanOffline(t *testing.T) {
 	t.Parallel()
 	job := jobIn(t, pullRequest(t), "KUBECONFIG=/nowhere/kubeconfig")
@@ -25,7 +25,7 @@ func TestFlowAForksPlanOffline(t *testing.T) {
 	}
 }
 
-// A job of the repository itself plans exactly, as an identity that can't write.
+// A job of the repository itself gets an exact plan, with an identity that can't write.
 func TestFlowBPlansTheClusterAsThePlanner(t *testing.T) {
 	installPlanner(t)
 	namespace := cluster.Namespace(t)
@@ -40,8 +40,8 @@ func TestFlowBPlansTheClusterAsThePlanner(t *testing.T) {
 	job(0, `kubectl -n "$HELM_NAMESPACE" get deployment web -o jsonpath={.spec.replicas} | grep -qx 2`)
 }
 
-// After the merge the plan is made again: it is done when it has the effect that was approved,
-// whatever revisions came in between, and refused when somebody has changed an object.
+// After the merge the plan is made again: it is applied if it has the approved effect,
+// whatever revisions there were in between, and refused if somebody has changed an object.
 func TestFlowCAppliesWhatHasTheApprovedEffect(t *testing.T) {
 	t.Parallel()
 	job := jobIn(t, pullRequest(t), "HELM_NAMESPACE="+cluster.Namespace(t))
@@ -53,8 +53,8 @@ func TestFlowCAppliesWhatHasTheApprovedEffect(t *testing.T) {
 	job(0, `kubectl release upgrade --install web ./chart -f prod.yaml --expect-effect "$(cat approved)"`)
 }
 
-// The plan is kept, encrypted and signed, as is a set, and the protected job applies exactly
-// these.
+// The plan is saved, encrypted and signed, as is the plan of a set, and the protected job
+// applies exactly these.
 func TestFlowDAppliesWhatWasSavedAndSigned(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -71,8 +71,8 @@ func TestFlowDAppliesWhatWasSavedAndSigned(t *testing.T) {
 	job(0, `kubectl release apply many plans --expect-digest "$(sha256sum plans/set.json | cut -d ' ' -f 1)"`+opening)
 }
 
-// At night all of the set is planned: 0 when nothing differs, 2 and a report when somebody has
-// changed something.
+// At night the whole set is planned: exit code 0 if nothing differs, 2 and a report if somebody
+// has changed something.
 func TestFlowEReportsDriftAtNight(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -87,8 +87,8 @@ func TestFlowEReportsDriftAtNight(t *testing.T) {
 	}
 }
 
-// docs/ci/atlantis.yaml: what was planned is what is applied, and the policy check has the word
-// that Atlantis looks for when it should.
+// docs/ci/atlantis.yaml: what was planned is what is applied, and the policy check prints the
+// word that Atlantis looks for only when it should.
 func TestAtlantisWorkflow(t *testing.T) {
 	t.Parallel()
 	var config struct {
@@ -118,12 +118,12 @@ func TestAtlantisWorkflow(t *testing.T) {
 				}
 			}
 			job(0, `kubectl -n "$HELM_NAMESPACE" get deployment web`)
-			job(4, stages["apply"].Steps[0].Run) // it was applied, and is stale by now
+			job(4, stages["apply"].Steps[0].Run) // it has been applied, so it is stale now
 		})
 	}
 }
 
-// docs/ci/tekton.yaml: the step's results are short, and are there when the plan is blocked, too.
+// docs/ci/tekton.yaml: the step's results are short, and are also written when the plan is blocked.
 func TestTektonTask(t *testing.T) {
 	t.Parallel()
 	var task struct {
@@ -159,7 +159,7 @@ func TestTektonTask(t *testing.T) {
 	job(1, "printf 'replicas: [\\n' > prod.yaml; sh task.sh")
 }
 
-// jobIn gives commands of a job in a folder, each with the exit code that it has to have.
+// jobIn returns a function that runs a job's commands in a folder and checks their exit codes.
 func jobIn(t *testing.T, folder, environment string) func(code int, line string) string {
 	t.Helper()
 	tools := pluginFolder(t)

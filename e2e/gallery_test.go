@@ -26,7 +26,7 @@ archives that ` + "`helm pull`" + ` or
 today; ` + "`-update`" + ` writes this page anew.
 `
 
-// gallery are upgrades, and what somebody should see in their plan before all.
+// gallery lists upgrades, and what to look for first in their plans.
 var gallery = []struct {
 	chart, from, to, flags, look string
 }{
@@ -39,8 +39,8 @@ var gallery = []struct {
 	{"traefik", "39.0.9", "41.3.0", "", "CRDs that are new are created; those that are there already stay."},
 }
 
-// galleryOnCluster are the same upgrades on a cluster, which knows more than the charts do:
-// where the old version is installed, what is done to it by hand, and what there is to see.
+// galleryOnCluster lists the same upgrades on a cluster, which knows more than the charts do:
+// where the old version is installed, what is changed by hand, and what to look for.
 var galleryOnCluster = []struct {
 	chart, from, to, namespace, byHand, look string
 }{
@@ -53,8 +53,8 @@ var galleryOnCluster = []struct {
 	{"traefik", "39.0.9", "41.3.0", "edge", "", "The CRDs are those that the old version has brought."},
 }
 
-// TestGallery plans upgrades of charts of ../shared/versions. docs/gallery.md shows what
-// comes of it. On the cluster make test makes the one with drift, make soak all.
+// TestGallery plans upgrades of charts in ../shared/versions, and docs/gallery.md shows their
+// plans. On the cluster, make test plans only the one with drift, make soak all of them.
 func TestGallery(t *testing.T) {
 	if _, err := os.Stat(inTree("..", "shared", "versions")); err != nil {
 		t.Skipf("the charts of docs/gallery.md are not here: %v", err)
@@ -81,7 +81,7 @@ func TestGallery(t *testing.T) {
 		inGallery(t, g.chart, []string{"install", "r", g.from + ".tgz", "-n", g.namespace, "--create-namespace"})
 		if g.byHand != "" {
 			cluster.Kubectl(t, append(strings.Fields(g.byHand), "-n", g.namespace)...)
-			cluster.Kubectl(t, "rollout", "status", "statefulset", "-n", g.namespace, "--timeout=10m") // claims are made one after the other
+			cluster.Kubectl(t, "rollout", "status", "statefulset", "-n", g.namespace, "--timeout=10m") // the claims are created one after the other
 		}
 		args := []string{"plan", "r", g.to + ".tgz", "-n", g.namespace}
 		printed := port.ReplaceAllString(inGallery(t, g.chart, args), "$1:6443")
@@ -103,7 +103,7 @@ func TestGallery(t *testing.T) {
 	}
 }
 
-// sectionOf is a section of the page as it is there, with its title.
+// sectionOf returns a section of the page as it is now, with its title.
 func sectionOf(page, title string) string {
 	_, rest, found := strings.Cut(page, "\n## "+title+"\n")
 	if !found {
@@ -113,13 +113,13 @@ func sectionOf(page, title string) string {
 	return "\n## " + title + "\n" + body
 }
 
-// fleetTitle is that of the part that TestGalleryShowsAFleet of internal/command keeps true.
+// fleetTitle is the title of the section that TestGalleryShowsAFleet of internal/command checks.
 const fleetTitle = "120 releases of a repository"
 
-// port is that of the control plane, which is another one each time.
+// port matches the port of the control plane, which is different each time.
 var port = regexp.MustCompile(`(127\.0\.0\.1):\d+`)
 
-// inGallery runs the program in the folder of a chart's archives, where commands are as
+// inGallery runs the program in the folder of a chart's archives, so that commands look as
 // people type them.
 func inGallery(t *testing.T, chart string, args []string) string {
 	t.Helper()
@@ -136,7 +136,7 @@ func exhibit(to io.Writer, title, look string, args []string, printed string) {
 	fmt.Fprintf(to, "\n## %s\n\n%s\n\n```console\n$ kubectl release %s\n%s```\n", title, look, strings.Join(args, " "), printed)
 }
 
-// firstLines are at most n lines, and how many there are besides.
+// firstLines returns the first n lines, and the number of further ones.
 func firstLines(text string, n int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) <= n+1 {

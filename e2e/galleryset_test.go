@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// gallerySetFiles are a repository that declares releases, before and after a pull request.
+// gallerySetFiles are the files of a repository that declares releases, before and after a pull request.
 var gallerySetFiles = [2]map[string]string{
 	{
 		"releases.yaml": `version: 1
@@ -44,8 +44,8 @@ releases:
 	},
 }
 
-// gallerySet is the part of the gallery about a set: as text, as a comment, and as the check
-// that a server of GitHub's is asked for.
+// gallerySet returns the gallery's section on a set: its plan as text, as a comment, and as the
+// check that is sent to a stand-in for GitHub's API.
 func gallerySet(t *testing.T) string {
 	t.Helper()
 	const shown = 60

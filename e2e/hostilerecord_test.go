@@ -17,14 +17,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// What reading hostile records may take at most.
+// Limits on reading hostile records.
 const (
 	hostileTime   = 2 * time.Second
 	hostileMemory = 256 << 20
 )
 
 // TestHostileRecord stores a release record that fits into a Secret and unpacks
-// to half a gigabyte: reading it ends in time, in little memory, and names it.
+// to half a gigabyte: reading it ends in time, takes little memory, and names it.
 func TestHostileRecord(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	record := packed(t, `{"manifest":"`+strings.Repeat("# aaaaaa", 64<<20))
@@ -48,10 +48,10 @@ func TestHostileRecord(t *testing.T) {
 	}
 }
 
-// TestManyHostileRecords stores records that each fit into a Secret and stay below
-// the limit of one: 20 releases of one namespace, 8 revisions of another release,
-// 3 failed attempts of a third. Listing them, reading a history and planning end in time and in little
-// memory, show what is in order, and name what is not read.
+// TestManyHostileRecords stores records that each fit into a Secret and stay below the
+// limit for a single record: 20 releases in one namespace, 8 revisions of another release,
+// 3 failed attempts at a third. Listing them, reading a history and planning end in time,
+// take little memory, show the sound records, and name those that were not read.
 func TestManyHostileRecords(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	access := []string{"--kubeconfig", cluster.Kubeconfig, "--namespace", namespace}
@@ -85,7 +85,7 @@ func TestManyHostileRecords(t *testing.T) {
 	for _, c := range []struct {
 		args    []string
 		code    int
-		out, in string // of standard output, of standard error
+		out, in string // expected on standard output and on standard error
 	}{
 		{[]string{"list"}, 0, "honest", "bomb19"},
 		{[]string{"history", "steady"}, 0, "c-1", ""},
@@ -100,7 +100,7 @@ func TestManyHostileRecords(t *testing.T) {
 	}
 }
 
-// packed is the text as Helm stores a record.
+// packed returns the text as Helm stores a record.
 func packed(t *testing.T, text string) string {
 	t.Helper()
 	return base64.StdEncoding.EncodeToString(gzipped(t, text))

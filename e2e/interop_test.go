@@ -17,8 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tool is one of the three hands that a release passes through. Install and
-// upgrade take their values as --set pairs.
+// tool is one of the three programs that take turns on a release.
 type tool struct {
 	name    string
 	program func() string
@@ -34,7 +33,7 @@ func tools(t *testing.T) map[string]tool {
 	}
 }
 
-// relay is one release in the hands of several tools.
+// relay is one release that several tools work on in turn.
 type relay struct {
 	t         *testing.T
 	tools     map[string]tool
@@ -57,8 +56,8 @@ func (r relay) run(tool string, args ...string) string {
 	return result.Stdout
 }
 
-// agree checks that all three tools tell the same of the release, that our
-// plan finds nothing to do, and that the cluster holds the values' outcome.
+// agree checks that all three tools report the same about the release, that our
+// plan finds nothing to do, and that the cluster has what the values ask for.
 func (r relay) agree(status string, revision, replicas int, motd bool) {
 	r.t.Helper()
 	type row struct {
@@ -129,8 +128,8 @@ func TestRecordsFieldByField(t *testing.T) {
 		t.Fatalf("our record is incomplete: %v", ours)
 	}
 
-	// These differ by nature: times, the namespace of the test, and the time a
-	// chart's files have on disk, which only Helm 4 keeps.
+	// These necessarily differ: timestamps, the test's namespace, and the modification
+	// times of a chart's files, which only Helm 4 keeps.
 	for _, m := range []map[string]any{ours, theirs} {
 		delete(m, "namespace")
 		info, _ := m["info"].(map[string]any)
@@ -152,7 +151,7 @@ func TestRecordsFieldByField(t *testing.T) {
 	}
 }
 
-// record is the newest record of release web, decoded.
+// record returns the record of revision 1 of release web, decoded.
 func record(t *testing.T, namespace string) map[string]any {
 	t.Helper()
 	text := cluster.Kubectl(t, "get", "secret", "sh.helm.release.v1.web.v1", "-n", namespace, "-o", "jsonpath={.data.release}")

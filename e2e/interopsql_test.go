@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestInteropSQL lets Helm 3, Helm 4 and us work in turn on one release whose
+// TestInteropSQL has Helm 3, Helm 4 and us work in turn on one release whose
 // records are in PostgreSQL. Whoever comes first creates the tables.
 func TestInteropSQL(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// shop is a release in a namespace of its own, and the program to work on it.
+// shop is a release in a namespace of its own, with the means to work on it.
 type shop struct {
 	*testing.T
 	namespace string
@@ -21,8 +21,8 @@ type shop struct {
 
 func newShop(t *testing.T) shop { return shop{T: t, namespace: cluster.Namespace(t)} }
 
-// wanted are the flags of the upgrade that is killed: a change, a new object
-// and one that goes.
+// wanted are the values of the upgrade that is killed: a change, a new object
+// and one that is removed.
 const wanted = "greeting=moin,banner=sale,legacy=false"
 
 func webChart() string { return inTree("testdata", "charts", "web") }
@@ -33,7 +33,7 @@ func (s shop) program(args ...string) *exec.Cmd {
 	return c
 }
 
-// must runs the program, which has to end with exit code 0.
+// must runs the program, which must end with exit code 0.
 func (s shop) must(args ...string) clustertest.Result {
 	s.Helper()
 	r := cluster.Run(s.T, clustertest.Program(s), "", append(args, "--namespace", s.namespace)...)
@@ -48,19 +48,19 @@ func (s shop) get(args ...string) string {
 	return strings.TrimSpace(cluster.Kubectl(s.T, append([]string{"get", "--namespace", s.namespace}, args...)...))
 }
 
-// eventually waits for what kubectl get prints to be so.
+// eventually waits until seen returns true.
 func (s shop) eventually(what string, seen func() bool) {
 	s.Helper()
 	for range 6000 {
 		if seen() {
 			return
 		}
-		time.Sleep(200 * time.Millisecond) // a look takes a tenth of a second of a processor
+		time.Sleep(200 * time.Millisecond) // each look costs a tenth of a second of CPU time
 	}
 	s.Fatalf("it has never happened: %s", what)
 }
 
-// converged says that the release is what the upgrade was for and that its
+// converged checks that the release is what the upgrade asked for and that its
 // history is in order.
 func (s shop) converged() {
 	s.Helper()
@@ -90,7 +90,7 @@ func (s shop) converged() {
 	}
 }
 
-// statuses are those of the revisions, newest first.
+// statuses returns the statuses of the revisions, newest first.
 func (s shop) statuses() []string {
 	s.Helper()
 	var history []struct{ Status string }
@@ -106,7 +106,7 @@ func (s shop) statuses() []string {
 
 // A run that is killed while it waits leaves its lock and a pending revision
 // behind. The next plan says what it found, and the next upgrade waits for the
-// lock to expire and brings the release to what is wanted (S1).
+// lock to expire and brings the release to the wanted state (S1).
 func TestKilledWhileItWaits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ values, reached string }{

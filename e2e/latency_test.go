@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// farAway is a release of 200 objects over a connection with 40 ms of round-trip time.
+// farAway is a release of 200 objects, reached over a connection with a round-trip time of 40 ms.
 type farAway struct {
 	cluster     *clustertest.Cluster
 	connections *atomic.Int32
@@ -37,11 +37,11 @@ func newFarAway(t testing.TB) farAway {
 	return f
 }
 
-// TestRequestsShareConnections: a plan is a handful of round trips, and its requests
-// don't wait for connections of their own.
+// TestRequestsShareConnections: a plan is a handful of round trips, and its requests share
+// connections instead of each waiting for its own.
 func TestRequestsShareConnections(t *testing.T) {
 	t.Parallel()
-	const maxConnections = 5 // one for each request that is sent before the first is open
+	const maxConnections = 5 // one for each request that is sent before the first connection is open
 	far := newFarAway(t)
 	before := far.connections.Load()
 	if out, _ := must(t, far.cluster, clustertest.Program(t), far.plan...); !strings.Contains(out, "No changes.") {
@@ -52,8 +52,8 @@ func TestRequestsShareConnections(t *testing.T) {
 	}
 }
 
-// BenchmarkFarFromTheCluster plans, and then changes all objects, beside Helm 4. It is
-// for a machine that does nothing else (make bench): -benchtime 1x.
+// BenchmarkFarFromTheCluster plans, and then changes all objects, compared with Helm 4. It is
+// for a machine that does nothing else (make bench), with -benchtime 1x.
 func BenchmarkFarFromTheCluster(b *testing.B) {
 	program, far := clustertest.Program(b), newFarAway(b)
 	best := func(program string, args func(int) []string) time.Duration {
@@ -79,7 +79,7 @@ func BenchmarkFarFromTheCluster(b *testing.B) {
 }
 
 // throughDelay writes a kubeconfig whose server is a proxy that adds roundTrip
-// to each exchange with the API server, the opening of a connection included. It
+// to each exchange with the API server, including the opening of a connection. It
 // counts the connections.
 func throughDelay(t testing.TB, kubeconfig string, roundTrip time.Duration) *atomic.Int32 {
 	t.Helper()
@@ -118,7 +118,7 @@ func throughDelay(t testing.TB, kubeconfig string, roundTrip time.Duration) *ato
 // farRelay connects a client with the server, roundTrip/2 away in each direction.
 func farRelay(client net.Conn, server string, roundTrip time.Duration) {
 	defer client.Close()
-	time.Sleep(roundTrip) // a connection is opened by an exchange, too
+	time.Sleep(roundTrip) // opening a connection takes a round trip, too
 	upstream, err := net.Dial("tcp", server)
 	if err != nil {
 		return
@@ -134,8 +134,8 @@ func farRelay(client net.Conn, server string, roundTrip time.Duration) {
 	<-done
 }
 
-// late copies what it reads, each piece by itself delay later: the delay is that
-// of a long line, not of a narrow one.
+// late copies what it reads, each piece on its own after delay: it adds latency
+// without limiting the bandwidth.
 func late(to io.Writer, from io.Reader, delay time.Duration) {
 	type piece struct {
 		bytes []byte

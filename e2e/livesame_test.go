@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// sampled are charts that install in a moment, of several sorts: CRDs of crds/, StatefulSets,
-// roles, and next to nothing. Hooks and passwords that are looked up have those of TestBigCharts,
-// which are planned again, too.
+// sampled are charts of several kinds that install quickly: with CRDs in crds/, with StatefulSets,
+// with roles, and with next to nothing. The charts of TestBigCharts, which are planned again, too,
+// cover hooks and passwords that are looked up.
 var sampled = []string{
 	"charts/traefik-traefik-41.3.0.tgz", "charts/hashicorp-vault-0.34.1.tgz", "charts/helm-goldpinger-2.0.4.tgz", "charts/istio-gateway-1.0.0.tgz",
 }
 
-// madeUp are values of charts that make something up anew each time that they are
-// rendered, and either do not look up what there is or have its checksum made of something
-// else: their pods do restart once more. With these values it stays what it was.
+// madeUp are values for charts that generate something new each time they are
+// rendered, and either do not look up the existing one or compute its checksum from
+// something else: their pods do restart once more. These values keep it the same.
 var madeUp = map[string]string{
 	"kube-prometheus-stack": "grafana.adminPassword=not-random,grafana.admin.password=not-random",
 	"bitnami-kafka":         "sasl.client.passwords={not-random},sasl.interbroker.password=not-random,sasl.controller.password=not-random,existingKraftSecret=kraft",
@@ -34,13 +34,13 @@ var madeUp = map[string]string{
 	"versions/redis":        "auth.password=not-random",
 }
 
-// outdated charts have objects that this Kubernetes does not serve any more. Without a
-// cluster they are compared with themselves as all others.
+// outdated charts have objects of API versions that this Kubernetes no longer serves. Without a
+// cluster they are compared with themselves, like all others.
 var outdated = []string{"helm-cert-manager", "helm-concourse", "helm-couchdb", "helm-prometheus-consul-exporter", "helm-zetcd"}
 
-// A release that is planned again with the same chart and values has nothing to show,
-// whether it was applied server-side or client-side: every chart of ../shared/charts and
-// every version of ../shared/versions. Without -soak a sample, each in one of the two ways.
+// Planning a release again with the same chart and values shows no changes, whether it was
+// applied server-side or client-side: for every chart in ../shared/charts and every version
+// in ../shared/versions. Without -soak, for a sample, each in one of the two ways.
 func TestAReleasePlannedAgainShowsNothing(t *testing.T) {
 	charts := sampled
 	if *soak {
@@ -70,7 +70,7 @@ func TestAReleasePlannedAgainShowsNothing(t *testing.T) {
 	}
 }
 
-// plannedAgain installs the chart, plans it again, and takes all of it away.
+// plannedAgain installs the chart, plans it again, and uninstalls it.
 func plannedAgain(t *testing.T, program, file, serverSide string) {
 	t.Helper()
 	before, namespace := crds(t), cluster.Namespace(t)
@@ -83,7 +83,7 @@ func plannedAgain(t *testing.T, program, file, serverSide string) {
 			args = append(args, "--set", values)
 		}
 	}
-	if strings.Contains(file, "istio-base") { // it insists on this namespace
+	if strings.Contains(file, "istio-base") { // the chart requires this namespace
 		cluster.Kubectl(t, "create", "namespace", "istio-system")
 		defer cluster.Kubectl(t, "delete", "namespace", "istio-system")
 	}

@@ -19,10 +19,10 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// object is one object as the API server gives it.
+// object is one object as the API server returns it.
 type object = *unstructured.Unstructured
 
-// observer looks at the cluster without the help of the program's own code.
+// observer reads the cluster without using the program's own code.
 type observer struct {
 	client dynamic.Interface
 	mapper *restmapper.DeferredDiscoveryRESTMapper
@@ -42,7 +42,7 @@ func newObserver(t *testing.T) *observer {
 	return &observer{client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}
 }
 
-// get reads one object; nil when it is not there.
+// get reads one object; it returns nil if there is none.
 func (o *observer) get(t *testing.T, apiVersion, kind, namespace, name string) object {
 	t.Helper()
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
@@ -68,7 +68,7 @@ func (o *observer) get(t *testing.T, apiVersion, kind, namespace, name string) o
 	return found
 }
 
-// namespaced are the kinds that charts put into a namespace, as resources.
+// namespaced are the resources of the kinds that charts put into a namespace.
 var namespaced = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "configmaps"},
 	{Version: "v1", Resource: "secrets"},
@@ -89,8 +89,8 @@ var namespaced = []schema.GroupVersionResource{
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"},
 }
 
-// all lists what people have put into a namespace by "Kind/name", without
-// release records and what controllers made of it.
+// all returns by "Kind/name" what people have put into a namespace, without
+// release records and what controllers have created.
 func (o *observer) all(t *testing.T, namespace string) map[string]object {
 	t.Helper()
 	found := map[string]object{}
@@ -114,13 +114,13 @@ func (o *observer) all(t *testing.T, namespace string) map[string]object {
 	return found
 }
 
-// claimOfPod says that a StatefulSet made the claim: it has no owner reference.
+// claimOfPod reports whether a StatefulSet created the claim, which then has no owner reference.
 func claimOfPod(u object) bool {
 	return u.GetKind() == "PersistentVolumeClaim" && u.GetLabels()["app.kubernetes.io/managed-by"] == ""
 }
 
-// quiet waits until controllers have done to the namespace's objects what they
-// do to new ones.
+// quiet waits until controllers have finished with the namespace's new objects, and
+// returns what is there.
 func (o *observer) quiet(t *testing.T, namespace string) map[string]object {
 	t.Helper()
 	var left string
@@ -135,14 +135,14 @@ func (o *observer) quiet(t *testing.T, namespace string) map[string]object {
 		if left == "" {
 			return found
 		}
-		time.Sleep(150 * time.Millisecond) // a look is a LIST of every kind
+		time.Sleep(150 * time.Millisecond) // each look lists every kind
 	}
 	t.Fatalf("nothing happens any more: %s", left)
 	return nil
 }
 
-// unsettled says what a controller has still to write into an object, outside
-// of its status or by way of it.
+// unsettled returns what a controller has yet to do to an object, or "" if nothing
+// is left to do.
 func unsettled(u object) string {
 	switch u.GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":

@@ -21,17 +21,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// witness looks at what becomes of one release in one namespace.
+// witness observes what happens to one release in one namespace.
 type witness struct {
 	*observer
 	t                  *testing.T
 	namespace, release string
 }
 
-// settled waits until the namespace is quiet, and is what it holds then.
+// settled waits until the namespace is quiet, and returns what it then contains.
 func (w witness) settled() map[string]object { return w.quiet(w.t, w.namespace) }
 
-// snapshot is what is in the namespace now.
+// snapshot returns what is in the namespace now.
 func (w witness) snapshot() map[string]object { return w.all(w.t, w.namespace) }
 
 // run runs kubectl-release, kubectl, helm3 or helm4 in the namespace.
@@ -43,7 +43,7 @@ func (w witness) run(program string, args ...string) clustertest.Result {
 	return cluster.Run(w.t, path, "", append(args, "--namespace", w.namespace)...)
 }
 
-// must is run, and the program has to end well.
+// must is like run, but the program must succeed.
 func (w witness) must(program string, args ...string) clustertest.Result {
 	w.t.Helper()
 	r := w.run(program, args...)
@@ -53,8 +53,8 @@ func (w witness) must(program string, args ...string) clustertest.Result {
 	return r
 }
 
-// carriedOut applies the plan that was saved in a file and compares it with what
-// comes of it; before is what was there when it was made.
+// carriedOut applies the plan that was saved in a file and compares it with the
+// outcome; before is what was there when the plan was made.
 func (w witness) carriedOut(file string, before map[string]object) {
 	w.t.Helper()
 	data, err := os.ReadFile(file)
@@ -69,7 +69,7 @@ func (w witness) carriedOut(file string, before map[string]object) {
 	outcome{witness: w, plan: p, before: before}.check()
 }
 
-// unchanged compares two snapshots.
+// unchanged checks that two snapshots are the same.
 func (w witness) unchanged(before, after map[string]object) {
 	w.t.Helper()
 	for name, was := range before {
@@ -82,8 +82,8 @@ func (w witness) unchanged(before, after map[string]object) {
 	}
 }
 
-// lastWroteStatus says whether a controller's write of the status is the newest
-// one, or of the same second: several may end where they began.
+// lastWroteStatus reports whether the latest write, to the second, includes one to the
+// status: several such writes may leave the status as it was.
 func lastWroteStatus(o object) bool {
 	newest, status := time.Time{}, time.Time{}
 	for _, entry := range o.GetManagedFields() {
@@ -100,7 +100,7 @@ func lastWroteStatus(o object) bool {
 	return !status.IsZero() && !status.Before(newest)
 }
 
-// same checks that nobody has written an object since, apart from its status.
+// same checks that nobody has written the object since, apart from its status.
 func (w witness) same(name string, was, is object) {
 	w.t.Helper()
 	if is == nil {
@@ -118,8 +118,8 @@ func (w witness) same(name string, was, is object) {
 	}
 }
 
-// settledPart is an object without what the server counts and stamps, and
-// without the bookkeeping of controllers.
+// settledPart returns an object without its status, without what the server counts and
+// stamps, and without the bookkeeping of controllers.
 func settledPart(u object) map[string]any {
 	if u == nil {
 		return nil
@@ -159,7 +159,7 @@ func (o outcome) check() {
 		hooks[s.Object.String()] = hooks[s.Object.String()] || s.Op == plan.OpRun
 	})
 	o.plan.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Op == plan.OpRun || !hooks[s.Object.String()] { // a resource that becomes a hook is replaced by it
+		if s.Op == plan.OpRun || !hooks[s.Object.String()] { // a resource that becomes a hook is replaced by the hook
 			o.step(s)
 		}
 	})
@@ -196,7 +196,7 @@ func (o outcome) step(s *plan.Step) {
 	}
 }
 
-// written compares an object with what the plan has said that it will be, and
+// written compares an object with what the plan said it would be, and
 // its changes with those of the plan.
 func (o outcome) written(s *plan.Step, is object) {
 	if is == nil {
@@ -224,8 +224,8 @@ func (o outcome) written(s *plan.Step, is object) {
 	o.changes(s, is)
 }
 
-// foreseeable is an object without what the API server and its controllers have
-// chosen when they got it. These are few, and a table of patch.StripServerAssigned.
+// foreseeable returns an object without the fields that the API server and its controllers
+// chose. These are few, and serverfields.StripServerAssigned knows them.
 func foreseeable(s *plan.Step, is object) object {
 	before := s.Before
 	if s.Op == plan.OpRecreate {
@@ -234,7 +234,7 @@ func foreseeable(s *plan.Step, is object) object {
 	return serverfields.StripServerAssigned(is, before, s.Body)
 }
 
-// changes compares the changes that are shown with those that were made.
+// changes compares the changes that the plan shows with those that were made.
 func (o outcome) changes(s *plan.Step, is object) {
 	var said, made []string
 	for _, c := range s.Changes {
@@ -252,7 +252,7 @@ func (o outcome) changes(s *plan.Step, is object) {
 	}
 }
 
-// gone waits until an object is gone, or for what its finalizers wait for.
+// gone waits until an object is gone, or is being deleted and has finalizers.
 func (o outcome) gone(s *plan.Step) {
 	for range 6000 {
 		is := o.live(s)
@@ -264,7 +264,7 @@ func (o outcome) gone(s *plan.Step) {
 	o.t.Errorf("%s is still there", s.Object)
 }
 
-// ran looks for a hook's object where its policies leave it.
+// ran checks that a hook's object is there unless its delete policies remove it.
 func (o outcome) ran(s *plan.Step) {
 	is := o.live(s)
 	switch deleted := s.Hook.Deletes(manifest.HookSucceeded); {
@@ -277,7 +277,7 @@ func (o outcome) ran(s *plan.Step) {
 	}
 }
 
-// recorded compares the release's records with those of the plan's last word.
+// recorded compares the release's records with a record step of the plan, unless that is pending.
 func (o outcome) recorded(r *plan.Record) {
 	if r.Status.Pending() {
 		return

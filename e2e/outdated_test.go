@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// in runs our program in a namespace, with the repositories of the test.
+// in runs our program in a namespace with the test's repositories, and returns its output.
 func (p pinning) in(namespace string, code int, args ...string) string {
 	p.t.Helper()
 	args = append(append(args, "--namespace", namespace), p.flags...)
@@ -20,16 +20,16 @@ func (p pinning) in(namespace string, code int, args ...string) string {
 	return r.Stdout + r.Stderr
 }
 
-// status is what our status says of the release; those flags of chart sources that it does
-// not have are left out.
+// status returns what our status command prints about the release. It is run without the
+// flags for chart sources, which it does not have.
 func (p pinning) status(namespace string, args ...string) string {
 	p.t.Helper()
 	r := p.ends(0, append([]string{"status", "web", "--namespace", namespace}, args...)...)
 	return r.Stdout
 }
 
-// TestCheck31RecordedSource finds in the record where a chart came from, after what Helm
-// has done to it.
+// TestCheck31RecordedSource finds in the record where a chart came from, also after Helm
+// has worked on the release.
 func TestCheck31RecordedSource(t *testing.T) {
 	t.Parallel()
 	p := newPinning(t)
@@ -52,8 +52,8 @@ func TestCheck31RecordedSource(t *testing.T) {
 	if list := cluster.Helm4(t, "list", "--namespace", namespace); !strings.Contains(list, "alpha-1.0.0") {
 		t.Error(list)
 	}
-	// A chart that Helm brings from elsewhere says nothing of it; a rollback, by either, says
-	// it again.
+	// After an upgrade by Helm the record no longer names a source; after a rollback, by
+	// either Helm or us, it does again.
 	folder := filepath.Join(p.dir, "alpha-1.0.0.tgz")
 	cluster.Helm4(t, "upgrade", "web", folder, "--namespace", namespace, "--set", "text=b")
 	if text := p.status(namespace); strings.Contains(text, "\nSOURCE: ") {
@@ -73,13 +73,13 @@ func TestCheck31RecordedSource(t *testing.T) {
 	}
 }
 
-// Releases with newer charts are listed, with what an upgrade would do.
+// Releases for which there are newer charts are listed, with what an upgrade would do.
 func TestListOutdated(t *testing.T) {
 	t.Parallel()
 	p := newPinning(t)
 	a := sourcetest.Serve(t, sourcetest.Options{})
 	a.Publish(t, map[string][]string{"web": {"1.0.0"}, "db": {"1.0.0"}})
-	repositories := p.flags[2:] // all but the registry's
+	repositories := p.flags[2:] // all but the registry flag
 	p.ends(0, append([]string{"repo", "add", "stable", a.URL}, repositories[:4]...)...)
 	namespace := cluster.Namespace(t)
 	p.in(namespace, 0, "install", "recorded", "stable/web")

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// pinning is a plan of a chart in a registry, and what is done with it.
+// pinning makes plans of a chart in a registry, and applies them.
 type pinning struct {
 	t        *testing.T
 	registry *sourcetest.Registry
@@ -37,7 +37,7 @@ func newPinning(t *testing.T) pinning {
 
 func (p pinning) ref() string { return "oci://" + p.registry.Host + "/charts/alpha:1.0.0" }
 
-// push puts a chart with a text of its own under the tag, whatever is there.
+// push pushes a chart with this text to the tag, replacing what is there.
 func (p pinning) push(text string) {
 	p.t.Helper()
 	file := filepath.Join(p.dir, "alpha-1.0.0.tgz")
@@ -47,7 +47,7 @@ func (p pinning) push(text string) {
 	p.ends(0, "push", file, "oci://"+p.registry.Host+"/charts", "--force", "--registry-config", filepath.Join(p.dir, "registry.json"))
 }
 
-// plan saves a plan in a new namespace, which it gives with the file.
+// plan saves a plan for a new namespace, and returns the namespace and the file.
 func (p pinning) plan(chart string) (namespace, file string) {
 	p.t.Helper()
 	namespace, file = cluster.Namespace(p.t), filepath.Join(p.t.TempDir(), "web.plan")
@@ -75,7 +75,7 @@ func (p pinning) deployed(namespace string) string {
 }
 
 // TestCheck31InstallFromRegistry installs a chart from a registry; Helm sees the release
-// as any other.
+// like any other.
 func TestCheck31InstallFromRegistry(t *testing.T) {
 	t.Parallel()
 	p := newPinning(t)
@@ -93,8 +93,8 @@ func TestCheck31InstallFromRegistry(t *testing.T) {
 	}
 }
 
-// TestCheck32MovedTag pushes other content under a planned tag: the plan is stale, and
-// with --pinned what was planned is applied. Nothing is ever fetched for it.
+// TestCheck32MovedTag pushes different content to a tag that was planned: the plan is stale,
+// and with --pinned what was planned is applied. Nothing is ever fetched for that.
 func TestCheck32MovedTag(t *testing.T) {
 	t.Parallel()
 	p := newPinning(t)
@@ -131,7 +131,7 @@ func TestCheck32MovedTag(t *testing.T) {
 	}
 }
 
-// digest is what the tag means now.
+// digest returns the digest that the tag refers to now.
 func (p pinning) digest() string {
 	p.t.Helper()
 	r := p.ends(0, append([]string{"pull", p.ref(), "-d", p.t.TempDir()}, p.flags...)...)
@@ -142,7 +142,7 @@ func (p pinning) digest() string {
 	return after[:71]
 }
 
-// TestCheck32NobodyIsThere applies what was planned although nobody can be asked, and says so.
+// TestCheck32NobodyIsThere: if the registry can't be reached, what was planned is applied, with a message.
 func TestCheck32NobodyIsThere(t *testing.T) {
 	t.Parallel()
 	p := newPinning(t)

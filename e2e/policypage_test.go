@@ -12,8 +12,8 @@ import (
 )
 
 // TestPolicyPage runs the commands of docs/policy.md and docs/plan-json.md, with
-// the real conftest and a jq, on a plan that is harmless and on one that takes a
-// volume claim away.
+// the real conftest and gojq as jq, on a harmless plan and on one that deletes a
+// volume claim.
 func TestPolicyPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(inTree("docs", "policy.md"))
@@ -64,7 +64,7 @@ func TestPolicyPage(t *testing.T) {
 	}
 }
 
-// policyTools is a folder for PATH with the program, jq and conftest.
+// policyTools returns a folder for PATH with the program, jq and conftest.
 func policyTools(t *testing.T) string {
 	t.Helper()
 	dir := pluginFolder(t)

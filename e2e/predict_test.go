@@ -21,17 +21,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// TestPredictions holds plans to what comes of them: it carries out every file
-// of testdata/upgrades client-side or server-side, in a soak both, and compares what the plan
-// has said with what is in the cluster afterwards (see outcome). A file's first
+// TestPredictions checks that plans come true: it carries out every file in
+// testdata/upgrades client-side or server-side, in a soak both, and compares what the plan
+// said with what is in the cluster afterwards (see outcome). A file's first
 // line says why it exists; its sections are
 //
-//	old/F, new/F, NAME/F  templates of the chart's versions 1 and 2, and of more; values.yaml and crds/F are what they are called
-//	outside               commands between the install of old and the plan of new: kubectl, kubectl-release, helm3 and helm4;
-//	                      ! before one that has to fail, ' around an argument with spaces
+//	old/F, new/F, NAME/F  templates of versions 1 and 2 of the chart, and of other charts;
+//	                      values.yaml and crds/F keep their paths
+//	outside               commands run between the install of old and the plan of new: kubectl,
+//	                      kubectl-release, helm3 and helm4;
+//	                      ! before one that must fail, ' around an argument with spaces
 //	flags                 flags of the plan
-//	modes                 pairs of client and server for old and new, one a line; without it "client client" and "server server"
-//	plan                  the plan that is expected in short, or plan.OLD-NEW where it depends on the mode
+//	modes                 pairs of client or server for old and new, one per line; if absent,
+//	                      "client client" and "server server"
+//	plan                  the expected plan in short, or plan.OLD-NEW where it depends on the mode
 //
 // $NS and $WORK stand for the namespace and the folder with the charts. Without
 // old/ nothing is installed first.
@@ -70,9 +73,9 @@ func section(a *txtar.Archive, name string) string {
 	return ""
 }
 
-// modesOf are the pairs of modes that a file is for, such as "client-server". A file that
-// names none is for both ways of applying: make test takes one of them, by its name, unless
-// their plans differ.
+// modesOf returns the pairs of modes that a file is for, such as "client-server". A file that
+// names none is for both ways of applying: make test picks one of them by the file's name,
+// unless their plans differ.
 func modesOf(path string, a *txtar.Archive) []string {
 	given := section(a, "modes")
 	if given == "" {
@@ -96,7 +99,7 @@ type upgrade struct {
 	archive *txtar.Archive
 	mode    string
 	work    string
-	// variables replaces $NS and $WORK.
+	// variables expands $NS and $WORK.
 	variables *strings.Replacer
 }
 
@@ -129,7 +132,7 @@ func (u *upgrade) write() {
 	}
 }
 
-// carryOut does the upgrade and returns its plan in short.
+// carryOut carries out the upgrade and returns its plan in short.
 func (u *upgrade) carryOut() string {
 	if _, err := os.Stat(filepath.Join(u.work, "old")); err == nil {
 		u.must("kubectl-release", "install", "web", filepath.Join(u.work, "old"), u.serverSide(0))
@@ -173,7 +176,7 @@ func (u *upgrade) plan() *plan.Plan {
 	return &p
 }
 
-// outside does what others do between the two versions, and says whether there is something.
+// outside does what others do between the two versions, and reports whether there was anything to do.
 func (u *upgrade) outside() (something bool) {
 	for line := range strings.Lines(u.variables.Replace(section(u.archive, "outside"))) {
 		line, fails := strings.CutPrefix(strings.TrimSpace(line), "! ")
@@ -189,7 +192,7 @@ func (u *upgrade) outside() (something bool) {
 	return something
 }
 
-// blocked checks that a plan which can't be applied leaves no trace.
+// blocked checks that a plan that can't be applied leaves no trace.
 func (u *upgrade) blocked(before map[string]object) {
 	if r := u.run("kubectl-release", append([]string{"upgrade", "--install"}, u.wanted()...)...); r.ExitCode != 1 {
 		u.t.Errorf("the plan is blocked and its upgrade ends with exit code %d\n%s%s", r.ExitCode, r.Stdout, r.Stderr)
@@ -197,7 +200,7 @@ func (u *upgrade) blocked(before map[string]object) {
 	u.unchanged(before, u.snapshot())
 }
 
-// expected is the plan in short as the file has it.
+// expected returns the plan in short as the file has it.
 func (u *upgrade) expected() string {
 	if own := section(u.archive, "plan."+u.mode); own != "" {
 		return own
@@ -205,7 +208,7 @@ func (u *upgrade) expected() string {
 	return section(u.archive, "plan")
 }
 
-// rewrite puts the plans into the file: one when they agree.
+// rewrite writes the plans into the file: only one if they are the same.
 func rewrite(t *testing.T, path string, a *txtar.Archive, modes, told []string) {
 	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "plan") })
 	for i, mode := range modes {
@@ -233,7 +236,7 @@ func words(line string) []string {
 	return out
 }
 
-// short is a plan on few lines: each step's op and object, and its changes.
+// short returns a plan in a few lines: its problems, and each step's op, object and changes.
 func (u *upgrade) short(p *plan.Plan) string {
 	var b strings.Builder
 	for _, problem := range p.Problems {
@@ -260,8 +263,8 @@ func (u *upgrade) short(p *plan.Plan) string {
 	return allocated.ReplaceAllString(strings.ReplaceAll(b.String(), u.namespace, "$NS"), "ALLOCATED")
 }
 
-// written is how long ago somebody wrote a field.
+// written matches how long ago somebody wrote a field.
 var written = regexp.MustCompile(` \d+s ago$`)
 
-// allocated are addresses and ports that the API server has given to Services.
+// allocated matches addresses and ports that the API server has allocated to Services.
 var allocated = regexp.MustCompile(`"10\.96\.\d+\.\d+"|\b3[0-2]\d{3}\b`)

@@ -18,7 +18,7 @@ import (
 )
 
 // TestPullRequestsPage runs what docs/pull-requests.md shows: its commands in
-// their order, the first ones without a cluster. Its workflow is run by
+// order, the first ones without a cluster. Its workflow is run by
 // TestActionRunsEveryStep of internal/command.
 func TestPullRequestsPage(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestPullRequestsPage(t *testing.T) {
 	}
 }
 
-// recordingForge has no comments, takes all that it is sent, and tells what it was asked.
+// recordingForge starts a forge that has no comments and accepts everything; asked returns the requests it got.
 func recordingForge(t *testing.T) (address string, asked func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -88,8 +88,8 @@ func recordingForge(t *testing.T) (address string, asked func() []string) {
 	}
 }
 
-// pullRequest is a clone that has a chart and values, both changed since
-// origin/main, and keys.
+// pullRequest returns a clone with a chart and values, both changed since
+// origin/main, and with keys.
 func pullRequest(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestReadinessIsWatched waits for a Deployment that takes its time: what the control plane
-// knows comes by one watch behind one list, and nobody looks again and again.
+// TestReadinessIsWatched waits for a Deployment that takes its time: the program learns of
+// its state by one list and one watch, and does not poll.
 func TestReadinessIsWatched(t *testing.T) {
 	t.Parallel()
 	var lock sync.Mutex
@@ -55,8 +55,8 @@ func TestReadinessIsWatched(t *testing.T) {
 	}
 }
 
-// BenchmarkSpeedOfReadiness waits for a Deployment that takes its time, beside a kubectl that
-// watches the same: how long behind it readiness is told (make bench).
+// BenchmarkSpeedOfReadiness waits for a Deployment that takes its time, alongside a kubectl that
+// watches it, and measures how much later the program reports that it is ready (make bench).
 func BenchmarkSpeedOfReadiness(b *testing.B) {
 	program, chart := clustertest.Program(b), webChart()
 	for b.Loop() {
@@ -73,8 +73,8 @@ func BenchmarkSpeedOfReadiness(b *testing.B) {
 	}
 }
 
-// firstLine starts a command and tells when it prints a line that contains text,
-// on standard error or else output. The command is ended with the test.
+// firstLine starts a command and sends the time at which it prints a line that contains text,
+// on standard error or on standard output. The command is killed when the test ends.
 func firstLine(t testing.TB, command *exec.Cmd, text string, onStderr bool) <-chan time.Time {
 	t.Helper()
 	command.Env = cluster.Environment()
@@ -95,7 +95,7 @@ func firstLine(t testing.TB, command *exec.Cmd, text string, onStderr bool) <-ch
 	})
 	at := make(chan time.Time, 1)
 	go func() {
-		defer close(at) // without such a line: the zero time
+		defer close(at) // without such a line, the receiver gets the zero time
 		lines := bufio.NewScanner(output)
 		for lines.Scan() {
 			if strings.Contains(lines.Text(), text) {

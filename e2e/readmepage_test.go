@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// TestReadme runs every command that the README shows, in its order, in one
-// namespace: what people copy must work. Only the registry's port is another one.
+// TestReadme runs every command that the README shows, in order, in one
+// namespace: what people copy must work. Only the registry's address is different.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(inTree("README.md"))
@@ -49,10 +49,10 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// registryEnds finds how the registry of e2e/demo/registry.sh is ended.
+// registryEnds finds the process ID of the registry that e2e/demo/registry.sh starts.
 var registryEnds = regexp.MustCompile(`kill (\d+) ends it`)
 
-// shown are the commands of a page's console blocks.
+// shown returns the commands of a page's console blocks.
 func shown(text string) []string {
 	var commands []string
 	for line := range strings.Lines(text) {

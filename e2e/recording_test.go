@@ -24,8 +24,8 @@ made equal.
 
 `
 
-// What somebody sees at three in the morning, from the plan to what the release
-// is in the end, is as docs/atomic-failure.md shows it.
+// What somebody sees at three in the morning, from the plan to the final state of the
+// release, is what docs/atomic-failure.md shows.
 func TestRecordingOfAnAtomicFailure(t *testing.T) {
 	s := newShop(t)
 	folder := t.TempDir()
@@ -78,13 +78,13 @@ func TestRecordingOfAnAtomicFailure(t *testing.T) {
 type recorder struct {
 	*testing.T
 	folder, config string
-	// waiting is the last line while something was waited for.
+	// waiting is the last line that was shown during a wait.
 	waiting string
 }
 
 var underWay = regexp.MustCompile(`(?m)^    Deployment/web: .*, \d+s; .*\n`)
 
-// run gives what is on the terminal in the end, the command first, and the exit
+// run returns the command and what is on the terminal in the end, and the exit
 // code.
 func (r *recorder) run(args ...string) (string, int) {
 	r.Helper()
@@ -101,7 +101,7 @@ func (r *recorder) run(args ...string) (string, int) {
 	var seen screen
 	buffer := make([]byte, 64<<10)
 	for {
-		n, err := terminal.Read(buffer) // ends with an error when the program does
+		n, err := terminal.Read(buffer) // fails when the program has ended
 		seen.write(string(buffer[:n]))
 		if found := underWay.FindString(seen.String()); found != "" {
 			r.waiting = found
@@ -125,8 +125,8 @@ var equalizers = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "prod.example.com"},
 	{regexp.MustCompile(`after (a restart|\d+ restarts)`), "after 3 restarts"},
 	{regexp.MustCompile(`, \d+s; `), ", 3s; "},
-	{regexp.MustCompile(`CrashLoopBackOf?…`), "CrashLoopBackOf…"}, // of which two digits of seconds leave less room for
-	{regexp.MustCompile(`(?m)^.*: done after [\d.]+s\n`), ""},     // where a machine is slow
+	{regexp.MustCompile(`CrashLoopBackOf?…`), "CrashLoopBackOf…"}, // two digits of seconds leave less room for it
+	{regexp.MustCompile(`(?m)^.*: done after [\d.]+s\n`), ""},     // only printed on a slow machine
 }
 
 func equalized(text, namespace string) string {
@@ -137,7 +137,7 @@ func equalized(text, namespace string) string {
 	return regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
 }
 
-// screen is an endless terminal: it knows what our program sends.
+// screen is a terminal of unlimited size that knows the control sequences that our program sends.
 type screen struct {
 	rows [][]rune
 	x, y int

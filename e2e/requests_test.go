@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// maxRequests bounds what a plan may ask of the API server, however many objects the
-// release has: discovery, version, identity, namespace and records, and a LIST
+// maxRequests limits a plan's requests to the API server, however many objects the
+// release has: discovery, version, identity, namespace and records, and one LIST
 // for each kind and namespace. Dry runs come on top, one for each change.
 const maxRequests = 15
 
-// TestRequestsOfAPlan counts the requests of plans over a thousand objects: one
-// that finds nothing to do, timed against Helm 4's upgrade that does nothing,
-// and one that finds a hundred changes, which are a write each when it is applied.
+// TestRequestsOfAPlan counts the requests of plans for a thousand objects: one
+// that finds nothing to do, and one that finds a hundred changes, each of which
+// is a single write when it is applied.
 func TestRequestsOfAPlan(t *testing.T) {
 	t.Parallel()
 	const perKind, changed = 100, 50
@@ -40,7 +40,7 @@ func TestRequestsOfAPlan(t *testing.T) {
 	if !strings.Contains(out, "No changes.") {
 		t.Fatalf("the plan should find nothing to do:\n%s", out)
 	}
-	// Somebody with rights in the namespace only: what is allowed is asked verb by verb.
+	// A user with permissions in the namespace only: the plan asks verb by verb what is allowed.
 	must(t, own, own.Binaries.Kubectl, "create", "rolebinding", "anna", "--clusterrole=admin", "--user=anna", "-n", namespace)
 	before = requests(t, audit)
 	out, _ = must(t, own, program, "plan", "lots", chart, "-n", namespace, "--as", "anna")
@@ -67,7 +67,7 @@ func TestRequestsOfAPlan(t *testing.T) {
 			sent.dryRuns, sent.all-sent.dryRuns, changes, maxRequests)
 	}
 
-	// Nothing so far changes what a quota counts; new objects do, all in one namespace.
+	// No plan so far changes what a quota counts; new objects do, and they are all in one namespace.
 	if sent.quotas > 0 || limited.quotas > 0 {
 		t.Errorf("plans that create nothing asked for quotas")
 	}
@@ -95,8 +95,8 @@ func must(t testing.TB, c *clustertest.Cluster, program string, args ...string) 
 	return result.Stdout, took
 }
 
-// traffic is how many requests there were, how many of them were dry runs, how many
-// wrote to the release's objects, how many asked for quotas, and how many wrote Leases.
+// traffic counts requests: all, dry runs, writes to the release's objects, those that
+// asked for quotas, and writes to Leases.
 type traffic struct{ all, dryRuns, writes, quotas, leases int }
 
 func (c traffic) since(before traffic) traffic {
@@ -104,7 +104,7 @@ func (c traffic) since(before traffic) traffic {
 }
 
 // requests counts the requests in an audit log that came from a release tool,
-// not from the control plane. The log is written at once.
+// not from the control plane. The log is written immediately.
 func requests(t *testing.T, path string) traffic {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -114,7 +114,7 @@ func requests(t *testing.T, path string) traffic {
 	var count traffic
 	for line := range strings.Lines(string(data)) {
 		if !strings.HasSuffix(line, "\n") {
-			break // the API server is writing it: somebody else's, since ours were answered
+			break // still being written: not one of our requests, which have been answered
 		}
 		var event struct {
 			UserAgent, Stage, RequestURI, Verb string

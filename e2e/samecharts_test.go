@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// A chart compared with itself has nothing to show, whatever it makes up at random
-// and looks up: every chart of ../shared/charts, and every version of ../shared/versions,
-// without -soak each fifth of them. What they warn of they may warn of.
+// A chart compared with itself shows no changes, whatever it generates at random
+// and looks up: every chart in ../shared/charts and every version in ../shared/versions;
+// without -soak, every fifth of them. Warnings are allowed.
 func TestAChartComparedWithItselfShowsNothing(t *testing.T) {
 	t.Parallel()
 	var charts []string

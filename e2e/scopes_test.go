@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Without a cluster the scopes of built-in kinds come from a table: it has to
-// say what a real API server says.
+// Without a cluster the scopes of built-in kinds come from a table, which must
+// agree with a real API server.
 func TestOfflineScopesAreTheServers(t *testing.T) {
 	out := cluster.Run(t, cluster.Binaries.Kubectl, "", "api-resources", "--no-headers")
 	if out.ExitCode != 0 {

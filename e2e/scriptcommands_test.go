@@ -13,11 +13,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptCommands are:
+// scriptCommands returns these commands:
 //
-//	exits CODE PROGRAM ARGS...   as exec, and the exit code must be CODE
+//	exits CODE PROGRAM ARGS...   like exec, and the exit code must be CODE
 //	mode PERMISSIONS FILE        the file's permissions are exactly these (octal)
-//	untouched                    the namespace holds nothing but what each one is born with
+//	untouched                    the namespace contains only what every new namespace contains
 //	status RELEASE STATUSES      the statuses of the release's revisions, such as superseded,deployed
 //	free RELEASE                 nobody holds the release's lock
 //	json FILE PATH VALUE         the JSON file has that value at a path such as stages.0.name
@@ -56,7 +56,7 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// bornWith is what the control plane itself puts into a namespace.
+// bornWith is what the control plane puts into every new namespace.
 var bornWith = map[string]bool{"configmap/kube-root-ca.crt": true, "serviceaccount/default": true}
 
 func untouched(ts *testscript.TestScript, neg bool, args []string) {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestScripts runs testdata/script: the whole binary against a real control
-// plane, one namespace ($NS, the kubeconfig's too) and one home a script.
-// Besides testscript's own commands there are those of scriptCommands.
+// TestScripts runs the scripts in testdata/script: the whole binary against a real control
+// plane, with a namespace ($NS, also the kubeconfig's) and a home for each script.
+// In addition to testscript's own commands there are those of scriptCommands.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setUp gives a script its namespace, home, kubeconfig and PATH.
+// setUp provides a script's namespace, home, kubeconfig and PATH.
 func setUp(e *testscript.Env) error {
 	t, ok := e.T().(testing.TB)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// A command that only reads ends at once on a signal, even where it waits for
+// A command that only reads ends immediately on a signal, even while it waits for
 // standard input or renders.
 func TestSignalEndsReading(t *testing.T) {
 	command := exec.Command(clustertest.Program(t), "template", "web", "../testdata/charts/web", "-f", "-")
@@ -25,14 +25,14 @@ func TestSignalEndsReading(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// More than a pipe holds: it has been written when the program reads.
+	// More than a pipe holds, so the program is reading once it has been written.
 	if _, err := in.Write(make([]byte, 1<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = command.Wait() // a program that goes on is the suite's timeout
+	_ = command.Wait() // a program that goes on runs into the suite's timeout
 	if code := command.ProcessState.ExitCode(); code != 1 || !strings.Contains(errs.String(), "stopped by a signal") {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// TestSourcesPage runs every command that docs/sources.md shows, in its order, with a
-// repository and a registry of this machine in the place of those of the page.
+// TestSourcesPage runs every command that docs/sources.md shows, in order, with a
+// repository and a registry on this machine instead of those of the page.
 func TestSourcesPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(inTree("docs", "sources.md"))
@@ -65,17 +65,17 @@ func TestSourcesPage(t *testing.T) {
 	push("web-1.4.2.tgz")
 	for _, line := range commands {
 		if strings.HasPrefix(line, "kubectl release apply") {
-			// What the page tells behind it: somebody has moved the tag.
+			// As the page says next: somebody has moved the tag.
 			push("other/web-1.4.2.tgz")
 			run(4, line)
 			push("web-1.4.2.tgz")
 			continue
 		}
-		if strings.Contains(line, "--verify-key") { // nobody has signed it by cosign; TestCheck54 does
+		if strings.Contains(line, "--verify-key") { // it is not signed with cosign here; TestCheck54 does that
 			run(8, line)
 			continue
 		}
-		if strings.Contains(line, "--trusted-root") { // there is none here; TestCheck54Keyless has one
+		if strings.Contains(line, "--trusted-root") { // there is no trusted root here; TestCheck54Keyless has one
 			run(1, line)
 			continue
 		}
@@ -83,7 +83,7 @@ func TestSourcesPage(t *testing.T) {
 	}
 }
 
-// keysOf are the keys of a person, made for a test, as gpg exports them.
+// keysOf generates a person's keys for a test, in the format in which gpg exports them.
 func keysOf(t *testing.T, name, address string) (public, secret string) {
 	t.Helper()
 	entity, err := openpgp.NewEntity(name, "", address, nil)
@@ -97,7 +97,7 @@ func keysOf(t *testing.T, name, address string) (public, secret string) {
 	return both[0].String(), both[1].String()
 }
 
-// cosignKey is a public key as cosign writes them.
+// cosignKey returns a public key as cosign writes it.
 func cosignKey(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	// steering is text that moves a cursor, renames a window, rings a bell, clears
-	// the screen, turns the direction of what follows, or can't be seen.
+	// steering is text that moves the cursor, renames the window, rings the bell, clears
+	// the screen, changes the text direction, or is invisible.
 	steering = "\x1b[31m\x1b]0;owned\x07\x1b[2J\x7f\u009b31m\u0085\u061c\u200b\u200e\u200f\u202a\u202e\u2066\u2069\ufeff\b\b"
-	// inYAML and visible are as much of it as YAML has escapes for, and takes as
-	// it is.
+	// inYAML is the part of it that YAML has escapes for, visible the part that YAML accepts
+	// unescaped.
 	inYAML  = `\e[31m\e]0;owned\a\e[2J\x7f\x9b31m\N\u061c\u200b\u200e\u200f\u202a\u202e\u2066\u2069\b\b`
 	visible = "\u061c\u200e\u200f\u202a\u202e\u2066\u2069"
 )
@@ -80,7 +80,7 @@ stringData: {release: %[2]s}
 `, name, base64.StdEncoding.EncodeToString(packed.Bytes())))
 }
 
-// steeringChart is a chart that has the text wherever a chart has text.
+// steeringChart writes a chart that has this text wherever a chart can have text.
 func steeringChart(t *testing.T) string {
 	t.Helper()
 	return writeWebChart(t, map[string]string{
@@ -106,7 +106,7 @@ func writeWebChart(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// terminal runs the program on a terminal and returns what that is sent.
+// terminal runs the program on a terminal and returns what is sent to it.
 func terminal(t *testing.T, namespace, dir string, args ...string) string {
 	t.Helper()
 	c := exec.Command(clustertest.Program(t), args...)
@@ -118,15 +118,15 @@ func terminal(t *testing.T, namespace, dir string, args ...string) string {
 	}
 	defer tty.Close()
 	var out bytes.Buffer
-	_, _ = out.ReadFrom(tty) // ends with an error when the program does
+	_, _ = out.ReadFrom(tty) // fails when the program has ended
 	_ = c.Wait()
 	return out.String()
 }
 
-// ownMoves are those of the lines that are drawn anew while a run waits.
+// ownMoves matches the cursor moves by which the program redraws lines while a run waits.
 var ownMoves = regexp.MustCompile(`\x1b\[\d+A\r\x1b\[J`)
 
-// steers is the first thing in what a terminal is sent that is not to be there.
+// steers returns the first thing sent to a terminal that must not be there, with its surroundings.
 func steers(sent string) string {
 	sent = strings.ReplaceAll(ownMoves.ReplaceAllString(sent, ""), "\r\n", "\n")
 	at := strings.IndexFunc(sent, func(r rune) bool {
@@ -138,7 +138,7 @@ func steers(sent string) string {
 	return fmt.Sprintf("%.60q", sent[max(0, at-30):])
 }
 
-// Whatever a chart or a forged record says, no command lets it steer a terminal.
+// Whatever a chart or a forged record contains, no command lets it control the terminal.
 func TestNothingOfAChartOrARecordSteersATerminal(t *testing.T) {
 	t.Parallel()
 	namespace, chart, dir := cluster.Namespace(t), steeringChart(t), t.TempDir()
@@ -201,7 +201,7 @@ func steeringCommands(chart string) [][]string {
 	return out
 }
 
-// leafCommands are all that docs/cli.md has which have none below them.
+// leafCommands returns all commands in docs/cli.md that have no subcommands.
 func leafCommands(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile(inTree("docs", "cli.md"))
@@ -220,7 +220,7 @@ func leafCommands(t *testing.T) []string {
 	return names
 }
 
-// What others read byte by byte is not changed on its way into a file or a pipe.
+// Output that other programs read byte by byte goes unchanged into a file or a pipe.
 func TestContentIsExactInAPipe(t *testing.T) {
 	t.Parallel()
 	namespace, program := cluster.Namespace(t), clustertest.Program(t)

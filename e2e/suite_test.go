@@ -18,16 +18,16 @@ var (
 	soak   = flag.Bool("soak", false, "run everything whole")
 )
 
-// cluster is the control plane of the whole suite.
+// cluster is the control plane that the whole suite uses.
 var cluster *clustertest.Cluster
 
 // TestMain starts the control plane once and puts the program into PATH.
 func TestMain(m *testing.M) {
-	_ = flag.Set("test.parallel", "4") // most tests wait most of the time
+	_ = flag.Set("test.parallel", "4") // most tests spend most of their time waiting
 	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
 }
 
-// inTree is the absolute path of what is in the repository.
+// inTree returns the absolute path of a file or folder in the repository.
 func inTree(path ...string) string {
 	absolute, err := filepath.Abs(filepath.Join(append([]string{".."}, path...)...))
 	if err != nil {
@@ -36,7 +36,7 @@ func inTree(path ...string) string {
 	return absolute
 }
 
-// pluginFolder is a folder for PATH with kubectl-release, kubectl and helm.
+// pluginFolder returns a folder for PATH with kubectl-release, kubectl and helm.
 func pluginFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func pluginFolder(t *testing.T) string {
 	return dir
 }
 
-// audited starts a control plane of the test's own, and gives the path of its audit log.
+// audited starts the test's own control plane, and returns it with the path of its audit log.
 func audited(t *testing.T) (own *clustertest.Cluster, audit string) {
 	t.Helper()
 	audit = filepath.Join(t.TempDir(), "audit.log")

@@ -10,9 +10,9 @@ import (
 	"github.com/creack/pty"
 )
 
-// A terminal that closes in the middle of a wait stops the run in order, as
-// SIGTERM does: it ends with a terminal status and frees the lock, although
-// nothing that it prints arrives any more.
+// A terminal that closes in the middle of a wait stops the run in an orderly way, as
+// SIGTERM does: it ends with a terminal status and releases the lock, although
+// its output no longer goes anywhere.
 func TestTerminalThatCloses(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags    []string
@@ -42,12 +42,12 @@ func TestTerminalThatCloses(t *testing.T) {
 	}
 }
 
-// Under nohup a run goes on when its terminal closes, and does all that it was for.
+// Under nohup a run continues when its terminal closes, and completes.
 func TestTerminalThatClosesUnderNohup(t *testing.T) {
 	s := newShop(t)
 	s.must("install", "web", webChart(), "--wait")
 	upgrade := s.program("upgrade", "web", webChart(), "--set", wanted+",behave=never-ready", "--wait", "--timeout", "10m")
-	// nohup itself would have the output in a file.
+	// nohup itself would send the output to a file.
 	ignoring := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$0" "$@"`}, upgrade.Args...)...)
 	ignoring.Env = upgrade.Env
 	s.closeTerminal(ignoring)
@@ -62,8 +62,8 @@ func TestTerminalThatClosesUnderNohup(t *testing.T) {
 	}
 }
 
-// closeTerminal starts a program on a terminal of its own, which closes when
-// revision 2 is under way and its objects are written.
+// closeTerminal starts a program on a terminal of its own, and closes the terminal when
+// revision 2 is in progress and its Deployment has been written.
 func (s shop) closeTerminal(c *exec.Cmd) {
 	s.Helper()
 	terminal, err := pty.Start(c)

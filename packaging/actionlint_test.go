@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// actionlint is the program that Check 22 names, built by the module proxy's sums.
+// actionlint is the program that Check 22 names; the Go checksum database verifies its source.
 const actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
 
-// Check 22: actionlint finds nothing in our own workflow and in those of docs/ci, which lie where GitHub
-// looks for them, beside action.yml; and it would find an input that the action has not.
+// Check 22: actionlint finds nothing in our own workflow or in those of docs/ci, copied to where GitHub
+// looks for them, beside action.yml; and it would find an input that the action does not have.
 func TestWorkflowsPassActionlint(t *testing.T) {
 	dir := t.TempDir()
 	copied := func(from, to, old, with string) {

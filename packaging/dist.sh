@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# dist.sh GORELEASER makes in dist/ what a release has, for the commit that is checked out:
+# dist.sh GORELEASER writes the files of a release to dist/, for the commit that is checked out:
 # archives, Helm's tarballs, packages, SBOMs, checksums, krew's manifest, and the images as OCI
-# layouts. Nothing is signed or published. It works in a clone, so that what is not
-# committed does not get in. PLATFORM=linux/amd64 makes that alone; it has to
-# be one of Linux.
+# layouts. Nothing is signed or published. It works in a clone, so uncommitted
+# changes do not get in. PLATFORM=linux/amd64 builds only that platform, which has to be a
+# Linux one.
 set -euo pipefail
 goreleaser=$(realpath "$1")
 root=$(git rev-parse --show-toplevel)
@@ -19,7 +19,7 @@ if [ -n "${PLATFORM:-}" ]; then
   config=$work/goreleaser.yaml
   sed "s|goos: \[linux, darwin, windows\]|goos: [${PLATFORM%/*}]|; s|goarch: \[amd64, arm64\]|goarch: [${PLATFORM#*/}]|" packaging/goreleaser.yaml >"$config"
 fi
-# The commit is stamped into the program, whatever GOFLAGS say.
+# The commit is stamped into the program, whatever GOFLAGS says.
 VERSION=$version GOFLAGS=-buildvcs=true "$goreleaser" release -f "$config" --snapshot --clean --skip=sign
 
 image() { # PROGRAM DIR

@@ -29,7 +29,7 @@ import (
 
 const dist = "../dist"
 
-// made is the one file of dist/ with a name like that.
+// made returns the only file in dist/ that matches the pattern.
 func made(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dist, pattern))
@@ -50,12 +50,12 @@ func run(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
-// Check 43: Helm's tarballs install by URL with both Helms, each from its own, and from a file
+// Check 43: The tarballs for Helm install from a URL with both Helms, each from its own, and from a file
 // with Helm 4, which checks their provenance.
 func TestHelmInstallsTheTarball(t *testing.T) {
 	name := fmt.Sprintf("release-%s-%s-%s.tgz", runtime.GOOS, runtime.GOARCH, pluginVersion(t))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/gzip") // Helm 3 believes nothing else
+		w.Header().Set("Content-Type", "application/gzip") // Helm 3 accepts nothing else
 		http.FileServer(http.Dir(dist)).ServeHTTP(w, r)
 	}))
 	defer server.Close()
@@ -81,7 +81,7 @@ func TestHelmInstallsTheTarball(t *testing.T) {
 	run(t, "..", "packaging/helm-prov.sh", copied, copied+".prov")
 	helms(t, func(t *testing.T, h helm) {
 		if !h.four() {
-			return // it takes no tarball from a file
+			return // it installs no tarballs from files
 		}
 		out, err := h.run("plugin", "install", copied, "--keyring", gnupg+"/public.gpg")
 		if err != nil || !strings.Contains(out, "Plugin Hash Verified") || !strings.Contains(out, "is there") {
@@ -93,7 +93,7 @@ func TestHelmInstallsTheTarball(t *testing.T) {
 	})
 }
 
-// Check 40: krew takes a manifest that is named like its plugin and has the sums of the archives.
+// Check 40: The krew manifest is named like its plugin and has the archives' checksums.
 func TestKrewManifestIsNamedLikeItsPluginAndHasNoZeroSums(t *testing.T) {
 	file := made(t, "krew/*.yaml")
 	data, err := os.ReadFile(file)
@@ -132,7 +132,7 @@ func TestKrewManifestIsNamedLikeItsPluginAndHasNoZeroSums(t *testing.T) {
 	}
 }
 
-// Check 39: goreleaser takes its file.
+// Check 39: goreleaser accepts its configuration file.
 func TestGoreleaserTakesItsFile(t *testing.T) {
 	found, err := filepath.Glob("../bin/goreleaser-v*")
 	if err != nil || len(found) == 0 {
@@ -145,9 +145,9 @@ func TestGoreleaserTakesItsFile(t *testing.T) {
 	run(t, "..", goreleaser, "check", "-q", "packaging/goreleaser.yaml")
 }
 
-// Check 41: of a commit the archives are always the same: they have its time, and the program
-// is the one that anybody builds of it, wherever that is. Check 42: built without any flags it
-// knows its commit, too.
+// Check 41: A commit always gives the same archives: they have its time, and the program
+// is the one that anybody gets who builds the commit, anywhere. Check 42: Built without
+// flags, the program knows its commit, too.
 func TestArchivesAreReproducible(t *testing.T) {
 	archive := made(t, fmt.Sprintf("kubectl-release_*_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH))
 	about := struct{ Commit, Date string }{}
@@ -184,7 +184,7 @@ func TestArchivesAreReproducible(t *testing.T) {
 	}
 }
 
-// files are those of a .tar.gz, by name, read to their end.
+// files returns the files of a .tar.gz by name, reading it to the end.
 func files(t *testing.T, packed io.Reader) map[string]*tar.Header {
 	t.Helper()
 	z, err := gzip.NewReader(packed)
@@ -204,7 +204,7 @@ func files(t *testing.T, packed io.Reader) map[string]*tar.Header {
 	}
 }
 
-// The packages have what a distribution's have, and the program in the one for Debian runs.
+// The packages contain what distributions' packages contain, and the program in the Debian package runs.
 func TestPackagesHaveProgramManPageAndCompletions(t *testing.T) {
 	dir := t.TempDir()
 	run(t, ".", "dpkg", "--extract", made(t, "*_"+runtime.GOARCH+".deb"), dir)
@@ -224,14 +224,14 @@ func TestPackagesHaveProgramManPageAndCompletions(t *testing.T) {
 			t.Errorf("%s: %v; it has no %q", name, err, says)
 		}
 	}
-	// An apk is some streams of gzip one after the other, the last with the files.
+	// An apk consists of several concatenated gzip streams, the last with the files.
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	packed, err := os.ReadFile(made(t, "*"+arch+".apk"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	inside := inAPK(t, packed)
-	// An rpm has its files' names in its header, as they are.
+	// An rpm has its files' names in its header in plain text.
 	header, err := os.ReadFile(made(t, "*"+arch+".rpm"))
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +252,7 @@ func TestPackagesHaveProgramManPageAndCompletions(t *testing.T) {
 	}
 }
 
-// inAPK are the files of a package for Alpine, by name.
+// inAPK returns the files of an Alpine package by name.
 func inAPK(t *testing.T, packed []byte) map[string]*tar.Header {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(packed))
@@ -260,7 +260,7 @@ func inAPK(t *testing.T, packed []byte) map[string]*tar.Header {
 		t.Fatal(err)
 	}
 	out := map[string]*tar.Header{}
-	for r := tar.NewReader(z); ; { // only the last of its archives has an end
+	for r := tar.NewReader(z); ; { // only the last of its archives has an end marker
 		h, err := r.Next()
 		if err == io.EOF { //nolint:errorlint // it is never wrapped
 			return out
@@ -272,7 +272,7 @@ func inAPK(t *testing.T, packed []byte) map[string]*tar.Header {
 	}
 }
 
-// Each program has an SBOM in SPDX that names what it is built of, and checksums.txt has its sum.
+// Each program has an SPDX SBOM that names what it is built from, and whose checksum is in checksums.txt.
 func TestEachProgramHasAnSBOM(t *testing.T) {
 	for _, program := range []string{"kubectl-release", "kubectl-release-controller"} {
 		file := made(t, fmt.Sprintf("%s_%s_%s_%s.spdx.json", program, pluginVersion(t), runtime.GOOS, runtime.GOARCH))
@@ -288,7 +288,7 @@ func TestEachProgramHasAnSBOM(t *testing.T) {
 			t.Errorf("%s: %v, %.300s", file, err, data)
 		}
 		modules := run(t, ".", "go", "version", "-m", made(t, fmt.Sprintf("%s_%s_%s*/%s", program, runtime.GOOS, runtime.GOARCH, program)))
-		if n := strings.Count(modules, "\n\tdep\t"); n != len(about.Packages)-2 { // beside itself and the standard library
+		if n := strings.Count(modules, "\n\tdep\t"); n != len(about.Packages)-2 { // apart from itself and the standard library
 			t.Errorf("%s: %d packages, and the program has %d modules", file, len(about.Packages), n)
 		}
 	}
@@ -298,7 +298,7 @@ func TestEachProgramHasAnSBOM(t *testing.T) {
 	}
 }
 
-// The image is an OCI layout with the program for each architecture, run by nobody, that
+// The image is an OCI layout with the program for each architecture, which runs as non-root and
 // trusts what Mozilla trusts.
 func TestImageIsAnOCILayout(t *testing.T) {
 	ctx := context.Background()

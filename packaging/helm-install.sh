@@ -1,8 +1,8 @@
 #!/usr/bin/env sh
-# What "helm plugin install" and "helm plugin update" run: it brings the program into the
-# plugin's folder. A program of the right version that lies there already, as it does in
-# the release's tarballs, is left alone, and nothing is asked for.
-# KUBECTL_RELEASE_DOWNLOADS is where releases are fetched from, in the place of GitHub.
+# "helm plugin install" and "helm plugin update" run this: it fetches the program into the
+# plugin's folder. A program of the right version that is there already, as in the release's
+# tarballs, is left alone, and nothing is fetched.
+# KUBECTL_RELEASE_DOWNLOADS is where releases are fetched from instead of GitHub.
 set -eu
 cd "${HELM_PLUGIN_DIR:?Helm says where the plugin is}"
 
@@ -37,7 +37,7 @@ fetch() {
 }
 fetch "$archive"
 fetch checksums.txt
-# Of checksums.txt the line of this archive alone, and it has to be there.
+# Only this archive's line of checksums.txt, which has to be there.
 grep " [ *]\{0,1\}$archive\$" "$work/checksums.txt" >"$work/sum" || { echo "checksums.txt has nothing of $archive" >&2; exit 1; }
 if command -v sha256sum >/dev/null; then
   (cd "$work" && sha256sum -c sum >/dev/null)

@@ -1,7 +1,7 @@
 #!/usr/bin/env sh
 # helm-prov.sh ARCHIVE PROVENANCE signs a plugin's tarball for Helm 4, with the OpenPGP key
-# GPG_KEY of gpg's keyring: https://helm.sh/docs/topics/provenance/. The file that is
-# signed pins the archive's name.
+# GPG_KEY from gpg's keyring: https://helm.sh/docs/topics/provenance/. The signed file
+# pins the archive's name.
 set -eu
 {
   cat plugin.yaml

@@ -1,8 +1,8 @@
 #!/usr/bin/env sh
-# helm-tarball.sh PROGRAM OS ARCH VERSION SECONDS makes Helm's plugin tarballs of a program.
-# release-OS-ARCH-VERSION.tgz has one folder at its top, as Helm 4 wants it, and is signed with
-# GPG_KEY. release-helm3-OS-ARCH-VERSION.tgz has none, and entries for folders, as Helm 3 wants it.
-# Helm cuts "-1.2.3.tgz" off the name and calls the plugin's folder what is left.
+# helm-tarball.sh PROGRAM OS ARCH VERSION SECONDS makes Helm plugin tarballs from a program.
+# release-OS-ARCH-VERSION.tgz has one top-level folder, as Helm 4 expects, and is signed with
+# GPG_KEY. release-helm3-OS-ARCH-VERSION.tgz has none, but entries for folders, as Helm 3 expects.
+# Helm cuts "-1.2.3.tgz" off the name and names the plugin's folder after the rest.
 set -eu
 name=release-$2-$3
 out=packaging/out/$name-$4.tgz

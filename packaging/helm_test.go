@@ -1,6 +1,6 @@
 //go:build cluster || dist
 
-// Package packaging has tests of what people install: the scripts beside it, and with the
+// Package packaging tests what people install: the scripts beside it, and with the
 // tag dist what "make dist" has made.
 package packaging
 
@@ -25,16 +25,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// helm is a Helm with a home of its own.
+// helm is a Helm with its own home directory.
 type helm struct {
 	t       *testing.T
 	program string
 	home    string
-	// downloads is where the hook finds releases.
+	// downloads is the URL where the hook finds releases.
 	downloads string
 }
 
-// helms are Helm 3 and Helm 4.
+// helms runs the test with Helm 3 and with Helm 4.
 func helms(t *testing.T, test func(t *testing.T, h helm)) {
 	t.Helper()
 	binaries, err := clustertest.FindBinaries(context.Background(), os.Stderr)
@@ -50,7 +50,7 @@ func helms(t *testing.T, test func(t *testing.T, h helm)) {
 
 func (h helm) four() bool { return filepath.Base(h.program) == "helm4" }
 
-// run runs Helm and gives all that it prints.
+// run runs Helm and returns all that it prints.
 func (h helm) run(args ...string) (string, error) {
 	command := exec.Command(h.program, args...)
 	command.Env = append(os.Environ(), "HOME="+h.home, "HELM_DATA_HOME="+h.home+"/data", "HELM_CACHE_HOME="+h.home+"/cache",
@@ -59,7 +59,7 @@ func (h helm) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// install installs the plugin from a place without a signature, and says whether it runs.
+// install installs the plugin from an unsigned source, and checks that it runs.
 func (h helm) install(source string) {
 	h.t.Helper()
 	args := []string{"plugin", "install", source}
@@ -88,7 +88,7 @@ func pluginVersion(t *testing.T) string {
 	return plugin.Version
 }
 
-// checkout is a folder with the plugin's files as they are in the repository.
+// checkout returns a folder with the plugin's files as they are in the repository.
 func checkout(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "kubectl-release")
@@ -107,7 +107,7 @@ func checkout(t *testing.T) string {
 	return dir
 }
 
-// Check 44: where the program lies in the folder already, nothing is asked for.
+// Check 44: If the program is already in the folder, nothing is downloaded.
 func TestHelmInstallsFromAFolderWithTheHook(t *testing.T) {
 	helms(t, func(t *testing.T, h helm) {
 		dir := checkout(t)
@@ -118,8 +118,8 @@ func TestHelmInstallsFromAFolderWithTheHook(t *testing.T) {
 	})
 }
 
-// From a checkout the hook fetches the program of plugin.yaml's version, and takes none
-// that is not what checksums.txt promises.
+// From a checkout the hook fetches the program in plugin.yaml's version, and rejects one
+// that does not match checksums.txt.
 func TestHelmInstallsFromAGitCheckout(t *testing.T) {
 	version := pluginVersion(t)
 	archive := fmt.Sprintf("kubectl-release_%s_%s_%s.tar.gz", version, runtime.GOOS, runtime.GOARCH)
@@ -159,7 +159,7 @@ func TestHelmInstallsFromAGitCheckout(t *testing.T) {
 		}
 		sum = fmt.Sprintf("%x  %s\n", sha256.Sum256(packed), archive)
 		h.install("file://" + dir)
-		// Helm cleans its checkout on updates: the program is gone, and brought again.
+		// Helm cleans its checkout on updates: the program is removed, and fetched again.
 		if out, err := h.run("plugin", "update", "release"); err != nil {
 			t.Errorf("an update: %v\n%s", err, out)
 		}
@@ -169,7 +169,7 @@ func TestHelmInstallsFromAGitCheckout(t *testing.T) {
 	})
 }
 
-// programArchive is the release's archive with the program in it.
+// programArchive returns a release archive with the program in it.
 func programArchive(t *testing.T) []byte {
 	t.Helper()
 	program, err := os.ReadFile(clustertest.Program(t))

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// objects is the input of an upgrade of n ConfigMaps, with another value in each
-// when changed.
+// objects returns the input of an upgrade of n ConfigMaps, each with a new value
+// if changed.
 func objects(t testing.TB, n int, changed bool) plan.Input {
 	in := oneChange(t)
 	var stored, wanted []manifest.Object
@@ -44,7 +44,7 @@ func BenchmarkBuildOfThousandChanged(b *testing.B) {
 	}
 }
 
-// The effort of Build grows with the objects and no faster. It is counted in
+// The cost of Build grows linearly with the number of objects. It is counted in
 // allocations: time says little on a busy machine (see make bench for that).
 func TestBuildIsLinear(t *testing.T) {
 	for name, changed := range map[string]bool{"unchanged": false, "changed": true} {
@@ -62,6 +62,6 @@ func TestBuildIsLinear(t *testing.T) {
 	}
 }
 
-// maxAllocations bound Build's allocations for an object that is unchanged or
-// changed; about a third more than were measured.
+// maxAllocations bounds Build's allocations per unchanged (false) or changed (true)
+// object; about a third more than were measured.
 var maxAllocations = map[bool]float64{false: 25, true: 480}

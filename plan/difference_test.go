@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// A stale plan says which fields of an object were changed, by whom and how long ago,
-// a few of them, and of secrets only that they were.
+// A stale plan says which fields of an object were changed (the first few), by whom and how long ago;
+// for secrets it says only that they were changed.
 func TestADifferenceNamesFieldsWriterAndTime(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	managers := []metav1.ManagedFieldsEntry{

@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// reviewedManifest and reviewedHooks are what the saved plans of the tests below
-// bring about, on top of storedManifest.
+// reviewedManifest and reviewedHooks are the outcome of the saved plans of the tests below,
+// starting from storedManifest.
 const (
 	storedManifest = `apiVersion: v1
 kind: ConfigMap
@@ -103,7 +103,7 @@ func qualified(objects []manifest.Object) []manifest.Object {
 	})
 }
 
-// reviewed is the plan that somebody has looked at.
+// reviewed returns the plan that somebody has reviewed.
 func (b bench) reviewed() *plan.Plan {
 	b.Helper()
 	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: reviewedHooks}})
@@ -125,7 +125,7 @@ func (b bench) reviewed() *plan.Plan {
 	return made
 }
 
-// fresh plans what is in a saved plan once more, as apply does: from its record,
+// fresh makes a saved plan again, as apply does: from its record,
 // CRDs and options and from what is live.
 func (b bench) fresh(p *plan.Plan) (*plan.Plan, error) {
 	stored := b.parse(storedManifest)
@@ -159,9 +159,9 @@ func (b bench) fresh(p *plan.Plan) (*plan.Plan, error) {
 	return p, err
 }
 
-// done is all that applying the plan does: what it sends and expects, in which
-// order and by which options, and what it records of it. What only goes into the
-// record (chart, values, notes, labels) is not of it.
+// done returns all that applying the plan does: what it sends and expects, in which
+// order and with which options, and what it records. What only goes into the
+// record (chart, values, notes, labels) is not included.
 func done(t testing.TB, p *plan.Plan) string {
 	t.Helper()
 	var b strings.Builder
@@ -172,7 +172,7 @@ func done(t testing.TB, p *plan.Plan) string {
 		}
 	}
 	options := p.Options
-	options.Sensitive = nil // is about what is shown
+	options.Sensitive = nil // affects only what is shown
 	write([]any{p.Operation, p.Release, options})
 	if p.OnFailure != nil && p.OnFailure.Rollback != nil {
 		write([]any{p.OnFailure.Rollback.To, p.OnFailure.Rollback.KeepHistory})
@@ -200,9 +200,9 @@ func shown(t testing.TB, p *plan.Plan) string {
 	return b.String()
 }
 
-// What a saved plan shows is what it does: after any edit of the file, its checksum
-// made right again, plan show prints something else, or apply refuses, or nothing
-// else is done.
+// What a saved plan shows is what it does: after any edit of the file (with a corrected
+// checksum) plan show prints something else, or apply refuses, or what is done stays
+// the same.
 func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
 	const rounds = 300
 	for _, serverSide := range []bool{false, true} {
@@ -233,7 +233,7 @@ func TestAnEditedPlanShowsWhatItDoes(t *testing.T) {
 	}
 }
 
-// tried says what becomes of an edited file, and what it does when that is neither
+// tried returns what happens with an edited file, and what it does differently if that is neither
 // shown nor refused.
 func (b bench) tried(edited []byte, wasShown, wasDone string) (outcome, differs string) {
 	saved, err := plan.Decode(edited)
@@ -261,7 +261,7 @@ func (b bench) tried(edited []byte, wasShown, wasDone string) (outcome, differs 
 	return "the same", ""
 }
 
-// edit changes something in a saved plan at random, and makes its checksum right.
+// edit changes something in a saved plan at random and corrects its checksum.
 func edit(t testing.TB, r *rand.Rand, file []byte) (edited []byte, what string) {
 	t.Helper()
 	var outer struct {
@@ -274,7 +274,7 @@ func edit(t testing.TB, r *rand.Rand, file []byte) (edited []byte, what string) 
 		t.Fatal(err)
 	}
 	content := outer.Content
-	if r.IntN(5) == 0 { // the same word in all places, or in some
+	if r.IntN(5) == 0 { // replace a word everywhere, or in some places
 		words := [][2]string{{"innocent", "MALICIOUS"}, {"good", "evil"}, {"hook-succeeded", "hook-failed"}, {"before-hook-creation,", ""}, {"pre-upgrade", "post-upgrade"}, {"kubectl-release", "somebody"}, {"migrate", "destroy"}}
 		word := words[r.IntN(len(words))]
 		parts := strings.Split(string(content), word[0])
@@ -357,7 +357,7 @@ func isLeaf(v any) bool {
 	return true
 }
 
-// other is a value in the place of another one.
+// other returns a different value to replace v.
 func other(r *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case string:

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// built are the types that a plan consists of when Build has made it.
+// built are the types of which the plans that Build makes consist.
 var built = []string{"Plan", "Document", "Bundle", "Stage", "Wave", "Step", "Expect", "HookRun", "Record", "OnFailure", "RollbackPreview", "Lasting", "Summary"}
 
-// copying are the rooms that make plans of their own out of others': what is secret in them
-// is masked.
+// copying are the packages that may make plans out of other plans: with their secrets
+// masked.
 var copying = []string{"/internal/redact"}
 
-// What is played, shown and saved is what was planned: outside of this room nobody makes a plan,
-// or writes into one, be it a copy. What the engine knows better is an input of Build.
+// What is applied, shown and saved is what was planned: no code outside this package makes a plan
+// or writes into one, not even into a copy. What the engine knows better is an input of Build.
 func TestNobodyEditsAPlan(t *testing.T) {
 	const module = "github.com/kubectl-release/kubectl-release"
 	loaded, err := packages.Load(&packages.Config{
@@ -51,10 +51,10 @@ func TestNobodyEditsAPlan(t *testing.T) {
 	}
 }
 
-// edits finds what makes a part of a plan, and assignments to one.
+// edits finds literals of parts of a plan, and assignments to such parts.
 type edits struct {
 	info  *types.Info
-	plan  string // the package's path
+	plan  string // the path of package plan
 	reads int
 	found []token.Pos
 }
@@ -83,8 +83,8 @@ func (e *edits) visit(n ast.Node) bool {
 	return true
 }
 
-// edited reports whether an assignment to x changes a part of a plan. A variable as a whole is not
-// one: it is what the plan is held by.
+// edited reports whether an assignment to x changes a part of a plan. Assigning to a variable as a whole
+// does not: it only holds the plan.
 func (e *edits) edited(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.ParenExpr:

@@ -12,7 +12,7 @@ import (
 )
 
 // scaledDown is a plan of four steps: a Deployment is scaled down, a Secret is changed, a
-// ConfigMap is as it was, and the record is written.
+// ConfigMap stays as it is, and the record is written.
 func scaledDown() *plan.Plan {
 	document := func(kind string, more map[string]any) *unstructured.Unstructured {
 		more["kind"], more["metadata"] = kind, map[string]any{"name": "web"}
@@ -100,7 +100,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// Expressions see that a Secret changes, and not to what; and what fails repeats no value.
+// Expressions see that a Secret changes, but not to what; and errors quote no values.
 func TestExpressionsSeeNoSecret(t *testing.T) {
 	got := denied(t, `deny:
 - kinds: [Secret]
@@ -119,7 +119,7 @@ func TestExpressionsSeeNoSecret(t *testing.T) {
 	}
 }
 
-// A saved plan may hold an expression that this version can't read: it denies.
+// A saved plan may contain an expression that this version can't compile: it denies.
 func TestAnExpressionThatDoesNotCompileDenies(t *testing.T) {
 	p := plan.Policy{Deny: []plan.Rule{{Risk: plan.RiskScaleDown, Expression: "step.op.future()", Source: "p.yaml"}}}
 	if got := p.Denied(scaledDown()); len(got) != 1 || !strings.Contains(got[0].What, "undeclared reference to 'future'") {
@@ -149,14 +149,15 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-// A hostile policy ends: when all expressions have cost too much, the rest of the steps is denied.
+// A hostile policy can't run forever: once all expressions together have cost too much, the remaining steps
+// are denied.
 func TestExpressionsTogetherCostNoMoreThanTheirLimit(t *testing.T) {
 	made := scaledDown()
 	wave := &made.Stages[0].Waves[0]
 	for range 20 {
 		wave.Steps = append(wave.Steps, wave.Steps[0])
 	}
-	// What CEL reckons with for a search is the product of both lengths, and Go is quicker.
+	// CEL estimates the cost of a search as the product of both lengths; Go is faster than that.
 	text := "(step.op + '" + strings.Repeat("a", 50_000) + "').contains('" + strings.Repeat("a", 40_000) + "b')"
 	p := plan.Policy{Deny: []plan.Rule{{Risk: plan.RiskScaleDown, Expression: text, Source: "p.yaml"}}}
 	got := p.Denied(made)

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// TestFinalPlans: a plan that Questions call final is what an input with all answers leads to,
-// in each scenario.
+// TestFinalPlans checks in each scenario that a plan that Questions call final is the one that an input
+// with all answers leads to.
 func TestFinalPlans(t *testing.T) {
 	operations := map[plan.Operation]int{}
 	objecttest.Cases(t, "testdata/*.txtar", 60, func(t *testing.T, _ string, archive *txtar.Archive) {
@@ -45,7 +45,7 @@ func TestFinalPlans(t *testing.T) {
 	}
 }
 
-// whole is all of a plan, with its bundle.
+// whole returns all of a plan, including its bundle.
 func whole(t *testing.T, p *plan.Plan) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(p)

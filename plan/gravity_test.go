@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// What a reviewer should see sooner is graver: what data and traffic depend on, images,
-// what programs are told, what they may use, the rest, and labels and descriptions last.
+// What a reviewer should see first is graver: what data and traffic depend on, images,
+// what programs are passed, what they may use, the rest, and labels and descriptions last.
 func TestGravityOfChanges(t *testing.T) {
 	step := Step{Object: manifest.ID{Group: "apps", Kind: "StatefulSet", Name: "db"}}
 	graver := -1

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// shopInput is a release of two ConfigMaps, a and b, both of which are live and have drifted.
+// shopInput returns an operation on a release of two ConfigMaps, a and b, which are live and have drifted.
 func shopInput(op Operation) Input {
 	record := &release.Revision{Name: "web", Namespace: "shop", Version: 3, Info: release.Info{Status: release.StatusDeployed}}
 	in := Input{
@@ -42,7 +42,7 @@ func shopInput(op Operation) Input {
 	return in
 }
 
-// builtOf gives the ops of the plan's resources, by name, and the plan.
+// builtOf returns the ops of the plan's resources, by name, and the plan.
 func builtOf(t *testing.T, in Input) (string, *Plan) {
 	t.Helper()
 	p, _, err := Build(in)
@@ -59,8 +59,8 @@ func builtOf(t *testing.T, in Input) (string, *Plan) {
 	return strings.Join(ops, ", "), p
 }
 
-// What an uninstall spares, by its name or by its age, it keeps and says why, and nothing is
-// waited for.
+// An uninstall keeps the objects that it spares, by name or by age, says why, and does not wait
+// for them.
 func TestSparedIsKept(t *testing.T) {
 	for _, tc := range []struct {
 		why   string
@@ -83,7 +83,7 @@ func TestSparedIsKept(t *testing.T) {
 	}
 }
 
-// Drift that can't be corrected stands against all of it, or is left, and told.
+// Drift that can't be corrected blocks all corrections, or is left and reported.
 func TestDriftIsCorrectedPartly(t *testing.T) {
 	in := shopInput(CorrectDrift)
 	in.Predictions["resources//ConfigMap/shop/a"] = Prediction{Refused: &Refusal{Reason: "Invalid", Message: "no"}}
@@ -100,7 +100,7 @@ func TestDriftIsCorrectedPartly(t *testing.T) {
 	}
 }
 
-// What is overlooked of a step is Build's to take out.
+// Build removes from a step what is to be overlooked.
 func TestDriftIsOverlooked(t *testing.T) {
 	in := shopInput(CorrectDrift)
 	in.Drift.Overlook = func(s *Step) Overlooked {
@@ -114,7 +114,7 @@ func TestDriftIsOverlooked(t *testing.T) {
 	}
 }
 
-// An answer about an object that holds what is not known is no more than an estimate.
+// A prediction for an object that contains unknown values is only an estimate.
 func TestWhatHoldsTheUnknownIsEstimated(t *testing.T) {
 	in := shopInput(Upgrade)
 	in.Estimated = func(body map[string]any) bool { return body["metadata"].(map[string]any)["name"] == "a" }
@@ -126,7 +126,7 @@ func TestWhatHoldsTheUnknownIsEstimated(t *testing.T) {
 	})
 }
 
-// Records are corrected by a plan that holds nothing else.
+// Records are corrected by a plan that contains nothing else.
 func TestCorrectRecords(t *testing.T) {
 	record := func(version int, status release.Status) *release.Revision {
 		return &release.Revision{Name: "web", Namespace: "shop", Version: version, Info: release.Info{Status: status}}
@@ -159,7 +159,7 @@ func TestCorrectRecords(t *testing.T) {
 	}
 }
 
-// Digests come with a stamp, and the plan itself stays as it is.
+// Stamping sets the digests on a copy; the plan itself stays as it is.
 func TestStamped(t *testing.T) {
 	_, p := builtOf(t, shopInput(Upgrade))
 	shown, encoded, err := p.Stamped(Stamp{EffectDigest: "sha256:1"})

@@ -23,7 +23,7 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// A policy that is misread lets through what it was written against.
+// A misread policy would let through what it was written to deny.
 func TestParsePolicyOverlooksNothing(t *testing.T) {
 	for name, c := range map[string]struct{ file, err string }{
 		"an empty file denies nothing":         {"", "it neither denies anything nor asks for a review"},
@@ -58,7 +58,7 @@ func TestParsePolicyOverlooksNothing(t *testing.T) {
 	}
 }
 
-// What apply is told to deny counts for a plan that was made without.
+// The risks that apply is told to deny also block a plan that was made without them.
 func TestJudgeBlocksASavedPlan(t *testing.T) {
 	in := oneChange(t)
 	in.Target.Objects = nil

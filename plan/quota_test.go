@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Quotas are asked about where a plan changes what they count, and nowhere else.
+// Quotas are requested only for namespaces where a plan changes what they count.
 func TestCounted(t *testing.T) {
 	const deployment = `
 apiVersion: apps/v1

@@ -2,8 +2,8 @@ package plan
 
 import "testing"
 
-// A9: What a reviewer is told to do fits why the API server refuses: all of these but one are the
-// same 403.
+// A9: The remedy that a reviewer is given fits the API server's reason for refusing, even where several
+// reasons share one status.
 func TestRemedies(t *testing.T) {
 	for name, c := range map[string]struct {
 		refusal Refusal

@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// TestPlanIsRepeatable makes the plan of a release of 60 objects that all change
-// 10 times over, and that of every scenario some times: saved and printed, it is the same to
-// the byte, in whatever order the maps of its input were filled.
+// TestPlanIsRepeatable makes the plan of a release of 60 objects that all change, and that of every
+// scenario, 10 times: saved and printed, it is the same to the byte, in whatever order the maps of
+// its input were filled.
 func TestPlanIsRepeatable(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestPlanIsRepeatable(t *testing.T) {
 	}
 }
 
-// written is a plan as it is saved and as it is printed.
+// written returns a plan as it is saved, followed by how it is printed.
 func written(t *testing.T, in plan.Input, refuse []refusal) []byte {
 	t.Helper()
 	p, err := asked(in, refuse, func([]plan.Permission) plan.Access { return plan.Access{} })
@@ -72,7 +72,7 @@ func written(t *testing.T, in plan.Input, refuse []refusal) []byte {
 	return b.Bytes()
 }
 
-// shuffled is the same input with all maps filled anew, in another order.
+// shuffled returns the same input with all maps refilled in another order.
 func shuffled(in plan.Input) plan.Input {
 	live := refilled(in.Live)
 	for id, o := range live {
@@ -139,8 +139,8 @@ func refilled[K comparable, V any](m map[K]V) map[K]V {
 	return out
 }
 
-// large is an upgrade of 60 objects: each has drift, a field that changes, one
-// that goes and one that comes, and lists whose items move.
+// large returns the input of an upgrade of 60 objects: each has drift, a field that changes, one
+// that is removed and one that is added, and lists whose items move.
 func large(t *testing.T) plan.Input {
 	in := oneChange(t)
 	var stored, wanted []manifest.Object

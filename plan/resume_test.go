@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// A pending revision can be gone on with where its record tells how far its run has come.
+// A pending revision can be resumed if its record tells how far its run got.
 func TestResumable(t *testing.T) {
 	hook := func(phase release.Phase, events ...manifest.Event) release.Hook {
 		return release.Hook{Hook: manifest.Hook{Name: "migrate", Events: events}, LastRun: release.Execution{Phase: phase}}

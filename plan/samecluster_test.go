@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// A plan belongs to the cluster that it was made for, by what could be read then
-// and can be read now; where nothing can be compared, it is refused.
+// A plan is bound to the cluster that it was made for, identified by what could be read both then
+// and now; if nothing can be compared, it is refused.
 func TestAPlanIsBoundToItsCluster(t *testing.T) {
 	const east, west = "https://east:6443", "https://west:6443"
 	for name, test := range map[string]struct {

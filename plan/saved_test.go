@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// configMap is a parsed ConfigMap of release shop/web with one key.
+// configMap returns a parsed ConfigMap in namespace shop with one key.
 func configMap(t testing.TB, name, value string) manifest.Object {
 	t.Helper()
 	objects, err := manifest.ParseDocument("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+name+", namespace: shop}\ndata: {key: "+value+"}\n", "web/templates/c.yaml")
@@ -24,7 +24,7 @@ func configMap(t testing.TB, name, value string) manifest.Object {
 	return objects[0]
 }
 
-// live is the object as it is found in the cluster, the release's own.
+// live returns the object as the cluster has it, owned by the release.
 func live(o manifest.Object) *unstructured.Unstructured {
 	doc := o.Doc.DeepCopy()
 	doc.SetLabels(map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
@@ -117,7 +117,7 @@ func TestStale(t *testing.T) {
 	reviewed := build(t, oneChange(t))
 	for name, test := range map[string]struct {
 		change func(*plan.Input)
-		stale  string // part of what is said; "" means that the plan still holds
+		stale  string // part of the text; "" means that the plan still holds
 	}{
 		"nothing moved":           {func(*plan.Input) {}, ""},
 		"a new resourceVersion":   {func(in *plan.Input) { liveA(in).SetResourceVersion("99") }, ""},
@@ -153,8 +153,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// Only what is done counts: a namesake of an object that nothing is done to is
-// as good as the object was.
+// Only what is done counts: if nothing is done to an object, a namesake is as good as
+// the object was.
 func TestStaleOverlooksANamesakeThatNeedsNothing(t *testing.T) {
 	unchanged := func(uid types.UID) *plan.Plan {
 		in := oneChange(t)
@@ -168,7 +168,7 @@ func TestStaleOverlooksANamesakeThatNeedsNothing(t *testing.T) {
 	}
 }
 
-// An object is removed through a version that the cluster serves (S15): the one
+// An object is deleted through a version that the cluster serves (S15): the one
 // that the record names may be gone.
 func TestDeleteGoesThroughAServedVersion(t *testing.T) {
 	in := oneChange(t)
@@ -185,8 +185,8 @@ func TestDeleteGoesThroughAServedVersion(t *testing.T) {
 	}
 }
 
-// An adopted object that is already right is adopted by a patch that the server
-// takes: it says which object is meant and nothing else.
+// An object that is already as wanted is adopted by a patch that the server
+// accepts: it says which object is meant and nothing else.
 func TestAnAdoptionWithoutChangesIsAPatch(t *testing.T) {
 	in := oneChange(t)
 	in.Stored, in.History = nil, nil
@@ -221,7 +221,7 @@ func TestBuildGivesTheSameBytesEveryTime(t *testing.T) {
 	}
 }
 
-// said is what people are told of differences.
+// said returns the differences as people see them.
 func said(differences []plan.Difference) string {
 	var lines []string
 	for _, d := range differences {

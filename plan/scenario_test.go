@@ -64,7 +64,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// setup is the section of that name.
+// setup is the section "setup".
 type setup struct {
 	Operation  plan.Operation `json:"operation"`
 	Options    plan.Options   `json:"options"`
@@ -75,33 +75,33 @@ type setup struct {
 	Refuse     []refusal      `json:"refuse"`
 	RollbackTo int            `json:"rollbackTo"`
 	ChartTo    string         `json:"chartTo"`
-	// Unavailable are kinds whose discovery fails just now.
+	// Unavailable are kinds whose discovery is failing.
 	Unavailable []string `json:"unavailable"`
-	// Namespace is "missing" or "terminating"; else the release's is there.
+	// Namespace is "missing" or "terminating"; otherwise the release's namespace exists.
 	Namespace string `json:"namespace"`
-	// Against compares with what is stored in the place of live objects.
+	// Against compares with what is stored instead of with live objects.
 	Against     *plan.Against      `json:"against"`
 	RecordSize  int                `json:"recordSize"`
 	RecordParts []release.PartSize `json:"recordParts"`
 	// Claims are the volume claims in the release's namespace, where they were listed.
 	Claims []string `json:"claims"`
-	// Warnings are what gathering found odd.
+	// Warnings are oddities found while gathering.
 	Warnings []string `json:"warnings"`
 	// Deny are the words of --deny.
 	Deny []string `json:"deny"`
 	// Denied are permissions such as "delete configmaps" and "delete
-	// configmaps/a", Unchecked why nobody could be asked about them.
+	// configmaps/a"; Unchecked says why permissions could not be checked.
 	Denied    []string `json:"denied"`
 	Unchecked string   `json:"unchecked"`
 	// ReadOnly plans without dry runs.
 	ReadOnly bool `json:"readOnly"`
-	// Reads is what the API server says where objects may not be looked at.
+	// Reads is what the API server answers when objects can't be read.
 	Reads string `json:"reads"`
 }
 
 type refusal struct {
 	Object string `json:"object"`
-	// Anew: not the change is refused, but the object when it is made anew.
+	// Anew means that not the change is refused, but creating the object again.
 	Anew         bool `json:"anew"`
 	plan.Refusal `json:",inline"`
 }
@@ -178,8 +178,8 @@ func step(s plan.Step) string {
 	return text + "\n"
 }
 
-// savedAndFresh holds a plan that was saved to be what it was: made again right
-// after, nothing is stale but what blocks it.
+// savedAndFresh checks that a plan survives being saved: unless it is blocked,
+// it is not stale compared with the plan it was saved from.
 func (s scenario) savedAndFresh(built *plan.Plan) {
 	s.t.Helper()
 	if built.Blocked() {
@@ -200,7 +200,7 @@ func (s scenario) savedAndFresh(built *plan.Plan) {
 	}
 }
 
-// asked builds a plan and asks about its steps as the engine does.
+// asked builds a plan and answers the questions about its steps as the engine does.
 func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.Access) (*plan.Plan, error) {
 	for {
 		p, open, err := plan.Build(in)
@@ -210,7 +210,7 @@ func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.
 		answers := map[string]plan.Prediction{}
 		for _, step := range open.DryRuns {
 			if in.Against != nil {
-				break // nobody is asked
+				break // no server is asked
 			}
 			answers[step.ID] = predict(*step, refuse)
 		}
@@ -226,8 +226,8 @@ func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.
 	}
 }
 
-// predict plays the API server: it does what the local merge says, unless the
-// scenario has it refuse.
+// predict plays the API server: its result is that of the local merge, unless the
+// scenario makes it refuse.
 func predict(step plan.Step, refuse []refusal) plan.Prediction {
 	for _, r := range refuse {
 		if r.Object == step.Object.String() && r.Anew == (step.Op == plan.OpRecreate) {
@@ -321,7 +321,7 @@ func (s scenario) history(lines []string) release.History {
 	return release.NewHistory(revisions)
 }
 
-// hooks are those of a stored revision.
+// hooks returns the hooks of a stored revision.
 func (s scenario) hooks(revision int) []release.Hook {
 	content := s.sections[fmt.Sprintf("hooks.%d", revision)]
 	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: content}})
@@ -410,7 +410,7 @@ func (s scenario) objects(section string, setup setup, kinds map[schema.GroupKin
 	return s.qualify(parsed, setup, kinds)
 }
 
-// clusterWide are the kinds of the scenarios that have no namespace.
+// clusterWide are the cluster-scoped kinds in the scenarios.
 var clusterWide = []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PersistentVolume"}
 
 func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[schema.GroupKind]plan.Kind) []manifest.Object {

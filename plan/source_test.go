@@ -20,7 +20,7 @@ func TestChartSourceMoved(t *testing.T) {
 	}
 }
 
-// Only what is known of the source is annotated, whatever the chart claims.
+// Only what is known about the source is annotated, whatever the chart claims.
 func TestChartSourceAnnotate(t *testing.T) {
 	claimed := map[string]string{"a": "b", "kubectl-release/source": "https://evil", "kubectl-release/signed-by": "somebody"}
 	var none *plan.ChartSource

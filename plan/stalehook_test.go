@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// hooked is an upgrade whose hook, a ConfigMap, finds an object with the UID in its
-// place, or nothing; its last run has left that.
+// hooked returns the input of an upgrade whose hook, a ConfigMap, finds an object with the UID in its
+// place, left by its last run, or nothing if uid is empty.
 func hooked(t *testing.T, uid types.UID) plan.Input {
 	t.Helper()
 	in := oneChange(t)
@@ -32,8 +32,8 @@ func hooked(t *testing.T, uid types.UID) plan.Input {
 	return in
 }
 
-// A saved plan says what a hook replaces: something else in its place makes it stale,
-// and nothing in its place is as good.
+// A saved plan says what a hook replaces: if something else is in its place, the plan is stale;
+// if nothing is, the plan still holds.
 func TestAHookWithAnotherObjectInItsPlaceIsStale(t *testing.T) {
 	for name, test := range map[string]struct {
 		was, is types.UID
@@ -53,7 +53,7 @@ func TestAHookWithAnotherObjectInItsPlaceIsStale(t *testing.T) {
 	}
 }
 
-// What --deny and --policy say when a saved plan is applied counts for what is going
+// When a saved plan is applied, --deny and --policy judge what is going
 // to happen, whatever the file shows.
 func TestTheFreshPlanIsJudged(t *testing.T) {
 	b := bench{TB: t}
@@ -82,8 +82,8 @@ func TestTheFreshPlanIsJudged(t *testing.T) {
 	}
 }
 
-// A file with a revision of another release, or with a hook of which it says
-// nothing, is no saved plan.
+// A file with a revision of another release, or without details of a hook,
+// is not a saved plan.
 func TestDecodeRefusesWhatDoesNotFit(t *testing.T) {
 	for says, change := range map[string]func(*plan.Plan){
 		"contains a revision of shop/other": func(p *plan.Plan) { p.Record.Name = "other" },

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A change of labels alone is counted apart, as the text says it, beside all changes.
+// Changes of labels alone are also counted separately, as the text shows them.
 func TestLabelsAloneAreCountedApart(t *testing.T) {
 	p := Document{Stages: []Stage{{Name: StageResources, Waves: []Wave{{Steps: []Step{
 		{ID: "a", Op: OpPatch, Changes: []Change{{Path: "metadata.labels[helm.sh/chart]", From: "web-1", To: "web-2"}}},

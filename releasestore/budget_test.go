@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// heavy is a record of a few kilobytes that unpacks to so many MiB, with what is
-// told of it at its end.
+// heavy returns a record of a few kilobytes that unpacks to size MiB, with info at
+// its end.
 func heavy(version, size int, info string) string {
 	return pack(fmt.Appendf(nil, `{"manifest":"%s"%s,"version":%d}`, strings.Repeat("# aaaaaa", size<<17), info, version))
 }
 
-// Records that unpack to much more than others take neither the time nor the place
-// of those: all others are listed, and these are refused as far as there is no room.
+// Records that unpack to much more than others do not take the others' time or memory:
+// all others are listed, and the large ones are refused once the budget is used up.
 func TestListHasABudget(t *testing.T) {
 	b := newMemoryBackend()
 	s := open(b, testClock())
@@ -35,8 +35,8 @@ func TestListHasABudget(t *testing.T) {
 	}
 }
 
-// Of a history as much is read as is asked for, within one budget. What exceeds it
-// is named, and known from a record that is damaged.
+// Only the requested parts of a history are read, within one budget. A record that exceeds it
+// is named, and can be told from one that is damaged.
 func TestHistoryHasABudget(t *testing.T) {
 	b := newMemoryBackend()
 	s := open(b, testClock())

@@ -16,12 +16,12 @@ import (
 )
 
 // machine is the Clock of one machine. Its wall clock is off, and may be set; its
-// monotonic clock stands still while the machine is suspended, and its timers do.
+// monotonic clock and its timers stand still while the machine is suspended.
 type machine struct {
 	mu        sync.Mutex
 	booted    time.Time
 	off       time.Duration
-	slept     time.Duration // in all suspensions that are over
+	slept     time.Duration // total of all past suspensions
 	suspended time.Time     // since when; zero while it is awake
 	monotonic map[int64]time.Duration
 }
@@ -30,7 +30,7 @@ func newMachine(off time.Duration) *machine {
 	return &machine{booted: time.Now(), off: off, monotonic: map[int64]time.Duration{}}
 }
 
-// uptime is the monotonic clock.
+// uptime reads the monotonic clock.
 func (m *machine) uptime() time.Duration {
 	now := time.Now()
 	if !m.suspended.IsZero() {
@@ -64,14 +64,14 @@ func (m *machine) After(d time.Duration) <-chan time.Time {
 	return rings
 }
 
-// setClock sets the wall clock.
+// setClock moves the wall clock by the duration.
 func (m *machine) setClock(by time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.off += by
 }
 
-// suspend lets the machine sleep for a while.
+// suspend suspends the machine for the duration.
 func (m *machine) suspend(d time.Duration) {
 	m.mu.Lock()
 	m.suspended = time.Now()
@@ -83,8 +83,8 @@ func (m *machine) suspend(d time.Duration) {
 	m.suspended = time.Time{}
 }
 
-// network is a client whose requests are under way for a time, before the API server
-// has them and behind it. Whoever gives up on one does not call it back.
+// network is a client whose requests and answers are delayed on their way to and from the
+// API server. A client that gives up on a request does not cancel it.
 type network struct {
 	coordinationclient.LeasesGetter
 	delay func() time.Duration
@@ -147,7 +147,7 @@ func (d distantLeases) Delete(ctx context.Context, name string, o metav1.DeleteO
 	return err
 }
 
-// amongMachines runs a test in a bubble, and waits for its timers and for requests
+// amongMachines runs a test in a synctest bubble, then waits for its timers and for requests
 // that nobody waits for any more.
 func amongMachines(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
@@ -160,9 +160,9 @@ func amongMachines(t *testing.T, test func(t *testing.T)) {
 // apart are differences between the clocks of two machines.
 var apart = []time.Duration{-24 * time.Hour, -5 * time.Minute, -20 * time.Second, 0, 20 * time.Second, 5 * time.Minute, 24 * time.Hour}
 
-// However far the clocks of two machines are apart, a holder that renews its lock
+// However far apart the clocks of two machines are, a holder that renews its lock
 // keeps it, and one whose network stalls knows that its lock is lost before another
-// one has it.
+// holder has it.
 func TestClocksApart(t *testing.T) {
 	for _, off := range apart {
 		t.Run(off.String(), func(t *testing.T) {
@@ -198,8 +198,8 @@ func TestClocksApart(t *testing.T) {
 	}
 }
 
-// A Lease is taken over when it has stood still for its duration while we looked,
-// however old its times are; another Lease of that name, and each change, begins anew.
+// A Lease is taken over once we have seen it unchanged for its duration, however old its
+// times are; another Lease of that name, and each change, restart the wait.
 func TestTakeoverWaitsByItsOwnClock(t *testing.T) {
 	for _, off := range apart {
 		t.Run(off.String(), func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestTakeoverWaitsByItsOwnClock(t *testing.T) {
 	}
 }
 
-// What a Locker has seen of a Lease counts for its next look: who has watched a dead
-// holder does not wait for the whole duration once more.
+// A Locker remembers what it has seen of a Lease: if it has watched a dead holder, it
+// does not wait for the whole duration again.
 func TestLockerRemembersWhatItSaw(t *testing.T) {
 	amongMachines(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -252,8 +252,8 @@ func TestLockerRemembersWhatItSaw(t *testing.T) {
 	})
 }
 
-// A holder whose machine was suspended knows so when it wakes up, though its
-// monotonic clock has stood still; one whose wall clock was set back knows it by the
+// A holder whose machine was suspended knows when it wakes up that its lock is lost, although
+// its monotonic clock stood still; one whose wall clock was set back knows it from the
 // monotonic clock.
 func TestHolderTrustsNeitherClockAlone(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -282,8 +282,8 @@ func TestHolderTrustsNeitherClockAlone(t *testing.T) {
 	}
 }
 
-// Whatever the clocks of the machines are, however often they are suspended or set,
-// however long requests are under way, and whoever dies: at no time do two runs pass
+// Whatever the machines' clocks say, however often machines are suspended or clocks set,
+// however long requests take, and whichever run dies: at no time do two runs pass
 // the check.
 func TestNeverTwoHolders(t *testing.T) {
 	for seed := range uint64(3) {
@@ -311,7 +311,7 @@ func TestNeverTwoHolders(t *testing.T) {
 	}
 }
 
-// world is where several machines want one lock.
+// world is a cluster where several machines compete for one lock.
 type world struct {
 	server *leaseServer
 

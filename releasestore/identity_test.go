@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// inContainer is the text of every run by that user in containers of one host name.
+// inContainer is the text of every run by that user in containers with the same host name.
 const inContainer = "somebody on ci, process 1"
 
-// Two runs whose user, host and process are the same are two holders; people are
-// told the text. Before identities were random the second one went on at once.
+// Two runs with the same user, host and process are two holders; people are
+// shown the text. Before identities were random, the second one went on immediately.
 func TestRunsOfOneTextAreTwoHolders(t *testing.T) {
 	for name, first := range map[string]Identity{
 		"both are random":           NewIdentity(inContainer),
@@ -38,7 +38,7 @@ func TestRunsOfOneTextAreTwoHolders(t *testing.T) {
 	}
 }
 
-// A Lease that a run of the same text has taken is not renewed for that one.
+// A Lease that another run with the same text has taken is not renewed on its behalf.
 func TestLockTakenByARunOfTheSameText(t *testing.T) {
 	for name, thief := range map[string]Identity{"random": NewIdentity(inContainer), "the text": inContainer} {
 		t.Run(name, func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestIdentityText(t *testing.T) {
 	}
 }
 
-// Freeing the lock of somebody else takes it from that one only, whoever has it by
-// then.
+// Freeing the lock of a named holder takes it from that holder only, not from whoever has it
+// by then.
 func TestFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -111,7 +111,7 @@ func TestFree(t *testing.T) {
 	})
 }
 
-// Whoever is kept waiting is told for how long, not by the clocks of three time zones.
+// Whoever is kept waiting sees ages, not times from the clocks of three time zones.
 func TestTheHolderIsToldByAges(t *testing.T) {
 	now := time.Date(2026, 11, 21, 22, 3, 25, 0, time.UTC)
 	h := Holder{Identity: "ann on ci-1, process 7", Since: now.Add(-23 * time.Second), Renewed: now.Add(-2 * time.Second), Read: now}

@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// between is a backend on which something happens after the metadata have been listed. It
-// notes whose texts are asked for.
+// between is a backend on which something happens after the metadata has been listed. It
+// notes which records are read in full.
 type between struct {
 	backend
 	happens func()
@@ -48,7 +48,7 @@ func (b *between) get(ctx context.Context, at location) (object, error) {
 	return b.backend.get(ctx, at)
 }
 
-// names are releases as name, revision and status.
+// names returns releases as name, revision and status.
 func names(revisions []*release.Revision) string {
 	var out []string
 	for _, r := range revisions {
@@ -57,7 +57,7 @@ func names(revisions []*release.Revision) string {
 	return strings.Join(out, " ")
 }
 
-// Of ten revisions one is read.
+// Of ten revisions only one is read in full.
 func TestListAsksForNoOtherText(t *testing.T) {
 	b := &between{backend: newMemoryBackend(), happens: func() {}}
 	s := open(b, testClock())
@@ -74,7 +74,7 @@ func TestListAsksForNoOtherText(t *testing.T) {
 	equal(t, []string{"sh.helm.release.v1.web.v10", "sh.helm.release.v1.stuck.v3"}, b.texts)
 }
 
-// What is superseded between two requests is not shown: the list is that of a moment after it.
+// A revision that is superseded between two requests is not shown: the list shows a later moment.
 func TestListOfWhatMoves(t *testing.T) {
 	memory := newMemoryBackend()
 	writer := open(memory, testClock())
@@ -96,20 +96,20 @@ func TestListOfWhatMoves(t *testing.T) {
 	must(t, err)
 	equal(t, "web2:deployed", names(got))
 
-	// An upgrade in every moment does not keep the list from its end.
+	// Constant upgrades do not keep the list from ending.
 	got, err = open(&between{backend: memory, happens: upgrade}, testClock()).List(t.Context(), Query{})
 	must(t, err)
 	equal(t, "web4:superseded", names(got))
 	equal(t, 5, version)
 
-	// Neither does what is deleted meanwhile.
+	// Nor do deletions in the meantime.
 	got, err = open(&between{backend: memory, happens: func() { _ = writer.Delete(t.Context(), testKey(), version) }}, testClock()).List(t.Context(), Query{})
 	must(t, err)
 	equal(t, "web4:superseded", names(got))
 }
 
-// Metadata are read as protobuf, as JSON, and from whole objects of a server that knows no
-// other.
+// Metadata is read as protobuf, as JSON, and from whole objects if the server can send nothing
+// else.
 func TestListMetadata(t *testing.T) {
 	item := metav1.ObjectMeta{Namespace: "shop", Name: "sh.helm.release.v1.web.v7", UID: "u", ResourceVersion: "12", Labels: map[string]string{"owner": "helm", "version": "7"}}
 	heads := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"}, ListMeta: metav1.ListMeta{Continue: "more"}, Items: []metav1.PartialObjectMetadata{{ObjectMeta: item}}}
@@ -151,7 +151,7 @@ func TestListMetadata(t *testing.T) {
 	}
 }
 
-// A refusal has the server's words and its reason.
+// A refusal keeps the server's message and reason.
 func TestListMetadataRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

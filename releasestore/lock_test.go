@@ -19,8 +19,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// leaseServer keeps Leases as an API server does: with resource versions. fail,
-// when set, answers instead of it; lose lets the write happen and loses the
+// leaseServer stores Leases as an API server does: with resource versions. fail,
+// if set, may answer with an error instead; lose lets the write happen and loses the
 // answer.
 type leaseServer struct {
 	client *fake.Clientset
@@ -108,7 +108,7 @@ func (s *leaseServer) lock(t *testing.T, identity Identity, o LockOptions) (*Hel
 	return NewLocker(s.leases(), SystemClock{}).Lock(t.Context(), testKey(), identity, o)
 }
 
-// fifty operations at once: one runs, the rest say who holds the lock.
+// Of fifty operations at the same time one runs, and the rest say who holds the lock.
 func TestLockHasOneHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -163,7 +163,7 @@ func TestLockIsRenewed(t *testing.T) {
 	})
 }
 
-// Who waits gets the lock when it is released.
+// A waiting run gets the lock when it is released.
 func TestLockWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -182,7 +182,7 @@ func TestLockWaits(t *testing.T) {
 }
 
 // A holder that can't reach the API server stops before others may start, and
-// stays stopped though its connection comes back.
+// stays stopped even if its connection comes back.
 func TestHolderIsFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -207,13 +207,13 @@ func TestHolderIsFenced(t *testing.T) {
 		if held.Check() == nil {
 			t.Error("a lost lock came back")
 		}
-		must(t, held.Release(t.Context())) // it is not ours to free
+		must(t, held.Release(t.Context())) // the lock is no longer ours to free
 		must(t, next.Check())
 		must(t, next.Release(t.Context()))
 	})
 }
 
-// A renewal that is refused and two that stall behind it do not cost the lock.
+// One refused renewal followed by two that stall does not lose the lock.
 func TestHolderRenewsAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -224,7 +224,7 @@ func TestHolderRenewsAgainSoon(t *testing.T) {
 			switch renewals++; renewals {
 			case 1:
 				return apierrors.NewServiceUnavailable("away")
-			case 2, 3: // until its time is over
+			case 2, 3: // until it times out
 				time.Sleep(interval(30))
 				return context.DeadlineExceeded
 			}
@@ -236,7 +236,7 @@ func TestHolderRenewsAgainSoon(t *testing.T) {
 	})
 }
 
-// A lease that somebody else took, or deleted, is noticed at the next renewal.
+// If somebody else takes or deletes the Lease, the next renewal notices.
 func TestTakenLockIsNoticed(t *testing.T) {
 	for _, what := range []string{"taken", "deleted"} {
 		t.Run(what, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestTakenLockIsNoticed(t *testing.T) {
 	}
 }
 
-// An answer that is lost costs neither the lock nor the lease.
+// A lost answer costs neither the lock nor the Lease.
 func TestLockSurvivesLostAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -279,7 +279,7 @@ func TestLockSurvivesLostAnswers(t *testing.T) {
 	})
 }
 
-// A Lease that can't be had is an error, whatever the reason.
+// Failure to get the Lease is an error, whatever the reason.
 func TestLockThatCannotBeHad(t *testing.T) {
 	for name, answer := range map[string]error{
 		"forbidden":    apierrors.NewForbidden(leaseResource(), "kubectl-release.web", errors.New("exceeded quota")),
@@ -298,7 +298,7 @@ func TestLockThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// Who can't use Leases has a lock that lets everything pass.
+// A run that can't use Leases has a lock that lets everything pass.
 func TestLockThatIsUnusable(t *testing.T) {
 	held, err := newLeaseServer().lock(t, "one", LockOptions{Unusable: true})
 	must(t, err)
@@ -329,7 +329,7 @@ func TestReleaseWithoutDelete(t *testing.T) {
 		if _, isHeld, _ := locker.Inspect(t.Context(), testKey()); isHeld {
 			t.Error("a released lock is still held")
 		}
-		// Also when somebody has touched the Lease since it was last written.
+		// The same holds if somebody has touched the Lease since it was last written.
 		next, err := server.lock(t, "two", LockOptions{})
 		must(t, err)
 		leases := server.leases().Leases("shop")
@@ -345,7 +345,7 @@ func TestReleaseWithoutDelete(t *testing.T) {
 	})
 }
 
-// stalling is a client whose first request of a kind never gets an answer.
+// stalling is a client whose first create and first delete never get an answer.
 type stalling struct {
 	coordinationclient.LeasesGetter
 	stalled map[string]bool
@@ -384,7 +384,7 @@ func (s stallingLeases) Delete(ctx context.Context, name string, o metav1.Delete
 	return s.LeaseInterface.Delete(ctx, name, o)
 }
 
-// Requests that never get an answer cost some seconds, not the run.
+// Requests that never get an answer cost a few seconds, not the run.
 func TestLockStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -403,7 +403,7 @@ func TestLockStalls(t *testing.T) {
 	})
 }
 
-// A Lease that its holder frees while somebody takes it over is taken all the same.
+// Taking over a Lease succeeds even if its holder frees it at that moment.
 func TestLockFreedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()
@@ -428,7 +428,7 @@ func TestLockFreedMeanwhile(t *testing.T) {
 	})
 }
 
-// Ctrl-C ends the waiting for a lock.
+// Ctrl-C ends a wait for a lock.
 func TestLockCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newLeaseServer()

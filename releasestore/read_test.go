@@ -45,8 +45,8 @@ func plant(t *testing.T, b backend, name, record string) {
 	must(t, err)
 }
 
-// S10: what can't be read is named with its reason, newest first, and the rest
-// of the history is there; no gzip bomb goes off.
+// S10: records that can't be read are named with the reason, newest first, and the rest
+// of the history is returned; no gzip bomb goes off.
 func TestCorruptRecords(t *testing.T) {
 	whole := pack([]byte(`{"name":"web","version":2}`))
 	for name, c := range map[string]struct{ record, reason string }{
@@ -90,7 +90,7 @@ func firstHalf(t *testing.T, record string) []byte {
 	return data[:len(data)/2]
 }
 
-// Corruption is told from other errors, and the newest comes first.
+// Corruption is distinguished from other errors, and the newest record comes first.
 func TestCorrupt(t *testing.T) {
 	b := newMemoryBackend()
 	s := open(b, testClock())
@@ -112,7 +112,7 @@ func TestCorrupt(t *testing.T) {
 	}
 }
 
-// A record from before Helm packed them, with the times of Helm 3.
+// A record from before Helm packed records, with times as Helm 3 writes them.
 func TestUnpackedRecord(t *testing.T) {
 	b := newMemoryBackend()
 	plant(t, b, "sh.helm.release.v1.web.v1", base64.StdEncoding.EncodeToString([]byte(
@@ -120,11 +120,11 @@ func TestUnpackedRecord(t *testing.T) {
 	r, err := open(b, testClock()).Get(t.Context(), testKey(), 1)
 	must(t, err)
 	equal(t, release.StatusDeployed, r.Info.Status)
-	equal(t, testKey(), r.Key()) // where it is stored counts
+	equal(t, testKey(), r.Key()) // the namespace where it is stored counts
 }
 
-// Objects that bear our labels by chance are not records; a release with a dot
-// and a v in its name is one.
+// Objects that have our labels by chance are not records; the record of a release with ".v" in its
+// name is one.
 func TestForeignObjects(t *testing.T) {
 	b := newMemoryBackend()
 	s := open(b, testClock())
@@ -187,7 +187,7 @@ func content(t *testing.T, client Client, name string) map[string]any {
 	return out
 }
 
-// The list shows the newest revision of each release and decodes no other.
+// The list shows the newest revision of each release and decodes no others.
 func TestList(t *testing.T) {
 	b := newMemoryBackend()
 	s := open(b, testClock())
@@ -226,7 +226,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// S11: what does not fit is known before it is sent.
+// S11: a record that is too large is refused before it is sent.
 func TestTooLarge(t *testing.T) {
 	noise := make([]byte, 1<<20)
 	random := rand.NewChaCha8([32]byte{1})
@@ -244,7 +244,7 @@ func TestTooLarge(t *testing.T) {
 	must(t, s.Create(t.Context(), r))
 }
 
-// The store's own labels are not the user's to set.
+// Users can't set the store's own labels.
 func TestReservedLabels(t *testing.T) {
 	s := open(newMemoryBackend(), testClock())
 	for _, label := range []string{"name", "owner", "status", "version", "createdAt", "modifiedAt"} {
@@ -305,8 +305,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Numbers that no tool gives a revision are corruption, told with the object's
-// name, and none is ever stored.
+// Revision numbers that no tool assigns are corruption, reported with the object's
+// name, and are never stored.
 func TestOddNumbers(t *testing.T) {
 	for _, version := range []int{-1, 0, math.MaxInt32, math.MaxInt64} {
 		b := newMemoryBackend()

@@ -42,7 +42,7 @@ func (s *spoiled) list(ctx context.Context, namespace string, o listOptions) ([]
 	return s.backend.list(ctx, namespace, o)
 }
 
-// quickClock lets all time pass at once.
+// quickClock makes all waits end immediately.
 type quickClock struct{ stoppedClock }
 
 func (quickClock) After(time.Duration) <-chan time.Time {
@@ -52,12 +52,12 @@ func (quickClock) After(time.Duration) <-chan time.Time {
 }
 
 // One bad answer to a read must not end a rollback; a refusal, and an API server
-// that stays away, are told after a bounded number of reads.
+// that stays away, are reported after a bounded number of reads.
 func TestReadsAreRepeated(t *testing.T) {
 	secrets := schema.GroupResource{Resource: "secrets"}
 	for name, c := range map[string]struct {
 		err         error
-		spoil, want int // how many reads are spoiled, and how many are sent
+		spoil, want int // how many reads fail, and how many are sent
 		ok          bool
 	}{
 		"500 once":          {apierrors.NewInternalError(io.EOF), 1, 2, true},

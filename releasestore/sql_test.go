@@ -26,7 +26,7 @@ func openSQL(t *testing.T, database string) *Store {
 	return s
 }
 
-// A real server takes the part that the API server has for the other drivers.
+// A real server plays the part of the API server in the tests of the other drivers.
 func TestSQL(t *testing.T) {
 	server := clustertest.StartPostgres(t)
 	for name, test := range map[string]func(*testing.T, *clustertest.Postgres, string){
@@ -47,7 +47,7 @@ func TestSQL(t *testing.T) {
 func sqlLife(t *testing.T, _ *clustertest.Postgres, database string) {
 	s := openSQL(t, database)
 	h, err := s.History(t.Context(), testKey(), nil)
-	must(t, err) // no tables: nothing is there, and reading creates none
+	must(t, err) // without tables the history is empty, and reading creates none
 	if len(h) != 0 {
 		t.Errorf("history of an empty database: %v", h)
 	}
@@ -67,11 +67,11 @@ func sqlLife(t *testing.T, _ *clustertest.Postgres, database string) {
 	if got.Modified.IsZero() {
 		t.Error("the record does not tell when it was written last")
 	}
-	got.Modified = done.Modified // which a record has once it is read
+	got.Modified = done.Modified // only a record that was read has it
 	equal(t, done, got)
 
 	must(t, s.Delete(t.Context(), testKey(), 1))
-	must(t, s.Delete(t.Context(), testKey(), 1)) // a missing one is no error
+	must(t, s.Delete(t.Context(), testKey(), 1)) // deleting a missing record is not an error
 	var missing *NotFoundError
 	if _, err := s.Get(t.Context(), testKey(), 1); !errors.As(err, &missing) {
 		t.Errorf("get of a deleted record: %v", err)
@@ -81,8 +81,8 @@ func sqlLife(t *testing.T, _ *clustertest.Postgres, database string) {
 	}
 }
 
-// Two processes read the same record: the first one to write wins, and only a
-// new look lets the other one write.
+// Two processes read the same record: the first to write wins, and the other must
+// read it again before it can write.
 func sqlConflict(t *testing.T, server *clustertest.Postgres, database string) {
 	ours, theirs := openSQL(t, database), openSQL(t, database)
 	must(t, theirs.Create(t.Context(), testRevision(1, release.StatusDeployed)))
@@ -101,7 +101,7 @@ func sqlConflict(t *testing.T, server *clustertest.Postgres, database string) {
 	must(t, err)
 	must(t, ours.Update(t.Context(), mine.WithStatus(release.StatusSuperseded, "ours")))
 
-	// A row written anew with the same content is no conflict.
+	// Rewriting a row with the same content is not a conflict.
 	server.SQL(t, database, "UPDATE releases_v1 SET owner = owner")
 	must(t, ours.Update(t.Context(), mine.WithStatus(release.StatusFailed, "again")))
 	must(t, ours.Delete(t.Context(), testKey(), 1))
@@ -110,7 +110,7 @@ func sqlConflict(t *testing.T, server *clustertest.Postgres, database string) {
 	}
 }
 
-// Pages, namespaces and selectors give what Secrets give.
+// Pages, namespaces and selectors give the same results as with Secrets.
 func sqlLists(t *testing.T, _ *clustertest.Postgres, database string) {
 	s := openSQL(t, database)
 	for version := 1; version <= pageSize+3; version++ {
@@ -142,7 +142,7 @@ func sqlLists(t *testing.T, _ *clustertest.Postgres, database string) {
 	}
 }
 
-// S11: the limit of Secrets is not the database's. Large bodies are stored apart
+// S11: the size limit of Secrets does not apply to the database. Large bodies are stored apart
 // from their row, whose version is known nevertheless.
 func sqlLarge(t *testing.T, _ *clustertest.Postgres, database string) {
 	s := openSQL(t, database)
@@ -163,7 +163,7 @@ func sqlLarge(t *testing.T, _ *clustertest.Postgres, database string) {
 	}
 }
 
-// A connection that broke between two statements is opened again, unnoticed.
+// A connection that broke between two statements is reopened unnoticed.
 func sqlLostConnection(t *testing.T, server *clustertest.Postgres, database string) {
 	s := openSQL(t, database)
 	r := testRevision(1, release.StatusPendingInstall)
@@ -180,7 +180,7 @@ func sqlLostConnection(t *testing.T, server *clustertest.Postgres, database stri
 	must(t, s.Delete(t.Context(), testKey(), 1))
 }
 
-// Many that find no tables create them once.
+// Concurrent writers that find no tables create them once.
 func sqlFirstWrites(t *testing.T, server *clustertest.Postgres, database string) {
 	var all sync.WaitGroup
 	for version := 1; version <= 8; version++ {
@@ -197,8 +197,8 @@ func sqlFirstWrites(t *testing.T, server *clustertest.Postgres, database string)
 	}
 }
 
-// A database that an old Helm has set up is read as it is, and the first write
-// brings what is missing.
+// A database that an old Helm set up is read as it is, and the first write
+// adds what is missing.
 func sqlWithoutLabels(t *testing.T, server *clustertest.Postgres, database string) {
 	must(t, openSQL(t, database).Create(t.Context(), testRevision(1, release.StatusSuperseded)))
 	server.SQL(t, database, "DROP TABLE custom_labels_v1; DELETE FROM gorp_migrations WHERE id = 'custom_labels'")
@@ -228,7 +228,7 @@ func sqlLongNames(t *testing.T, _ *clustertest.Postgres, database string) {
 	must(t, s.Create(t.Context(), r))
 }
 
-// S36: what goes wrong is told without the password.
+// S36: error messages do not contain the password.
 func sqlRefused(t *testing.T, _ *clustertest.Postgres, database string) {
 	for name, c := range map[string]struct{ connection, want string }{
 		"wrong password": {strings.Replace(database, clustertest.PostgresPassword, "canary-wrong", 1), "password authentication failed"},

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// S36: a connection string that is wrong is never shown, and none is taken in
-// which a password could be mistaken for what errors show.
+// S36: an invalid connection string is never shown, and none is accepted in
+// which a password could be mistaken for a part that errors show.
 func TestSQLConnectionStrings(t *testing.T) {
 	for connection, want := range map[string]string{
 		"":   "set HELM_DRIVER_SQL_CONNECTION_STRING to",
@@ -34,7 +34,7 @@ func TestSQLConnectionStrings(t *testing.T) {
 	}
 }
 
-// As under Helm, TLS is not given up unless the string says so.
+// As in Helm, there is no fallback from TLS unless the string says so.
 func TestSQLConnectionKeepsTLS(t *testing.T) {
 	t.Setenv("PGSSLMODE", "")
 	for connection, want := range map[string]bool{
@@ -51,7 +51,7 @@ func TestSQLConnectionKeepsTLS(t *testing.T) {
 		"host=db.example dbname=sslmode user=helm":                          false,
 		"host=db.example password='x sslmode=prefer'":                       false,
 		"host=db.example sslmode = prefer":                                  true,
-		"sslmode=allow host=db.example":                                     false, // begins without TLS, as it says
+		"sslmode=allow host=db.example":                                     false, // starts without TLS, as the string says
 	} {
 		config, err := sqlConfig(connection)
 		must(t, err)

@@ -28,7 +28,7 @@ func (stoppedClock) After(time.Duration) <-chan time.Time { return make(chan tim
 
 func testClock() Clock { return stoppedClock{time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)} }
 
-// stores opens one store of every driver.
+// stores opens one store for every driver.
 func stores(t *testing.T) map[string]*Store {
 	t.Helper()
 	client := fake.NewClientset().CoreV1()
@@ -78,7 +78,7 @@ func unexported(p cmp.Path) bool {
 	return ok && field.Name()[0] >= 'a' && field.Name()[0] <= 'z'
 }
 
-// What is stored comes back the same, from every driver and through a store
+// What is stored comes back the same, with every driver and through a store
 // that has never seen it.
 func TestRoundTrip(t *testing.T) {
 	client := fake.NewClientset().CoreV1()
@@ -101,7 +101,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The life of a record is the same whatever carries it.
+// The life of a record is the same with every driver.
 func TestLifeOfARecord(t *testing.T) {
 	for driver, s := range stores(t) {
 		t.Run(driver, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestLifeOfARecord(t *testing.T) {
 			equal(t, want, got)
 
 			must(t, s.Delete(t.Context(), testKey(), 1))
-			must(t, s.Delete(t.Context(), testKey(), 1)) // a missing one is no error
+			must(t, s.Delete(t.Context(), testKey(), 1)) // deleting a missing record is not an error
 
 			var missing *NotFoundError
 			if _, err := s.Get(t.Context(), testKey(), 1); !errors.As(err, &missing) {
@@ -140,7 +140,7 @@ func TestLifeOfARecord(t *testing.T) {
 	}
 }
 
-// The names of drivers are those of HELM_DRIVER; what we lack is said.
+// The names of drivers are those of HELM_DRIVER; an unknown one is an error.
 func TestOpen(t *testing.T) {
 	client := fake.NewClientset().CoreV1()
 	for driver, kind := range map[string]string{
@@ -221,7 +221,7 @@ func (f *faulty) update(ctx context.Context, o object) (object, error) {
 }
 
 // A write whose answer was lost is recognised as our own when it is repeated,
-// or when a later state of the same revision is written instead.
+// or when a later state of the same revision is written.
 func TestLostAnswers(t *testing.T) {
 	backend := &faulty{memoryBackend: newMemoryBackend()}
 	s := open(backend, testClock())
@@ -253,8 +253,8 @@ func TestLostAnswers(t *testing.T) {
 	must(t, s.Delete(t.Context(), testKey(), 1))
 }
 
-// Two processes read the same record: the first one to write wins, the other
-// one is told, and a new look heals.
+// Two processes read the same record: the first to write wins, the other gets
+// an error, and may write after reading again.
 func TestConflict(t *testing.T) {
 	backend := newMemoryBackend()
 	ours, theirs := open(backend, testClock()), open(backend, testClock())
@@ -276,7 +276,7 @@ func TestConflict(t *testing.T) {
 	must(t, ours.Update(t.Context(), mine.WithStatus(release.StatusSuperseded, "ours")))
 }
 
-// A backup tool that labels or annotates a record has not changed it.
+// A backup tool that labels or annotates a record does not count as changing it.
 func TestForeignMetadataIsNoConflict(t *testing.T) {
 	backend := newMemoryBackend()
 	s := open(backend, testClock())

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 
 const web = "../testdata/charts/web"
 
-// shop is a client, a release in a namespace of its own, and its chart.
+// shop returns a client, a release in its own namespace, and its chart.
 func shop(t *testing.T) (*sdk.Client, sdk.Release, *sdk.Chart) {
 	t.Helper()
 	config := control.Config(t)
@@ -57,7 +57,7 @@ func applied(t *testing.T, client *sdk.Client, o sdk.Operation) *sdk.Result {
 	return result
 }
 
-// A release lives by its plans, from install to uninstall, and Helm reads it.
+// A release goes through its life by plans, from install to uninstall, and Helm reads it.
 func TestLife(t *testing.T) {
 	client, release, chart := shop(t)
 	if r := applied(t, client, sdk.Upgrade{Release: release, Chart: chart, Install: true}); r.Revision != 1 || r.Status != "deployed" || !r.Written {
@@ -123,7 +123,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// What stands in the way of a plan is an error that can be told from others.
+// Errors that stop a plan can be told apart by their types.
 func TestErrors(t *testing.T) {
 	client, release, chart := shop(t)
 	applied(t, client, sdk.Install{Release: release, Chart: chart})
@@ -162,7 +162,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// The example compiles in a module of its own, and upgrades and rolls back.
+// The example compiles in its own module, and upgrades and rolls back.
 func TestExample(t *testing.T) {
 	namespace := control.Namespace(t)
 	chart, err := filepath.Abs(web)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/sdk"
 )
 
-// A plan is pinned to the bytes of the chart that was fetched for it: it is stale when
-// their source has others, and no server has to answer for what was reviewed.
+// A plan is pinned to the bytes of the chart that was fetched for it: it is stale if
+// the source now has different bytes, but the source need not be reachable to apply it.
 func TestSources(t *testing.T) {
 	server := sourcetest.Serve(t, sourcetest.Options{})
 	server.PutImage(t, "charts/alpha", "1.0.0", sourcetest.Chart(t, "alpha", "1.0.0", "first"))
@@ -57,7 +57,7 @@ func TestSources(t *testing.T) {
 	if _, err := client.Apply(t.Context(), unanswered); err != nil || len(warned) != 1 || !strings.Contains(warned[0], "is applied as it was planned") {
 		t.Errorf("%q, %v", warned, err)
 	}
-	// A folder is a folder, as in LoadChart.
+	// A local folder is loaded as by sdk.LoadChart.
 	dir := t.TempDir()
 	clustertest.WriteFiles(t, dir, map[string]string{"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n"})
 	if local, err := sources.LoadChart(t.Context(), dir, sdk.ChartOptions{}); err != nil || local.Name() != "web" {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// BenchmarkTpl is the chart of the speed goal: 2,000 defines and as many calls
-// of tpl, with equal texts and with texts of their own.
+// BenchmarkTpl renders the chart of the speed goal: 2,000 defines and as many calls
+// of tpl, with equal and with different texts.
 func BenchmarkTpl(b *testing.B) {
 	var defines strings.Builder
 	for i := range 2000 {
@@ -27,14 +27,14 @@ func BenchmarkTpl(b *testing.B) {
 	}
 }
 
-// BenchmarkCalls is what most charts do most: fields, defaults, includes and
+// BenchmarkCalls measures what most charts do most: fields, defaults, includes and
 // toYaml.
 func BenchmarkCalls(b *testing.B) {
 	benchmark(b, templating.Options{}, calls)
 }
 
-// BenchmarkWatching is BenchmarkCalls with a doubted key, which internal/keyuse watches:
-// renders without one, nearly all, are not slowed down by it.
+// BenchmarkWatching is BenchmarkCalls with and without a key that internal/keyuse watches:
+// renders without one, which is nearly all, must not be slowed down.
 func BenchmarkWatching(b *testing.B) {
 	for name, watch := range map[string][]keyuse.Watched{"nothing": nil, "a key": {{Keys: []string{"a"}}}} {
 		b.Run(name, func(b *testing.B) { benchmark(b, templating.Options{Watch: watch}, calls) })

@@ -104,7 +104,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// Lint goes on after required and fail and tells what they said.
+// Lint continues after required and fail and returns their messages as warnings.
 func TestLint(t *testing.T) {
 	out, err := templating.Render(tree(map[string]string{"x.yaml": `{{ required "set a" .Values.a }}{{ fail "no" }}ok`}), map[string]any{"Values": map[string]any{}}, templating.Options{Lint: true})
 	if err != nil {
@@ -129,14 +129,14 @@ func TestLookup(t *testing.T) {
 	if err != nil || out.Files[0].Content != "v" || asked != "v1 Secret ns s" {
 		t.Errorf("asked %q, got %v, %v", asked, out.Files, err)
 	}
-	// A cluster that does not answer must not look like an object that is not there.
+	// A cluster that does not answer must not look like an object that does not exist.
 	_, err = templating.Render(tree(map[string]string{"x.yaml": `{{ lookup "v1" "Secret" "ns" "bad" }}`}), nil, o)
 	if err == nil || !strings.Contains(err.Error(), "the server is down") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Notes are kept out of the manifests, those of subcharts unless asked for.
+// Notes are kept out of the manifests; those of subcharts are returned only if requested.
 func TestNotes(t *testing.T) {
 	render := func(subchartNotes bool) templating.Rendered {
 		c, sub := tree(map[string]string{"NOTES.txt": "own", "a.yaml": "a"}), tree(map[string]string{"NOTES.txt": "below"})

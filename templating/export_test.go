@@ -20,8 +20,8 @@ const (
 	MaxKeys  = budget.MaxKeySeconds * time.Second
 )
 
-// RenderEffort renders a chart as Render does with no options, and returns the effort that took, also
-// when it fails. Errors are those of Render.
+// RenderEffort renders a chart as Render does with no options, and returns the effort that this took, even
+// if it fails. Errors are those of Render.
 func RenderEffort(c *chart.Chart, top map[string]any) (Effort, error) {
 	e := newExecution(Options{})
 	_, err := e.render(c, top)

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzRender renders any text with any other as a partial: the outcome is text
-// or an *Error, never a panic, and within the limits. Its seeds are the
+// or an *Error, never a panic, and stays within the limits. Its seeds are the
 // snippets and testdata/fuzz.
 func FuzzRender(f *testing.F) {
 	files, err := filepath.Glob("testdata/snippets/*.txtar")
@@ -21,7 +21,7 @@ func FuzzRender(f *testing.F) {
 	}
 	for _, file := range files {
 		if ok, _ := filepath.Match("limit-*", filepath.Base(file)); ok {
-			continue // they take their time
+			continue // they are slow
 		}
 		archive, err := txtar.ParseFile(file)
 		if err != nil {
@@ -40,7 +40,7 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// The seeds that stand in testdata/fuzz must be there.
+// The seeds in testdata/fuzz must exist.
 func TestFuzzSeeds(t *testing.T) {
 	seeds, err := os.ReadDir("testdata/fuzz/FuzzRender")
 	if err != nil || len(seeds) == 0 {

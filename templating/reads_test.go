@@ -12,7 +12,7 @@ import (
 )
 
 // Which keys of {a: 1, b: {c: 2, d: 3}, l: [{e: 4}]} a template leaves unread.
-// Reading too much is a warning lost; reading too little is a false one.
+// Counting too much as read loses a warning; counting too little gives a false one.
 func TestReads(t *testing.T) {
 	for _, tc := range []struct{ why, text, want string }{
 		{"nothing is read", `x`, "a b l b.c b.d l.e"},
@@ -66,7 +66,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// seen renders with the values of TestReads, all of them doubted.
+// seen renders with the values of TestReads, watching all of their keys.
 func seen(files map[string]string) ([]keyuse.Seen, error) {
 	item := map[string]any{"e": 4}
 	b := map[string]any{"c": 2, "d": 3}
@@ -89,8 +89,8 @@ func unread(seen []keyuse.Seen) string {
 	return strings.Join(out, " ")
 }
 
-// Keys that are asked for and not there are what a slip was meant to be; a
-// render that fails still tells them.
+// Keys that are read but missing hint at what a misspelt key should have been; a
+// render that fails still reports them.
 func TestReadsOfMissingKeys(t *testing.T) {
 	seen, err := seen(map[string]string{"x.yaml": `{{ .Values.bb }}{{ required "set cc" .Values.b.cc }}`})
 	if err == nil {
@@ -106,8 +106,8 @@ func TestReadsOfMissingKeys(t *testing.T) {
 	}
 }
 
-// A key that a template names anywhere is none that no template reads, even
-// where this render did not come by.
+// A key that a template mentions anywhere does not count as unread by all templates, even
+// if this render did not get there.
 func TestMentioned(t *testing.T) {
 	for _, tc := range []struct {
 		why, text string
@@ -139,8 +139,8 @@ func TestMentioned(t *testing.T) {
 	}
 }
 
-// Large whole numbers of values files that became texts are told by place; as
-// numbers of YAML they do no harm.
+// Large integers from values files that ended up as text are reported with their place; as
+// YAML numbers they do no harm.
 func TestExponents(t *testing.T) {
 	values := map[string]any{"n": 1000000.0, "small": 10.0, "f": 1234567.5, "i": int64(1000000)}
 	for _, tc := range []struct {

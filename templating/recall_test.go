@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// varying calls every function whose result is another one each time.
+// varying calls every function whose result differs each time.
 const varying = `{{ randAlphaNum 9 }} {{ randAlpha 9 }} {{ randAscii 9 }} {{ randNumeric 9 }} {{ randBytes 9 }} {{ randInt 0 999999999 }}
 {{ shuffle "abcdefghijklmnopqrstuvwxyz" }} {{ uuidv4 }} {{ genPrivateKey "ed25519" }} {{ bcrypt "x" }} {{ htpasswd "u" "p" }} {{ encryptAES "key" "x" }}
 {{ now | unixEpoch }} {{ now.Nanosecond }} {{ htmlDate "x" }}
@@ -38,8 +38,8 @@ func TestRandomFunctionsGiveRendersThatAreComparedTheSame(t *testing.T) {
 	}
 }
 
-// What a chart makes twice stays two things, and what it makes anew moves nothing
-// that is made elsewhere, or of other arguments.
+// Two calls still give two results, and an additional call does not change results of calls
+// elsewhere, or with other arguments.
 func TestRandomFunctionsAreRecalledByTemplateCallAndArguments(t *testing.T) {
 	recall := templating.NewRecall()
 	before := renderText(t, "c", `{{ randAlphaNum 20 }}|{{ randAlphaNum 20 }}|{{ include "password" . }}`, templating.Options{Recall: recall})

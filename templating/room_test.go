@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// What charts are rendered from: our own, and a folder beside the repository, which
-// need not be there.
+// The folders of the charts to render: our own, and one beside the repository, which
+// need not exist.
 const own, shared = "../testdata/charts", "../../shared"
 
-// TestChartsHaveRoom renders all charts at hand: the heaviest uses a third of each
-// limit at most.
+// TestChartsHaveRoom renders all charts at hand: the heaviest uses at most a third of each
+// limit.
 func TestChartsHaveRoom(t *testing.T) {
 	cases := chartsAtHand(t)
 	if len(cases) == 0 {
@@ -53,7 +53,7 @@ func TestChartsHaveRoom(t *testing.T) {
 	t.Logf("keys: %v of %v (%s)", most.keys, templating.MaxKeys, most.keyed)
 }
 
-// chartsAtHand are pairs of a chart and a file of values, or "".
+// chartsAtHand returns pairs of a chart and a values file, or "".
 func chartsAtHand(t *testing.T) [][2]string {
 	var all [][2]string
 	for _, pattern := range []string{filepath.Join(own, "*"), filepath.Join(shared, "versions", "*", "*.tgz")} {
@@ -84,7 +84,7 @@ func chartsAtHand(t *testing.T) [][2]string {
 	return all
 }
 
-// effort renders one. Charts that refuse what they are given say nothing.
+// effort renders one chart. It returns false for charts that reject their values.
 func effort(t *testing.T, c [2]string) (templating.Effort, bool) {
 	loaded, _, err := chartload.Load(c[0], chartload.Options{})
 	if err != nil {

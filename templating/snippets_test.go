@@ -16,8 +16,8 @@ import (
 )
 
 // TestSnippets renders each file of testdata/snippets: its first line says why
-// it is there, "want" is what templates/x.yaml gives, "error" a part of the
-// error. `go run ./cmd/snippets` in e2e/conformance/ holds them against Helm.
+// it exists, "want" is what templates/x.yaml renders to, "error" a part of the
+// error. `go run ./cmd/snippets` in e2e/conformance/ compares them with Helm.
 func TestSnippets(t *testing.T) {
 	objecttest.Cases(t, "testdata/snippets/*.txtar", 100, runSnippet)
 }
@@ -44,8 +44,8 @@ func runSnippet(t *testing.T, _ string, archive *txtar.Archive) {
 	}
 }
 
-// renderParts makes a chart of the parts and gives what templates/x.yaml
-// renders to. The line end that txtar adds to a template is taken off.
+// renderParts makes a chart from the parts and returns what templates/x.yaml
+// renders to. The newline that txtar adds to a template is removed.
 func renderParts(t *testing.T, parts map[string]string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Our execution of templates must agree with text/template's on templates that
-// nobody would write: the same text, or an error on both sides.
+// Our execution of templates must agree with text/template's even on templates that
+// nobody would write: the same text, or an error from both.
 func TestAgainstTextTemplate(t *testing.T) {
 	texts, failures := 0, 0
 	for seed := range uint64(4000) {
@@ -77,8 +77,8 @@ func executeOurs(text string) (string, error) {
 	return e.file(src)
 }
 
-// A chart is rendered without a Template before it is executed; nothing else
-// of the scope may be touched.
+// Rendering must not add to the caller's scope, and templates see only the parts of it that
+// they should.
 func TestScopeIsOurs(t *testing.T) {
 	c := &chart.Chart{Metadata: &chart.Metadata{Name: "t"}, Templates: []*chart.File{{Name: "templates/x", Data: []byte("{{ .Extra }}")}}}
 	top := map[string]any{"Extra": "no", "Values": map[string]any{}}

@@ -14,16 +14,16 @@ import (
 )
 
 // measured is a call of a function: how long it takes, what it is charged, and how
-// long as many calls take as the budget has room for.
+// long it takes to use up the budget with such calls.
 type measured struct {
 	name, with  string
 	call, whole time.Duration
 	used        budget.Budget
 }
 
-// BenchmarkWeights calls every function of templates with arguments of many sorts and
-// prints for each the costliest: how long it takes to use up the budget by such
-// calls. The weights of weights.go are such that this is less than the time which
+// BenchmarkWeights calls every template function with many kinds of arguments and
+// prints the costliest call of each: how long it takes to use up the budget with such
+// calls. The weights in weights.go are chosen so that this is less than the time that
 // docs/limits.md promises. Once is enough: -benchtime 1x.
 func BenchmarkWeights(b *testing.B) {
 	var all []measured
@@ -47,7 +47,7 @@ func BenchmarkWeights(b *testing.B) {
 	}
 }
 
-// BenchmarkKeyTimes measures what keys take beside what they are charged.
+// BenchmarkKeyTimes compares the time that keys take with what they are charged.
 func BenchmarkKeyTimes(b *testing.B) {
 	for _, kind := range []string{"rsa", "dsa", "ecdsa", "ed25519"} {
 		f := newRegistry(&execution{}).get("genPrivateKey")
@@ -71,7 +71,7 @@ func BenchmarkKeyTimes(b *testing.B) {
 	b.Logf("genCA %v, charged %v", (processor()-began)/calls, budget.KeyTime("genCA", []any{"a", 365}))
 }
 
-// argumentsToMeasure are texts and values that a call is tried with.
+// argumentsToMeasure returns texts and values to try calls with.
 func argumentsToMeasure() map[string][2]any {
 	all := map[string][2]any{}
 	for _, s := range []string{"a", "12", "1.4.5", ">=1.2.3-0 <2 || ~3", "1h30m", "2006-01-02", "https://u@example.com:80/a?b=c#d", "(a|b+)*c", "a: {b: [1]}", `{"a": [1]}`, "[[a]]\nb = 1"} {
@@ -97,7 +97,7 @@ func argumentsToMeasure() map[string][2]any {
 	return all
 }
 
-// What is slow is charged by what it takes, whatever its arguments.
+// Slow functions are charged for the time they take, whatever their arguments.
 func TestSlowFunctionsAreCharged(t *testing.T) {
 	many := map[string]any{}
 	for i := range 1000 {
@@ -135,7 +135,7 @@ func TestSlowFunctionsAreCharged(t *testing.T) {
 	}
 }
 
-// measureCall measures a function. ok is false where it does not take such
+// measureCall measures a function. ok is false if it does not take such
 // arguments, or ends the render.
 func measureCall(name string, values [2]any, swapped bool) (m measured, ok bool) {
 	e := newExecution(Options{})
@@ -175,7 +175,7 @@ func measureCall(name string, values [2]any, swapped bool) (m measured, ok bool)
 	return m, true
 }
 
-// processor is the processor time of this process so far, the collector's included.
+// processor returns the CPU time of this process so far, including garbage collection.
 func processor() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

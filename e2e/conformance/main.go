@@ -1,5 +1,5 @@
-// Command conformance renders charts with Helm and with us and compares what
-// comes out. See README.md. It changes nothing and asks no cluster.
+// Command conformance renders charts with Helm and with us and compares the
+// output. See README.md. It changes nothing and uses no cluster.
 package main
 
 import (
@@ -68,7 +68,7 @@ func runCase(sides compare.Sides, c compare.Case, show int) bool {
 	return len(found) == 0
 }
 
-// readCases reads the list, or makes a case of every chart of the folder.
+// readCases reads the list, or makes a case of every chart in the folder if there is none.
 func readCases(charts, list string) ([]compare.Case, error) {
 	if list == "" {
 		return everyChart(charts)

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// requests are those for objects of the rig's namespace with the name that change something, dry
-// runs included: as whom they were answered, and by whom they were sent.
+// requests returns, for all requests that change objects of the given name in the rig's namespace, dry
+// runs included, as whom they were answered and by whom they were sent.
 func (r *rig) requests(name string) (as, by []string) {
 	r.Helper()
 	data, err := os.ReadFile(audit)
@@ -45,10 +45,10 @@ func (r *rig) requests(name string) (as, by []string) {
 	return slices.Compact(as), slices.Compact(by)
 }
 
-// released are objects of a release web of the chart settings: its own, its records, its lock.
+// released are the objects of a release web of the settings chart: its own, its records, its lock.
 var released = []string{"web-settings", "sh.helm.release.v1.web.v1", "sh.helm.release.v1.web.v2", "kubectl-release.web"}
 
-// asOnly holds that all that the release web consists of was written as one user.
+// asOnly checks that everything that the release web consists of was written as one user.
 func (r *rig) asOnly(user string) {
 	r.Helper()
 	for _, name := range released {
@@ -58,14 +58,14 @@ func (r *rig) asOnly(user string) {
 	}
 }
 
-// write is a request of a controller that writes, a dry run or a question included.
+// write is a request of a controller that writes, including dry runs and access reviews.
 type write struct {
 	verb, group, resource, name string
-	// as is who it is answered as, "" where that is the controller itself.
+	// as is the impersonated user, "" for the controller itself.
 	as string
 }
 
-// writesSince are those behind so many lines of the audit log.
+// writesSince returns the writes of controllers after the given line of the audit log.
 func writesSince(t testing.TB, line int) (out []write) {
 	t.Helper()
 	data, err := os.ReadFile(audit)
@@ -87,17 +87,17 @@ func writesSince(t testing.TB, line int) (out []write) {
 	return out
 }
 
-// own says whether a write is one that the controller does in its own name: of HelmReleases and
+// own reports whether a write is one that the controller makes in its own name: of HelmReleases and
 // their status, of sources, of events and of the leader's lease.
 func (w write) own() bool {
 	return w.group == flux.HelmGroup && w.resource == "helmreleases" || w.group == flux.SourceGroup || w.resource == "events" ||
 		w.resource == "leases" && w.name == "helm-controller-leader-election"
 }
 
-// With a ServiceAccount every write and dry run but for those of the controller's own is sent as that
-// one, as the audit log shows: objects, CRDs, hooks, records and the lock, of an install, an upgrade,
-// the correction of drift and an uninstall. Where it is gone when the HelmRelease is deleted, the
-// finalizer goes, and what is left behind is told.
+// With a ServiceAccount, every write and dry run except the controller's own is sent as that account,
+// as the audit log shows: objects, CRDs, hooks, records and the lock, in an install, an upgrade, the
+// correction of drift and an uninstall. If the account is gone when the HelmRelease is deleted, the
+// finalizer is removed, and what is left behind is reported.
 func TestCheck39EveryWriteIsImpersonated(t *testing.T) {
 	r := newRig(t)
 	r.account("deployer")
@@ -170,7 +170,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 	}
 }
 
-// account makes a ServiceAccount with what releases of the rig's namespace need.
+// account creates a ServiceAccount with what releases in the rig's namespace need.
 func (r *rig) account(name string) {
 	r.Helper()
 	r.kubectl("create", "serviceaccount", name)
@@ -179,9 +179,9 @@ func (r *rig) account(name string) {
 	r.kubectl("create", "rolebinding", name+"-leases", "--role="+name, "--serviceaccount="+r.namespace+":"+name)
 }
 
-// A ConfigMap of spec.kubeConfig leads to an API server that takes tokens of a ServiceAccount: the
-// release and its records are written there by that one, an upgrade and the end included. Another
-// provider is refused with the reason, and a ConfigMap that is mended is seen at once.
+// A ConfigMap in spec.kubeConfig points to an API server that takes tokens of a ServiceAccount: the
+// release and its records are written there by that account, including an upgrade and the uninstall.
+// Another provider is refused with the reason, and a corrected ConfigMap is seen immediately.
 func TestCheck40KubeconfigOfAConfigMap(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

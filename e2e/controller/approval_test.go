@@ -17,8 +17,8 @@ import (
 
 var digests = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 
-// A plan waits until the annotation names its digest; nothing is written before, and an
-// approval of another plan is none.
+// A plan waits until the annotation names its digest; nothing is written before, and an approval of
+// another plan does not count.
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -63,8 +63,8 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// plannedDigest is the digest of the effect of what plan many says of a HelmRelease whose chart
-// has the files.
+// plannedDigest returns the effect digest that plan many reports for a HelmRelease whose chart has the
+// files.
 func (r *rig) plannedDigest(name, version string, files map[string]string) string {
 	r.Helper()
 	dir := r.TempDir()
@@ -82,7 +82,8 @@ func (r *rig) plannedDigest(name, version string, files map[string]string) strin
 	return planned.Releases[0].Plan.EffectDigest
 }
 
-// waiting is what approvals lists: how each HelmRelease is approved, by its name.
+// waiting returns what the approvals command lists: the command that approves each HelmRelease, by its
+// name.
 func (r *rig) waiting() map[string]string {
 	r.Helper()
 	var listed []flux.Approval

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// What is a Secret's stands nowhere but where the chart has put it: not in the status, in an
-// event, in a line of the log at any level, in a notification or among the metrics, though the
-// API server and a template quote it in errors, and a hook logs it.
+// The content of a Secret appears only where the chart puts it: not in the status, an event, a line of
+// the log at any level, a notification or the metrics, although the API server and a template quote it
+// in errors, and a hook logs it.
 func TestCheck45Canary(t *testing.T) {
 	t.Parallel()
 	const canary = "s3cr3t-canary-value"
@@ -57,7 +57,7 @@ spec:
 	if log := r.kubectl("logs", "-l", "job-name=check"); !strings.Contains(log, canary) {
 		t.Errorf("the hook logs %q", log)
 	}
-	// Drift of it is told.
+	// Drift of it is reported.
 	r.publish("app", "1.3.0", chart("apiVersion: v1\nkind: Secret\nmetadata: {name: own}\nstringData: {password: {{ .Values.password }}, more: x}\n"))
 	r.ready("web", "1.3.0")
 	r.kubectl("patch", "secret", "own", "-p", `{"stringData": {"password": "by hand"}}`)
@@ -86,7 +86,7 @@ spec:
 	}
 }
 
-// serveNotifications keeps what a controller tells notification-controller.
+// serveNotifications keeps what a controller sends to notification-controller.
 func (r *rig) serveNotifications(into io.Writer) (url string) {
 	server := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		data, _ := io.ReadAll(q.Body)

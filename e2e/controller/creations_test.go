@@ -20,8 +20,8 @@ import (
 
 var jobs = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 
-// creations are the Jobs that are made in the rig's namespace, as a watch tells them: two of a name
-// are two, though the client that has made one was cut off before it heard of that.
+// creations counts the Jobs created in the rig's namespace, as a watch reports them: two of one name
+// are two, even if the client that created one was cut off before it heard of that.
 type creations struct {
 	r     *rig
 	marks int
@@ -31,7 +31,7 @@ type creations struct {
 	made map[string]int
 }
 
-// hooks watches the Jobs that are made from now on.
+// hooks watches the Jobs that are created from now on.
 func (r *rig) hooks() *creations {
 	r.Helper()
 	c := &creations{r: r, uids: map[types.UID]bool{}, made: map[string]int{}}
@@ -64,8 +64,8 @@ func (c *creations) note(o *unstructured.Unstructured) {
 	}
 }
 
-// count says by their names how often Jobs were made. What was made before it is called is counted:
-// a Job of its own, which runs nothing, comes behind them.
+// count returns how often Jobs were created, by name. Everything created before the call is counted:
+// count creates a Job of its own, which runs nothing, and waits until the watch reports it.
 func (c *creations) count() map[string]int {
 	c.r.Helper()
 	c.marks++

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// Many HelmReleases at once (fifty with -soak) whose artifact is not there at first, an API server
-// that goes away in the middle, and a controller that is told to end and starts again: all of them
-// converge, with one revision more and each hook once.
+// Many HelmReleases at the same time (fifty with -soak) whose artifact is missing at first, an API
+// server that goes away in the middle, and a controller that is told to end and starts again: all of
+// them converge, with one further revision and each hook run once.
 func TestFaultsInACrowd(t *testing.T) {
 	t.Parallel()
 	crowd := 16
@@ -109,7 +109,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 	}
 }
 
-// crowdUntil waits longer than eventually, for a crowd.
+// crowdUntil is eventually for a crowd: it looks less often.
 func (r *rig) crowdUntil(what string, is func() bool) {
 	r.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {

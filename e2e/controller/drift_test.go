@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// With drift detection, too, a pass in sync sends no request: objects are watched by
-// their metadata. What somebody changes or deletes is brought back at once, and not at
-// the interval of ten minutes.
+// With drift detection, too, a pass in sync sends no request: objects are watched by their metadata.
+// What somebody changes or deletes is restored immediately, not at the next interval of ten minutes.
 func TestCheck30DriftIsWatched(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
@@ -46,7 +45,7 @@ spec: {interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}, drift
 	}
 }
 
-// twentyConfigMaps is a chart's template of as many, each with the text.
+// twentyConfigMaps returns a chart's template of twenty ConfigMaps, each with the text.
 func twentyConfigMaps(text string) map[string]string {
 	return map[string]string{"templates/all.yaml": `{{ range until 20 }}
 ---
@@ -57,8 +56,8 @@ data: {text: '` + text + `'}
 {{ end }}`}
 }
 
-// What is changed right behind the first install, before any watch of its kinds has begun, is
-// corrected at once, too, and not at the interval.
+// What is changed right after the first install, before any watch of its kind has begun, is also
+// corrected immediately, not at the next interval.
 func TestDriftRightBehindTheInstall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -72,8 +71,8 @@ func TestDriftRightBehindTheInstall(t *testing.T) {
 	})
 }
 
-// A pass that looks for drift lists each kind once, and reads none of its objects alone. What it
-// finds is named by field and field manager.
+// A pass that looks for drift lists each kind once, and does not read its objects one by one. What it
+// finds is reported by field and field manager.
 func TestADriftPassListsAKindOnce(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", twentyConfigMaps(`one`))
@@ -108,8 +107,8 @@ func TestADriftPassListsAKindOnce(t *testing.T) {
 	}
 }
 
-// A kind that the controller may not list at first is told in the log and in a metric, holds up
-// no release, and is tried again: once it may be listed, drift of it is corrected at once, too.
+// A kind that the controller may not list at first is reported in the log and in a metric, holds up no
+// release, and is tried again: once it may be listed, its drift is corrected immediately, too.
 func TestDriftOfAKindThatMayBeListedLater(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -12,19 +12,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// writes says whether a request of a controller changes what lasts: leases, events, and
-// questions in the form of objects do not.
+// writes reports whether a request of a controller changes something that lasts: leases, events, dry
+// runs and access reviews do not.
 func writes(r *http.Request) bool {
 	return r.Method != http.MethodGet && !r.URL.Query().Has("dryRun") && !strings.Contains(r.URL.Path, "/leases") &&
 		!strings.Contains(r.URL.Path, "/events") && !strings.Contains(r.URL.Path, "/selfsubject")
 }
 
-// writesLease says whether a request of a controller writes a lease.
+// writesLease reports whether a request of a controller writes a lease.
 func writesLease(r *http.Request) bool {
 	return r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/leases")
 }
 
-// answered keeps the code of an answer.
+// answered keeps the status code of an answer.
 type answered struct {
 	http.ResponseWriter
 	code int
@@ -35,23 +35,23 @@ func (a *answered) WriteHeader(code int) {
 	a.ResponseWriter.WriteHeader(code)
 }
 
-// striker kills a controller behind one of its writes.
+// striker kills a controller right after one of its writes.
 type striker struct {
-	// write is which one, counted from when it is armed; 0 kills nothing.
+	// write is the number of that write, counted from when the striker is armed; 0 kills nothing.
 	write int64
 	count atomic.Int64
-	// seen are the writes since it is armed, of leases too, with the codes of their answers.
+	// seen lists the writes since it was armed, including those of leases, with their status codes.
 	seen   safeBuffer
 	armed  atomic.Bool
 	struck atomic.Bool
 	victim atomic.Pointer[process]
-	// down has every request fail, as while an API server restarts.
+	// down makes every request fail, as while an API server restarts.
 	down atomic.Bool
-	// server is where the API server is reached.
+	// server is the proxy through which the API server is reached.
 	server *httptest.Server
 }
 
-// behind has the rig's next controllers reach the API server through the striker.
+// behind makes the rig's next controllers reach the API server through the striker.
 func (r *rig) behind(s *striker) {
 	r.Helper()
 	proxy := cluster.Proxy(r.TB)

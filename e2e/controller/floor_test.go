@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// floor is how long the API server takes for such requests as the controller has sent for n
-// HelmReleases, from a client that does nothing else: 32 HelmReleases at a time, the requests of each one
-// after another. A lease is read where it was renewed.
+// floor returns how long the API server takes for requests like those that the controller sent for n
+// HelmReleases, from a client that does nothing else: 32 HelmReleases at a time, the requests of each
+// one after another. Where a lease was renewed, it is read.
 func (r *rig) floor(sent []request, n int) time.Duration {
 	r.Helper()
 	b := r.bare(n)
@@ -63,7 +63,7 @@ func (r *rig) floor(sent []request, n int) time.Duration {
 	return time.Since(began)
 }
 
-// nameOfMany finds which HelmRelease a request is about: web-17, or one of its objects or records.
+// nameOfMany finds which HelmRelease a request is for: web-17, or one of its objects or records.
 var nameOfMany = regexp.MustCompile(`\bweb-(\d+)`)
 
 // bare is a client that sends what it is told to.
@@ -72,7 +72,7 @@ type bare struct {
 	namespace string
 	host      string
 	client    *http.Client
-	// statuses and records are what the controller has written of each HelmRelease.
+	// statuses and records are what the controller has written for each HelmRelease.
 	statuses []any
 	records  []*corev1.Secret
 	n        atomic.Int64
@@ -103,13 +103,13 @@ func (r *rig) bare(n int) *bare {
 	return out
 }
 
-// send sends a request as one that was sent, about HelmRelease i. What is written differs from what
-// is there.
+// send sends a request like one that was sent, for HelmRelease i. What it writes differs from what is
+// stored.
 func (b *bare) send(was request, i int) error {
 	method := map[string]string{"get": "GET", "list": "GET", "create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}[was.Verb]
 	uri, path := was.RequestURI, strings.SplitN(was.RequestURI, "?", 2)[0]
 	lease := strings.Contains(path, "/leases")
-	if was.Verb == "update" && lease { // who renews names the version that it has seen
+	if was.Verb == "update" && lease { // a renewal names the version that it has seen
 		method = "GET"
 	}
 	if lease && was.Verb != "create" {
@@ -134,7 +134,7 @@ func (b *bare) send(was request, i int) error {
 	return err
 }
 
-// body is what a request has, and its type.
+// body returns the body of a request and its content type.
 func (b *bare) body(was request, path string, i int) (kind string, body []byte) {
 	k := b.n.Add(1)
 	of := func(o any) []byte {
@@ -174,7 +174,7 @@ func (b *bare) body(was request, path string, i int) (kind string, body []byte) 
 	return plain, of(map[string]any{"spec": map[string]any{"namespace": b.namespace}}) // a review of rights
 }
 
-// status is that of a HelmRelease with something else in it.
+// status returns the status of a HelmRelease with something changed in it.
 func (b *bare) status(i int, k int64) any {
 	o := &unstructured.Unstructured{Object: map[string]any{"status": b.statuses[i]}}
 	status := o.DeepCopy().Object["status"].(map[string]any)

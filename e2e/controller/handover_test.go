@@ -27,8 +27,8 @@ func (r *rig) startHelmController(flags ...string) *process {
 	}, flags...)...), append(cluster.Environment(), "KUBECONFIG="+cluster.Kubeconfig, "RUNTIME_NAMESPACE="+r.namespace, "TMPDIR="+r.TempDir()))
 }
 
-// left is what a controller leaves behind: what the HelmReleases say, less since when, and which
-// versions there are of the kinds' objects.
+// left returns what a controller leaves behind: the HelmReleases' statuses, without transition times,
+// and the versions of the kinds' objects.
 func (r *rig) left(kinds string) (out []string) {
 	r.Helper()
 	for _, name := range []string{"web", "broken"} {
@@ -42,12 +42,12 @@ func (r *rig) left(kinds string) (out []string) {
 		`jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.metadata.resourceVersion}{"\n"}{end}`))
 }
 
-// queued is a metric of controller-runtime: something waits for a pass.
+// queued matches a metric of controller-runtime: something waits for a pass.
 var queued = regexp.MustCompile(`(?m)^workqueue_depth\{controller="helmrelease".*\} [1-9]`)
 
 var times = regexp.MustCompile(`"lastTransitionTime": .*`)
 
-// passed waits until the metric of a controller counts a pass over each HelmRelease.
+// passed waits until a controller's metrics count a pass over each HelmRelease.
 func (r *rig) passed(metrics string) {
 	r.Helper()
 	r.eventually("there was a pass over each HelmRelease", func() bool {
@@ -56,8 +56,8 @@ func (r *rig) passed(metrics string) {
 	})
 }
 
-// atRest waits until no HelmRelease is in the middle of a pass, and the controller with these
-// metrics at work on none: helm-controller cuts the history after it has said that all is well.
+// atRest waits until no HelmRelease is in the middle of a pass, and the controller with these metrics
+// is working on none: helm-controller trims the history after it has said that all is well.
 func (r *rig) atRest(metrics string) {
 	r.Helper()
 	for _, name := range []string{"web", "broken"} {
@@ -69,11 +69,11 @@ func (r *rig) atRest(metrics string) {
 	})
 }
 
-// Check 47, with the real helm-controller: what the one has left in sync the other one finds in
-// sync, several times to and fro, and what the one has given up the other one does not try again.
-// Neither makes a revision, touches a record or an object, sees drift, or says anything else of it;
-// our passes do not write the HelmRelease either. Each goes on with the next version of the chart,
-// and deletes what the other one has made.
+// Check 47, with the real helm-controller: what one controller left in sync, the other one finds in
+// sync, several times back and forth, and what one has given up on, the other one does not try again.
+// Neither makes a revision, touches a record or an object, sees drift, or says anything else in the
+// status; our passes do not write the HelmRelease, either. Each goes on with the next version of the
+// chart, and deletes what the other one has made.
 func TestCheck47HandOverWithHelmController(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -98,7 +98,7 @@ spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: broken}}`)
 		version string
 	}{
 		{r.start, written + ",helmreleases", "1.1.0"},
-		{r.startHelmController, written, "1.2.0"}, // it writes what it is about, each time
+		{r.startHelmController, written, "1.2.0"}, // it writes what it is doing, each time
 		{r.start, written + ",helmreleases", "1.3.0"},
 	} {
 		r.atRest(metrics)

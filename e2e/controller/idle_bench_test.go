@@ -30,7 +30,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// window is how long a fleet in sync is watched: ten minutes, or $CONTROLLER_WINDOW.
+// window returns how long a fleet in sync is watched: ten minutes, or $CONTROLLER_WINDOW.
 func window(t testing.TB) time.Duration {
 	text := os.Getenv("CONTROLLER_WINDOW")
 	if text == "" {
@@ -43,11 +43,11 @@ func window(t testing.TB) time.Duration {
 	return d
 }
 
-// BenchmarkIdle says what a start beside so many HelmReleases in sync costs, and then
-// the window in which each is passed over at its interval of ten minutes. HelmReleases,
-// statuses and records are written as a controller has left them; there are no objects
-// of releases, at which nobody looks without drift detection. It is Check 42 with the numbers of
-// issue 16, and fails where their limits are broken.
+// BenchmarkIdle measures what it costs to start with so many HelmReleases in sync, and then the window
+// in which each has a pass at its interval of ten minutes. HelmReleases, statuses and records are
+// written as a controller would have left them; the releases' objects do not exist, because nobody
+// looks at them without drift detection. It is Check 42 with the numbers of issue 16, and fails if
+// their limits are exceeded.
 func BenchmarkIdle(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -68,7 +68,7 @@ func idle(b *testing.B, n int) {
 		flags = append(flags, "--pprof-addr="+pprof)
 	}
 	c := r.start(flags...)
-	// Passed over is one that was looked at: a request for each, and then none.
+	// The first passes are over when there was a request for each, and then none.
 	idleAfter := r.still(from, n)
 	started, peak := len(since(b, from)), c.memory(b, "VmHWM")
 	writes := written(since(b, from))
@@ -91,15 +91,15 @@ func idle(b *testing.B, n int) {
 	c.stop()
 }
 
-// idleOf is what a fleet in sync was seen to cost: how long its start took, what was sent in the
-// window behind it, and the most memory of both, in MB.
+// idleOf is the measured cost of a fleet in sync: how long its start took, what was sent in the window
+// after it, and the peak memory of both, in MB.
 type idleOf struct {
 	after, window    time.Duration
 	requests, writes int
 	peak             float64
 }
 
-// holdIdle holds what so many HelmReleases were seen to cost to the limits of issue 16.
+// holdIdle checks the measured cost of n HelmReleases against the limits of issue 16.
 func holdIdle(b *testing.B, n int, was idleOf) {
 	b.Helper()
 	const start = 5 * time.Minute
@@ -125,7 +125,7 @@ func holdIdle(b *testing.B, n int, was idleOf) {
 // pprof is where a controller serves profiles.
 const pprof = "127.0.0.1:16060"
 
-// profile keeps the heap of a controller that serves profiles.
+// profile writes the heap profile of a controller that serves profiles to a file.
 func profile(t testing.TB, name string) {
 	t.Helper()
 	response, err := http.Get("http://" + pprof + "/debug/pprof/heap?gc=1")
@@ -153,8 +153,8 @@ func written(sent []request) int {
 	return n
 }
 
-// fleet makes HelmReleases that are in sync, a hundred a namespace, as if a controller
-// had installed them.
+// fleet creates n HelmReleases that are in sync, a hundred per namespace, as if a controller had
+// installed them.
 func (r *rig) fleet(n int, interval string) {
 	r.Helper()
 	config := cluster.Config(r.TB)
@@ -194,7 +194,7 @@ func (r *rig) fleet(n int, interval string) {
 	}
 }
 
-// settled makes one HelmRelease with the status and the record of an install of four().
+// settled creates one HelmRelease with the status and the record of an install of four().
 func (r *rig) settled(ctx context.Context, objects dynamic.Interface, store *releasestore.Store, namespace, name, interval string) error {
 	values := map[string]any{"image": map[string]any{"tag": "1.0.0"}, "replicas": int64(2), "name": name}
 	now := time.Now().UTC().Truncate(time.Second)
@@ -254,7 +254,7 @@ func (r *rig) settled(ctx context.Context, objects dynamic.Interface, store *rel
 	return err
 }
 
-// forgetPeak has VmHWM begin anew (proc_pid_clear_refs(5)).
+// forgetPeak resets VmHWM (proc_pid_clear_refs(5)).
 func (p *process) forgetPeak(t testing.TB) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.Process.Pid), []byte("5"), 0o200); err != nil {

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// request is what an audit log says of one.
+// request is what an audit log says about a request.
 type request struct {
 	Verb, UserAgent, RequestURI string
 	Stage                       string
 }
 
-// since are the requests of the controller behind so many lines of the audit log,
-// without those for its lease and the watches of its caches.
+// since returns the requests of controllers after the given line of the audit log, without those for
+// the leader's lease and the watches of caches.
 func since(t testing.TB, line int) []request {
 	t.Helper()
 	data, err := os.ReadFile(audit)
@@ -40,8 +40,8 @@ func since(t testing.TB, line int) []request {
 	return out
 }
 
-// quiet waits until the controller sends nothing any more, behind passes that look once more at
-// what was written, and says how many lines the audit log has then.
+// quiet waits until the controller has stopped sending requests, after passes that look once more at
+// what was written, and returns how many lines the audit log has then.
 func quiet(t testing.TB) int {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
@@ -55,7 +55,7 @@ func quiet(t testing.TB) int {
 	return 0
 }
 
-// passInSync waits until so many more passes have found nothing to do.
+// passInSync waits until n more passes have found nothing to do.
 func (r *rig) passInSync(metrics string, n int) {
 	r.Helper()
 	passes := func() int {
@@ -69,11 +69,12 @@ func (r *rig) passInSync(metrics string, n int) {
 	r.eventually("there are passes in sync", func() bool { return passes() >= before+n })
 }
 
-// controllers are ours and helm-controller, which applies under the name of net/http.
+// controllers matches the user agents of ours and of helm-controller, which applies under the name of
+// net/http.
 var controllers = regexp.MustCompile(`^(kubectl-release-controller|helm-controller|Helm|Go-http-client)\b`)
 
-// A pass in sync sends no request and writes nothing, values of a Secret and a
-// dependency included; what changes is seen by the next one.
+// A pass in sync sends no request and writes nothing, even with values from a Secret and a dependency;
+// what changes is seen by the next one.
 func TestCheck42InSyncCostsNothing(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))

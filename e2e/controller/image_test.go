@@ -21,9 +21,9 @@ import (
 	"oras.land/oras-go/v2/content/oci"
 )
 
-// `make controller-image` makes an OCI layout of the program, roots to trust and nothing
-// else; by its digest a chart names it. What is in it runs with nothing around it, and as
-// nobody.
+// `make controller-image` makes an OCI layout of the program, root certificates and nothing else; a
+// chart refers to it by its digest. The program in it runs with nothing else around it, and as an
+// unprivileged user.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "image")
@@ -36,7 +36,7 @@ func TestImage(t *testing.T) {
 	}
 	read := func(d ocispec.Descriptor, into any) []byte {
 		t.Helper()
-		data, err := content.FetchAll(t.Context(), store, d) // it checks the digest
+		data, err := content.FetchAll(t.Context(), store, d) // this checks the digest
 		if err == nil && into != nil {
 			err = json.Unmarshal(data, into)
 		}
@@ -78,7 +78,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// unpack has the files of a layer below a folder.
+// unpack extracts the files of a layer into a folder.
 func unpack(t testing.TB, root string, packed []byte) {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(packed))

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// hooked is a chart with a Deployment, a ConfigMap that goes with the next version, and
-// hooks before and behind them: of each moment one that stays and one that is deleted.
+// hooked returns a chart with a Deployment, a ConfigMap that the next version removes, and hooks before
+// and after them: for each event, one that stays and one that is deleted.
 func hooked(version string) map[string]string {
 	job := func(name, moment, policy string) string {
 		return fmt.Sprintf(`
@@ -37,9 +37,9 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 	return files
 }
 
-// upgradeKilled upgrades a release whose controller is killed behind the write, and another one
-// started; 0 kills none. It says how many writes the upgrade had, and whether there was one
-// of that number.
+// upgradeKilled upgrades a release whose controller is killed right after the given write and replaced
+// by another one; 0 kills none. It returns how many writes the upgrade had, and whether the given one
+// was reached.
 func upgradeKilled(t *testing.T, write int) (writes int, struck bool) {
 	r, s := newRig(t), &striker{write: int64(write)}
 	r.behind(s)
@@ -78,8 +78,8 @@ func upgradeKilled(t *testing.T, write int) (writes int, struck bool) {
 	return int(s.count.Load()), s.struck.Load()
 }
 
-// A controller that is killed behind any write of an upgrade leaves what the next one goes
-// on with: the same revision, each hook once, one record deployed.
+// A controller that is killed after any write of an upgrade leaves something that the next one can
+// continue: the same revision, each hook once, one record deployed.
 func TestCheck43KilledAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	n, _ := upgradeKilled(t, 0)

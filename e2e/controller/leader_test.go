@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// While helm-controller holds its lease the controller does not start, and says so.
+// While helm-controller holds its lease, the controller does not start, and says so.
 func TestCheck48RefusesBesideHelmController(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -35,8 +35,8 @@ spec: {holderIdentity: helm-controller-5f_6c, leaseDurationSeconds: 35, renewTim
 	r.ready("web", "1.0.0")
 }
 
-// slow is a chart whose Deployment takes a while to be ready and shows a value, and whose hook
-// counts its runs.
+// slow returns a chart whose Deployment takes a while to be ready and shows a value, and whose hook is
+// a new Job for each revision.
 func slow(seconds string) map[string]string {
 	return map[string]string{
 		"values.yaml": "note: none\n",
@@ -62,8 +62,8 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 	}
 }
 
-// A leader that was stopped for longer than its leases writes nothing when it goes on, no lease
-// either: another one has gone on with its upgrade, with the same revision and without its hook.
+// A leader that is paused for longer than its leases writes nothing when it goes on, not even a lease:
+// another one has continued its upgrade, with the same revision and without its hook.
 func TestCheck44StaleLeader(t *testing.T) {
 	t.Parallel()
 	r, s := newRig(t), &striker{}
@@ -88,8 +88,8 @@ func TestCheck44StaleLeader(t *testing.T) {
 	}
 	r.eventually("the first one ends for want of its lease", first.over)
 	for line := range strings.Lines(s.seen.String()) {
-		// It may try once more, to keep its own lease or to say how its pass has ended: the API server
-		// refuses that, since another one has written there meanwhile.
+		// It may try once more to keep its own lease or to say how its pass has ended: the API server
+		// refuses that, because another one has written there meanwhile.
 		line = strings.TrimSpace(line)
 		if !strings.HasSuffix(line, "/helm-controller-leader-election 409") && !strings.HasSuffix(line, "/helmreleases/web/status 409") {
 			t.Errorf("it has written: %s", line)
@@ -114,7 +114,7 @@ func (r *rig) underway(name string, revision int) {
 	})
 }
 
-// oneDeployed holds that one record is deployed, the newest one, and that nothing waits.
+// oneDeployed checks that one record is deployed, the newest one, and that none is pending.
 func (r *rig) oneDeployed(name string, hr *flux.HelmRelease) {
 	r.Helper()
 	statuses := r.kubectl("get", "secret", "-l", "owner=helm,name="+name, "-o", "jsonpath={.items[*].metadata.labels.status}")

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// settings is a chart of one ConfigMap that shows a value.
+// settings returns a chart of one ConfigMap that shows a value.
 func settings(extra string) map[string]string {
 	return map[string]string{
 		"values.yaml":           "msg: hello\n",
@@ -18,8 +18,8 @@ func settings(extra string) map[string]string {
 	}
 }
 
-// A HelmRelease is installed, upgraded by a new artifact and by new values, and
-// uninstalled when it goes.
+// A HelmRelease is installed, upgraded by a new artifact and by new values, and uninstalled when it is
+// deleted.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -48,8 +48,8 @@ func TestLifecycle(t *testing.T) {
 	c.stop()
 }
 
-// A chart that does not render is tried again and again, without a record and without a failure that
-// counts, until a version of it does.
+// A chart that does not render is retried again and again, without a record and without a failure that
+// counts, until a version of it renders.
 func TestCheck36RenderErrorIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -72,7 +72,7 @@ func TestCheck36RenderErrorIsTriedAgain(t *testing.T) {
 	}
 }
 
-// passes are how many passes a controller has made over its only HelmRelease.
+// passes returns how many passes a controller has made over its only HelmRelease.
 func passes(t testing.TB, metrics string) (n int) {
 	t.Helper()
 	_, text := fetch(t, metrics, "/metrics")

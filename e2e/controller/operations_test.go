@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// port is an address that nobody listens at.
+// port returns an address on which nobody listens.
 func port(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -25,7 +25,7 @@ func port(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// fetch asks a server of the controller. A server that is not there has the code 0.
+// fetch sends a request to a server of the controller. Without an answer, the status code is 0.
 func fetch(t testing.TB, address, path string) (int, string) {
 	t.Helper()
 	response, err := http.Get("http://" + address + path)
@@ -40,9 +40,9 @@ func fetch(t testing.TB, address, path string) (int, string) {
 	return response.StatusCode, string(data)
 }
 
-// A controller says that it lives, that it is ready, and in metrics what it does, under
-// the names that dashboards for Flux ask for. Profiles are served when that is asked for,
-// and logs are lines of JSON.
+// A controller reports that it is alive and ready, and in metrics what it does, under the names that
+// dashboards for Flux use. Profiles are served only if a flag asks for them, and logs are lines of
+// JSON.
 func TestOperation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -96,9 +96,9 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// A controller that is told to end in the middle of an upgrade ends, and has given back its lease, so
-// that the next one begins at once, and goes on with the same revision. (That it has 20 seconds
-// for that is TestTimeToEnd.)
+// A controller that is told to end in the middle of an upgrade ends and gives back its lease, so the
+// next one begins immediately and continues the same revision. (TestTimeToEnd checks that it has 20
+// seconds for that.)
 func TestGracefulEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -126,9 +126,9 @@ func TestGracefulEnd(t *testing.T) {
 // killed is how long Kubernetes waits for a process that it has told to end.
 const killed = 30 * time.Second
 
-// ended waits for a process that was told to end just now, and holds that it has done so in order:
-// within the 20 seconds that it has by itself (it says of what takes longer that it has failed), and
-// before Kubernetes would have killed it.
+// ended waits for a process that has just been told to end, and checks that it ends cleanly: within the
+// 20 seconds that it gives itself (it reports what takes longer as a failure), and before Kubernetes
+// would have killed it.
 func (p *process) ended() {
 	p.t.Helper()
 	began := time.Now()
@@ -145,8 +145,8 @@ func (p *process) ended() {
 	}
 }
 
-// A controller that is told to end in the middle of a long wait leaves its revision pending, and
-// nobody's: the next one takes it over without having to wait for a lease, and goes on with it.
+// A controller that is told to end in the middle of a long wait leaves its revision pending and
+// unlocked: the next one takes it over without having to wait for a lease, and continues it.
 func TestGracefulEndInAWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -188,8 +188,8 @@ func TestGracefulEndInAWait(t *testing.T) {
 	r.oneDeployed("web", hr)
 }
 
-// What passes take of memory is bounded by what their charts render to, whatever their
-// number: twenty-four of a chart of a few lines that renders to a megabyte.
+// The memory that passes take is limited by what their charts render to, whatever their number: here,
+// twenty-four of a chart of a few lines that renders to a megabyte.
 func TestMemoryIsBoundedByBytesRendered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -15,8 +15,8 @@ import (
 
 var shell = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// The commands of docs/controller.md are run in their order, on a cluster with a
-// helm-controller that does nothing.
+// The commands in docs/controller.md are run in order, on a cluster with a helm-controller that does
+// nothing.
 func TestCommandsOfThePage(t *testing.T) {
 	newRig(t) // the CRDs
 	root, err := filepath.Abs(filepath.Join("..", ".."))

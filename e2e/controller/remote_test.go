@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// Check 40, with two clusters: a Secret of spec.kubeConfig leads to the other one. The release and
-// its records are there and nowhere else, through an upgrade, a correction of drift and the end;
-// values are those of here. A kubeconfig that runs a program is refused.
+// Check 40, with two clusters: a Secret in spec.kubeConfig points to the other one. The release and its
+// records are there and nowhere else, through an upgrade, a correction of drift and the uninstall;
+// values come from here. A kubeconfig that runs a program is refused.
 func TestCheck40TwoClusters(t *testing.T) {
 	t.Parallel()
 	other, err := clustertest.Start(t.Context(), clustertest.Options{Nodes: 1, Progress: t.Output()})

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// The API server that the controller talks to is killed in the middle of upgrades and started
-// again: connections, watches, its caches and leases' renewals break off. All of them converge,
-// with one revision more and each hook once, and without a failure that counts.
+// The API server that the controller talks to is killed in the middle of upgrades and started again:
+// connections, watches, its caches and the renewal of leases break off. All HelmReleases converge, with
+// one further revision and each hook run once, and without a failure that counts.
 func TestAPIServerRestarts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -65,7 +65,7 @@ func TestAPIServerRestarts(t *testing.T) {
 	}
 }
 
-// slowOfMany is slow for several releases of a namespace.
+// slowOfMany is slow for several releases in a namespace.
 func slowOfMany(seconds string) map[string]string {
 	out := slow(seconds)
 	for name, text := range out {

@@ -36,7 +36,7 @@ var (
 	helmCharts   = schema.GroupVersionResource{Group: flux.SourceGroup, Version: "v1", Resource: "helmcharts"}
 )
 
-// patience is how long anything may take that a test waits for: what takes longer hangs.
+// patience is how long a test waits for anything: what takes longer hangs.
 const patience = 5 * time.Minute
 
 // rig is a namespace with an artifact server, and clients.
@@ -44,13 +44,13 @@ type rig struct {
 	testing.TB
 	namespace string
 	server    *httptest.Server
-	// kubeconfig is that of controllers, "" for the cluster's.
+	// kubeconfig is the controllers' kubeconfig, "" for the cluster's.
 	kubeconfig string
 	client     dynamic.Interface
 
 	mu        sync.Mutex
 	artifacts map[string][]byte
-	// downloads counts what was asked for, be it there or not.
+	// downloads counts what was asked for, whether it exists or not.
 	downloads int
 }
 
@@ -125,7 +125,7 @@ func startController(t testing.TB, kubeconfig string, flags ...string) *process 
 	return startControllerIn(t, append(cluster.Environment(), "KUBECONFIG="+cmp.Or(kubeconfig, cluster.Kubeconfig)), flags...)
 }
 
-// startControllerIn starts it with the rights of the environment's kubeconfig.
+// startControllerIn starts the controller with the rights of the environment's kubeconfig.
 func startControllerIn(t testing.TB, environment []string, flags ...string) *process {
 	t.Helper()
 	return launch(t, exec.Command(clustertest.Controller(t), append([]string{
@@ -155,7 +155,7 @@ func launch(t testing.TB, command *exec.Cmd, environment []string) *process {
 // stop ends the process as Kubernetes does, and waits for it.
 func (p *process) stop() { p.end(syscall.SIGTERM) }
 
-// kill ends it at once.
+// kill ends it immediately.
 func (p *process) kill() { p.end(syscall.SIGKILL) }
 
 func (p *process) end(s syscall.Signal) {
@@ -169,7 +169,7 @@ func (p *process) end(s syscall.Signal) {
 	}
 }
 
-// publish serves a chart as the artifact of the HelmChart of the name.
+// publish serves a chart as the artifact of the HelmChart with its name.
 func (r *rig) publish(name, version string, files map[string]string) {
 	r.Helper()
 	data := archive(r.TB, name, version, files)
@@ -244,7 +244,7 @@ func archive(t testing.TB, name, version string, files map[string]string) []byte
 	return out.Bytes()
 }
 
-// release applies a HelmRelease of the chart; spec is YAML's short form.
+// release applies a HelmRelease of chart app; spec is further YAML for its spec, in flow style.
 func (r *rig) release(name, spec string) {
 	r.Helper()
 	cluster.Apply(r.TB, r.namespace, fmt.Sprintf(`
@@ -255,7 +255,7 @@ spec: {interval: 10m, timeout: 5m, chartRef: {kind: HelmChart, name: app}, %s}
 `, name, spec))
 }
 
-// get is the HelmRelease, nil when it is gone.
+// get returns the HelmRelease, nil if it is gone.
 func (r *rig) get(name string) *flux.HelmRelease {
 	r.Helper()
 	o, err := r.client.Resource(helmReleases).Namespace(r.namespace).Get(r.Context(), name, metav1.GetOptions{})
@@ -269,7 +269,7 @@ func (r *rig) get(name string) *flux.HelmRelease {
 	return hr
 }
 
-// until waits for the HelmRelease to be as is said.
+// until waits until the HelmRelease is as required, and returns it.
 func (r *rig) until(name, what string, is func(*flux.HelmRelease) bool) *flux.HelmRelease {
 	r.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -283,7 +283,7 @@ func (r *rig) until(name, what string, is func(*flux.HelmRelease) bool) *flux.He
 	return nil
 }
 
-// ready waits until the generation is released as the chart's version.
+// ready waits until the current generation is released with the chart's version.
 func (r *rig) ready(name, version string) *flux.HelmRelease {
 	r.Helper()
 	return r.until(name, "ready with "+version, func(hr *flux.HelmRelease) bool {
@@ -309,7 +309,7 @@ func (r *rig) kubectl(args ...string) string {
 	return strings.TrimSpace(cluster.Kubectl(r.TB, append([]string{"-n", r.namespace}, args...)...))
 }
 
-// over says whether the process has ended.
+// over reports whether the process has ended.
 func (p *process) over() bool {
 	select {
 	case err := <-p.done:

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// as is an environment whose kubeconfig has the rights of a ServiceAccount of the rig's
-// namespace alone, by a token of it.
+// as returns an environment whose kubeconfig has only the rights of a ServiceAccount in the rig's
+// namespace, by one of its tokens.
 func (r *rig) as(account string) []string {
 	r.Helper()
 	config := cluster.Config(r.TB)
@@ -36,8 +36,8 @@ func (r *rig) as(account string) []string {
 	return append(cluster.Environment(), "KUBECONFIG="+file)
 }
 
-// chartOfOurs installs packaging/controller without a pod, and gives the arguments that
-// its pods have.
+// chartOfOurs installs packaging/controller without a pod, and returns the arguments that its pods
+// would have.
 func (r *rig) chartOfOurs(set string, more ...string) []string {
 	r.Helper()
 	ours := filepath.Join("..", "..", "packaging", "controller")
@@ -54,9 +54,9 @@ func (r *rig) chartOfOurs(set string, more ...string) []string {
 	return args
 }
 
-// With the rights that its chart gives it, and none besides, the controller does its
-// work: it installs as the ServiceAccount of docs/rbac/deployer.yaml, makes charts of
-// templates, corrects drift, tells events, uninstalls, and shares with a second replica.
+// With the rights that its chart gives it, and no others, the controller does its work: it installs as
+// the ServiceAccount of docs/rbac/deployer.yaml, makes HelmCharts from templates, corrects drift, sends
+// events, uninstalls, and shares the work with a second replica.
 func TestTheChartsRightsAreEnough(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -103,7 +103,7 @@ spec: {interval: 10m, chart: {spec: {chart: app, sourceRef: {kind: HelmRepositor
 	}
 }
 
-// The image is named by its digest where there is one.
+// The image is named by its digest if one is given.
 func TestTheChartsImage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -149,8 +149,8 @@ func TestTheTableOfRights(t *testing.T) {
 	}
 }
 
-// Policy files of the chart's values are those that docs/controller.md shows, and are where the
-// controller is told to look for them; it reads them, and what one denies is not done.
+// The policy files in the chart's values are those that docs/controller.md shows, and are mounted where
+// the controller is told to look for them; it reads them, and what one of them denies is not done.
 func TestTheChartsPolicies(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// four is a chart of four objects.
+// four returns a chart of four objects.
 func four() map[string]string {
 	files := map[string]string{}
 	for i := range 4 {
@@ -29,9 +29,9 @@ func four() map[string]string {
 	return files
 }
 
-// BenchmarkScale says what 1,000 HelmReleases cost: their installs at once, a new version of their
-// chart, and a start beside them. HELMRELEASES sets another number. It fails where the new version
-// of 1,000 takes longer than the four minutes of issue 16.
+// BenchmarkScale measures what 1,000 HelmReleases cost: installing all of them at the same time, a new
+// version of their chart, and a start with all of them in sync. HELMRELEASES sets another number. It
+// fails if the new version of 1,000 takes longer than the four minutes of issue 16.
 func BenchmarkScale(b *testing.B) {
 	n := 1000
 	if text := os.Getenv("HELMRELEASES"); text != "" {
@@ -52,7 +52,7 @@ func BenchmarkScale(b *testing.B) {
 
 const scaleHead = " | time | requests of each | writes of each | processor time | peak memory |\n|---|---|---|---|---|---|\n"
 
-// BenchmarkBesideHelmController has the real one and ours do the same in turn.
+// BenchmarkBesideHelmController has ours and the real helm-controller do the same, one after the other.
 func BenchmarkBesideHelmController(b *testing.B) {
 	const n = 100
 	for b.Loop() {
@@ -65,8 +65,8 @@ func BenchmarkBesideHelmController(b *testing.B) {
 	}
 }
 
-// scale has a controller install, upgrade, and start beside n HelmReleases. What it returns are the
-// rows of a table, each of which begins with who.
+// scale has a controller install and upgrade n HelmReleases, and start again with them in sync. It
+// returns the rows of a table, each of which begins with who.
 func (r *rig) scale(n int, who string, start func() *process) string {
 	r.Helper()
 	r.publish("app", "1.0.0", four())
@@ -124,7 +124,8 @@ func (r *rig) scale(n int, who string, start func() *process) string {
 	return text.String()
 }
 
-// still is how long it takes until each of n HelmReleases was asked for something, and nothing more is.
+// still returns how long it takes until there were n requests, one for each HelmRelease, and no more
+// come.
 func (r *rig) still(from, n int) time.Duration {
 	r.Helper()
 	const pause = 15 * time.Second
@@ -142,7 +143,7 @@ func (r *rig) still(from, n int) time.Duration {
 	return last.Sub(began)
 }
 
-// kindsOf counts requests by verb and resource, for each HelmRelease.
+// kindsOf counts requests by verb and resource, per HelmRelease.
 func kindsOf(sent []request, n int) string {
 	counted := map[string]int{}
 	for _, q := range sent {
@@ -173,7 +174,7 @@ func kindsOf(sent []request, n int) string {
 	return strings.Join(out, ", ")
 }
 
-// processor is the time that the process has had (proc_pid_stat(5), in ticks of 10 ms).
+// processor returns the CPU time that the process has used (proc_pid_stat(5), in ticks of 10 ms).
 func (p *process) processor(t testing.TB) time.Duration {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
@@ -188,7 +189,7 @@ func (p *process) processor(t testing.TB) time.Duration {
 	return time.Duration(a+b) * tick
 }
 
-// allReady is how long it takes until so many HelmReleases have the chart's version.
+// allReady returns how long it takes until n HelmReleases have the chart's version.
 func (r *rig) allReady(n int, version string) time.Duration {
 	r.Helper()
 	began := time.Now()
@@ -218,7 +219,7 @@ func (r *rig) allReady(n int, version string) time.Duration {
 	}
 }
 
-// memory is a figure of /proc in MB.
+// memory returns a figure from /proc, in MB.
 func (p *process) memory(t testing.TB, field string) float64 {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))

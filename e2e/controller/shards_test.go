@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Three replicas share the HelmReleases by their leases: each is installed once, every
-// replica has its part, and when one is killed the others take over what it had.
+// Three replicas share the HelmReleases by their leases: each HelmRelease is installed once, every
+// replica has a part, and when one replica is killed, the others take over its part.
 func TestReplicasShare(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -50,8 +50,8 @@ func TestReplicasShare(t *testing.T) {
 	all("1.1.0", 2)
 }
 
-// A shard by label works beside the one that has the rest, each under its own lease, and
-// neither touches what is the other's (https://fluxcd.io/flux/installation/configuration/sharding/).
+// A shard by label works next to the one that has the rest, each under its own lease, and neither
+// touches what belongs to the other (https://fluxcd.io/flux/installation/configuration/sharding/).
 func TestShardsByLabel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

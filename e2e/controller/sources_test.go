@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// notReady waits until the HelmRelease is not ready for the reason.
+// notReady waits until the HelmRelease is not ready for the reason, with the text in the message.
 func (r *rig) notReady(name, reason, text string) *flux.HelmRelease {
 	r.Helper()
 	return r.until(name, "not ready: "+reason, func(hr *flux.HelmRelease) bool {
@@ -21,8 +21,8 @@ func (r *rig) notReady(name, reason, text string) *flux.HelmRelease {
 	})
 }
 
-// An artifact that is not on its server, or is not what its status says, is not used;
-// once it is there the release goes on.
+// An artifact that is not on its server, or is not what its status says, is not used; once it is there,
+// the release goes on.
 func TestArtifactsThatVanish(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -43,9 +43,9 @@ func TestArtifactsThatVanish(t *testing.T) {
 	r.ready("web", "1.0.0")
 }
 
-// An artifact that goes behind an install is not missed by a controller that starts anew: all is in
-// sync without it. New values need it: until it is back the status says so, and nothing is changed;
-// then it is one revision more, with its hook once.
+// An artifact that disappears after an install is not missed by a controller that starts later: all is
+// in sync without it. New values need it: until it is back, the status says so and nothing is changed;
+// then there is one further revision, with its hook run once.
 func TestAnArtifactThatVanishes(t *testing.T) {
 	r := newRig(t)
 	files := slow("1s")
@@ -103,8 +103,8 @@ func TestAnArtifactThatVanishes(t *testing.T) {
 	}
 }
 
-// A chart template becomes a HelmChart, as helm-controller makes it; with the
-// HelmRelease it goes.
+// A chart template becomes a HelmChart, as helm-controller makes it; it is deleted with the
+// HelmRelease.
 func TestChartTemplate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -140,8 +140,8 @@ spec:
 	}
 }
 
-// A chart of an ExternalArtifact needs its feature gate, and says so; with it the release has its
-// chart, and a new artifact of it at once.
+// A chart from an ExternalArtifact needs its feature gate, and the status says so; with the gate, the
+// release gets its chart, and a new artifact immediately.
 func TestExternalArtifact(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -177,7 +177,7 @@ func TestExternalArtifact(t *testing.T) {
 	}
 }
 
-// A source of another namespace is refused with the flag, and that ends the tries.
+// With the flag, a source in another namespace is refused and not tried again.
 func TestCheck41CrossNamespace(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -1,8 +1,8 @@
 //go:build cluster
 
-// Package controller_test holds the acceptance checks of the controller: the program
-// as a process on a real control plane, sources with a status written by hand, and
-// their artifacts on a server of the test.
+// Package controller_test holds the acceptance checks of the controller: the program as a process on a
+// real control plane, sources whose status the tests write, and their artifacts on a server of the
+// tests.
 package controller_test
 
 import (
@@ -21,12 +21,12 @@ var (
 	update   = flag.Bool("update", false, "write results into docs/trust.md, and those of benchmarks into docs/bench.md")
 	profiles = flag.String("profiles", "", "folder for heap profiles of the controller")
 
-	// cluster is the control plane of the suite, audit what its API server has done.
+	// cluster is the control plane of the suite, audit the path of its API server's audit log.
 	cluster *clustertest.Cluster
 	audit   string
 )
 
-// benchPage has the tables of benchmarks.
+// benchPage is the page with the tables of benchmarks.
 var benchPage = filepath.Join("..", "..", "docs", "bench.md")
 
 func TestMain(m *testing.M) {
@@ -35,15 +35,15 @@ func TestMain(m *testing.M) {
 		options.AuditLog = filepath.Join(os.TempDir(), fmt.Sprintf("controller-audit-%d.log", os.Getpid()))
 		audit = options.AuditLog
 	}
-	// Most of the time these tests wait: for pods, or for a dead process's lease. So they run side by
-	// side, but for those that ask what controllers have sent at all (since, quiet, writesSince).
+	// Most of the time, these tests wait: for pods, or for a dead process's lease. So they run in
+	// parallel, except those that look at all that controllers have sent (since, quiet, writesSince).
 	_ = flag.Set("test.parallel", "6")
 	code := clustertest.Main(m, options, func(c *clustertest.Cluster) { cluster = c })
 	_ = os.Remove(options.AuditLog)
 	os.Exit(code)
 }
 
-// crds are Flux's own where they lie beside the project, else those of testdata.
+// crds returns Flux's own CRDs if they are next to the project, else those in testdata.
 func crds() []string {
 	flux, _ := filepath.Glob(filepath.Join("..", "..", "..", "shared", "flux", "crds", "*.yaml"))
 	if len(flux) > 0 {

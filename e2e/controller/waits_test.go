@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A wait holds no worker: another HelmRelease is released meanwhile by the only one. It goes
-// on when a new generation has the same plan, and ends when that is another one, be it by other
-// values or by another chart; what was waited for counts as no failure then.
+// A wait occupies no worker: meanwhile, the only worker releases another HelmRelease. The wait goes on
+// if a new generation has the same plan, and ends if it has another one, because of other values or
+// another chart; what was waited for then does not count as a failure.
 func TestCheck46NewGenerationDuringAWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -51,8 +51,9 @@ func TestCheck46NewGenerationDuringAWait(t *testing.T) {
 	r.oneDeployed("web", hr)
 }
 
-// A hook holds no worker: another HelmRelease is released meanwhile by the only one. A new chart
-// breaks off no hook; once that has ended and all is sent, the wait gives way to it.
+// A hook occupies no worker: meanwhile, the only worker releases another HelmRelease. A new chart does
+// not interrupt a hook; once the hook has ended and everything is sent, the wait gives way to the
+// chart.
 func TestHooksHoldNoWorker(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -90,8 +91,8 @@ func TestHooksHoldNoWorker(t *testing.T) {
 	r.oneDeployed("web", hr)
 }
 
-// What waits holds nothing of the memory budget, either: more releases wait than there would
-// be shares for, and the chart that mends them goes through.
+// Waits hold none of the memory budget, either: more releases wait than there would be shares for, and
+// the chart that fixes them gets through.
 func TestWaitsHoldNoMemoryBudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The life of a HelmRelease on a real control plane, with kubectl-release-controller in the
-# place of helm-controller. The script stands for source-controller: a registry serves
-# the charts, and the status of the OCIRepository is written by hand.
+# The life of a HelmRelease on a real control plane, with kubectl-release-controller in
+# place of helm-controller. The script plays source-controller: a registry serves the
+# charts, and the status of the OCIRepository is written by hand.
 #
-# Wanted in PATH: kubectl-release, kubectl-release-controller, and testcluster, kubectl and
-# registry of testcluster/bin.
+# Needed in PATH: kubectl-release, kubectl-release-controller, and testcluster, kubectl and
+# registry from testcluster/bin.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -29,7 +29,7 @@ finish() {
 }
 trap finish EXIT
 
-say 'A real control plane starts, with the kinds of Flux; kwok plays the kubelet.'
+say 'A real control plane starts, with the CRDs of Flux; kwok plays the kubelet.'
 await_log "$cluster" "$home/log" ready
 kubectl apply --server-side -f "$crds" > /dev/null
 kubectl wait --for=condition=Established crd --all --timeout=5m > /dev/null
@@ -58,7 +58,7 @@ YAML
     \"path\": \"web-$1.tgz\", \"lastUpdateTime\": \"2026-01-01T00:00:00Z\"}}}" > /dev/null
 }
 
-# until_is TEXT JSONPATH [OBJECT...] waits until the HelmRelease, or what is named, says so.
+# until_is TEXT JSONPATH [OBJECT...] waits until JSONPATH of the HelmRelease, or of OBJECT, contains TEXT.
 until_is() {
   local text=$1 path=$2
   shift 2
@@ -74,7 +74,7 @@ until_is() {
 }
 ready='{.status.conditions[?(@.type=="Ready")].status} {.status.history[0].chartVersion}'
 
-say 'The controller is deployed by its chart, without a pod, since nothing runs containers here.'
+say 'The controller is installed from its chart, without a pod, since nothing runs containers here.'
 run 0 kubectl release install release-controller ./release-controller -n flux-system --set replicas=0,eventsAddr=,extraArgs={--log-encoding=console}
 
 say 'Its program starts with the arguments of the Deployment, as its ServiceAccount, and takes the lease of helm-controller.'
@@ -106,12 +106,12 @@ run 0 kubectl apply -f web.yaml
 run 0 kubectl wait --for=condition=Ready helmrelease/web --timeout=5m
 run 0 kubectl release history web
 
-say 'There is a new version of the chart: it is upgraded.'
+say 'The chart has a new version: the release is upgraded.'
 publish 1.1.0
 until_is 'True 1.1.0' "$ready"
 run 0 kubectl get deployment web
 
-say 'Somebody scales it by hand: the drift is taken back, without a new revision.'
+say 'Somebody scales it by hand: the drift is corrected, without a new revision.'
 run 0 kubectl scale deployment web --replicas=5
 until_is 2 '{.spec.replicas}' deployment web
 run 0 kubectl get deployment web
@@ -119,13 +119,13 @@ until_is DriftDetected '{.items[*].reason}' events --field-selector reason=Drift
 run 0 kubectl get events --field-selector reason=DriftDetected -o 'jsonpath={.items[0].message}'
 echo
 
-# The short timeout is the upgrade's alone: the rollback has to succeed.
-say 'An upgrade that fails: it is rolled back, and tried once more.'
+# Only the upgrade has the short timeout: the rollback has to succeed.
+say 'An upgrade that fails: it is rolled back, and retried once.'
 run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"upgrade": {"timeout": "5s"}, "values": {"behave": "crash"}}}'
 until_is RetriesExceeded '{.status.conditions[?(@.type=="Stalled")].reason}'
 run 0 kubectl release history web
 
-say 'It is mended; from now on plans wait for an approval.'
+say 'The values are fixed; from now on, plans wait for approval.'
 run 0 kubectl annotate helmrelease web kubectl-release.dev/plan=require-approval
 run 0 kubectl patch helmrelease web --type=merge -p '{"spec": {"upgrade": {"timeout": null}, "values": {"behave": "", "replicas": 3}}}'
 until_is ApprovalRequired '{.status.conditions[?(@.type=="Approved")].reason}'
@@ -134,7 +134,7 @@ run 0 $(kubectl release approvals | grep -o 'kubectl annotate .*')
 until_is 'True 1.1.0' "$ready"
 run 0 kubectl get deployment web
 
-say 'The HelmRelease goes, and its release with it.'
+say 'The HelmRelease is deleted, and its release with it.'
 run 0 kubectl delete helmrelease web --timeout=5m
 run 0 kubectl get deployments,secrets
 run 0 kubectl release uninstall release-controller -n flux-system

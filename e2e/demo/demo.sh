@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# The life of a release on a real control plane, as a person types it, its chart from a
-# real registry. Each command is shown and has to end with the exit code that is expected
-# of it.
+# The life of a release on a real control plane, as a person would type it, with the chart
+# from a real registry. Each command is shown and has to exit with the expected code.
 #
-# Wanted in PATH: kubectl-release, and testcluster, kubectl and registry of testcluster/bin.
+# Needed in PATH: kubectl-release, and testcluster, kubectl and registry from testcluster/bin.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -28,7 +27,7 @@ run 0 kubectl version
 run 0 kubectl create namespace shop
 kubectl config set-context --current --namespace shop > /dev/null
 
-say 'A registry starts, and the chart goes there.'
+say 'A registry starts, and the chart is pushed to it.'
 free_port
 serve_registry "127.0.0.1:$port" "$home"
 charts=oci://127.0.0.1:$port/charts
@@ -38,7 +37,7 @@ run 0 kubectl release push web-1.0.0.tgz "$charts"
 say 'What would an install from there do? Nothing is written yet. The plan is pinned to the bytes of the chart.'
 run 0 kubectl release plan web "$charts/web:1.0.0" --wait --out web.plan
 
-say 'Somebody puts another chart under the same version: the plan that was reviewed is refused.'
+say 'Somebody pushes another chart under the same version: the reviewed plan is refused.'
 cp -r web other
 sed 's/port: 80$/port: 81/' web/templates/service.yaml > other/templates/service.yaml
 run 0 kubectl release package ./other
@@ -46,22 +45,22 @@ run 1 kubectl release push web-1.0.0.tgz "$charts"
 run 0 kubectl release push web-1.0.0.tgz "$charts" --force
 run 4 kubectl release apply web.plan
 
-say 'What was reviewed is in the plan. Do that.'
+say 'The plan holds what was reviewed. Apply exactly that.'
 run 0 kubectl release apply web.plan --pinned --summary
 
 say 'Is there anything left to do?'
 run 0 kubectl release plan web ./web
 
-say 'New values: one object changes, one comes, one goes, a hook migrates first. Saved, then applied.'
+say 'New values: one object is changed, one created, one deleted, and a hook migrates first. Saved, then applied.'
 run 0 cat v2.yaml
 run 2 kubectl release plan web ./web -f v2.yaml --wait --out web.plan --detailed-exitcode
 run 0 kubectl release apply web.plan
 
-say 'The same plan again is refused: it is not what would happen now.'
+say 'The same plan is refused the second time: it is no longer what would happen.'
 run 4 kubectl release apply web.plan
 
-# What crashes may come up yet, so that only a timeout ends the wait. It is one that the way
-# back does not share: that has to succeed, on a busy machine as well.
+# Crashing pods may still come up, so only a timeout ends the wait. The rollback does not
+# share it: that has to succeed, even on a busy machine.
 say 'An image whose pods never become ready. Atomic: the upgrade fails and is rolled back.'
 run 5 kubectl release upgrade web ./web -f v2.yaml --set image=shop/web:3.0,behave=crash --atomic --overall-timeout 15s
 run 0 kubectl release history web

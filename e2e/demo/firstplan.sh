@@ -2,7 +2,7 @@
 # A plan without any cluster: what new values change, compared with what the chart
 # renders without them.
 #
-# Wanted in PATH: kubectl-release.
+# Needed in PATH: kubectl-release.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/steps.sh"
@@ -16,4 +16,4 @@ say 'A first plan, without a cluster: what would new values change?'
 kubectl-release template web ./shop > installed.yaml
 run 0 kubectl-release plan web ./shop --set replicas=3,motd=hello,legacyAccount=false --offline --against installed.yaml
 
-say 'Next: a real control plane, which is built first unless it is there.'
+say 'Next: a real control plane, which is built first if it is missing.'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A registry on this machine, with the chart shop in it: ADDRESS is where, such as
-# 127.0.0.1:5000. It keeps what it has in memory, and runs until it is killed.
+# registry.sh ADDRESS starts a local registry with the chart shop in it, at an ADDRESS such
+# as 127.0.0.1:5000. It keeps everything in memory, and runs until it is killed.
 #
-# Wanted in PATH: kubectl-release.
+# Needed in PATH: kubectl-release.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd -P)
 . "$here/steps.sh"

@@ -1,4 +1,4 @@
-# What the scripts of this folder have in common: they show each command, run it,
+# What the scripts in this folder have in common: they show each command, run it,
 # and insist on its exit code.
 
 bold='' dim='' plain=''
@@ -8,7 +8,7 @@ fi
 
 say() { printf '\n%s# %s%s\n' "$dim" "$*" "$plain"; }
 
-# pasted COMMAND... is the command in words that a shell takes as they are.
+# pasted COMMAND... prints the command, quoted for pasting into a shell.
 pasted() {
   local word line=''
   for word; do
@@ -33,10 +33,10 @@ run() {
   [ "$want" -eq 0 ] || printf '%s# exit code %s, as it should be%s\n' "$dim" "$got" "$plain"
 }
 
-# serve_registry ADDRESS FOLDER starts a registry in memory, and waits until it answers.
+# serve_registry ADDRESS FOLDER starts an in-memory registry, and waits until it answers.
 # Its process is $registry, and its log is in FOLDER.
 #
-# Wanted in PATH: registry of testcluster/bin.
+# Needed in PATH: registry from testcluster/bin.
 serve_registry() {
   printf 'version: 0.1\nlog: {level: error}\nstorage: {inmemory: {}}\nhttp: {addr: "%s", secret: demo}\n' "$1" > "$2/registry.yaml"
   OTEL_TRACES_EXPORTER=none nohup registry serve "$2/registry.yaml" > "$2/registry.log" 2>&1 < /dev/null &
@@ -50,8 +50,8 @@ serve_registry() {
   exit 1
 }
 
-# await_log PROCESS LOG TEXT waits until a process has logged a text: minutes, since a process
-# that has ended is not waited for.
+# await_log PROCESS LOG TEXT waits until a process has logged a text: up to minutes, since it
+# does not wait for a process that has ended.
 await_log() {
   for ((i = 0; i < 3000; i++)); do
     grep -q "$3" "$2" && return

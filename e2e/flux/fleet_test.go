@@ -21,15 +21,15 @@ const (
 	fleetReleases = 200
 	// fleetMemory is the most that a plan of them may take, in bytes.
 	fleetMemory = 300e6
-	// commentBytes is what a comment on GitHub holds, with room to spare.
+	// commentBytes is how long a comment on GitHub may be, with room to spare.
 	commentBytes = 65_000
 )
 
-// fleetPlan is what a job of a pull request runs.
+// fleetPlan is what a pull request's job runs.
 var fleetPlan = []string{"plan", "many", "--flux", "clusters/prod", "--against-ref", "main", "--offline", "--plain-http", "-o", "markdown"}
 
-// Check 53 of FLUX.md: the comment on a change to half of 200 HelmReleases fits, begins with what changes,
-// and takes little memory to write; it is the same however many are planned side by side.
+// Check 53 of FLUX.md: the comment on a change to half of 200 HelmReleases fits, begins with what
+// changes, and takes little memory to write; it is the same however many are planned in parallel.
 func TestCheck53PlanOfAFleetIsACommentWithWhatChangesFirst(t *testing.T) {
 	dir, environment := makeFleet(t)
 	t.Chdir(dir)
@@ -60,7 +60,7 @@ func TestCheck53PlanOfAFleetIsACommentWithWhatChangesFirst(t *testing.T) {
 	if len(rows) < 10 || len(details) < 5 {
 		t.Fatalf("%d rows, %d details", len(rows), len(details))
 	}
-	others := 0 // releases that change the same share a row
+	others := 0 // releases with the same changes share a row
 	for i, row := range rows {
 		switch want := changed[row[1]]; {
 		case want == "":
@@ -78,8 +78,8 @@ func TestCheck53PlanOfAFleetIsACommentWithWhatChangesFirst(t *testing.T) {
 	}
 }
 
-// BenchmarkFleet says how long the plan takes, with the charts of a registry in the cache
-// (make bench). It fails when the goal is missed, which a busy machine may do.
+// BenchmarkFleet measures how long the plan takes, with the registry's charts in the cache (make
+// bench). It fails when the goal is missed, which can happen on a busy machine.
 func BenchmarkFleet(b *testing.B) {
 	const goal = 20 * time.Second
 	dir, environment := makeFleet(b)
@@ -94,9 +94,9 @@ func BenchmarkFleet(b *testing.B) {
 	}
 }
 
-// makeFleet makes a repository of three clusters, each an overlay of the same
-// HelmReleases, and a branch that changes half of them; and the environment of somebody
-// who has fetched the charts that are not in it. The branch is checked out.
+// makeFleet makes a repository of three clusters, each an overlay of the same HelmReleases, and a
+// branch that changes half of them, which is checked out. It also returns the environment of somebody
+// who has fetched the charts that are not in the repository.
 func makeFleet(t testing.TB) (dir string, environment []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -131,8 +131,9 @@ func makeFleet(t testing.TB) (dir string, environment []string) {
 	return dir, environment
 }
 
-// fleet is the repository. Changed are: the version and a template of charts/web-0, the
-// version of the registry's chart, timeouts, one release's name; and one is gone.
+// fleet returns the files of the repository. The changes are: the version and the image of
+// charts/web-0, the version of the registry's chart, timeouts and one release's name; and one release
+// is gone.
 func fleet(registry string, changed bool) map[string]string {
 	version := "1.0.0"
 	if changed {
@@ -217,7 +218,7 @@ spec:
 `, name, tier, chart, more)
 }
 
-// fleetChart is a chart of a workload as most are: six objects.
+// fleetChart returns the chart of a typical workload: six objects.
 func fleetChart(name, version string) map[string]string {
 	labels := `{app.kubernetes.io/name: {{ .Chart.Name }}, app.kubernetes.io/instance: {{ .Release.Name }}, helm.sh/chart: "{{ .Chart.Name }}-{{ .Chart.Version }}"}`
 	object := func(apiVersion, kind, body string) string {

@@ -21,10 +21,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// Check 47: what helm-controller has left in sync our pass finds in sync, too: statuses, records
-// and digests are the recorded ones, and it makes no revision, writes no record and changes nothing
-// of the status. So helm-controller finds what it has left when it comes back; what ours writes
-// when there is something to do is what it would write, which the replays hold.
+// Check 47: what helm-controller left in sync, our pass finds in sync, too: statuses, records and
+// digests are the recorded ones, and it makes no revision, writes no record and changes nothing in the
+// status. So when helm-controller comes back, it finds what it left. When there is something to do,
+// ours writes what it would write; the replays check that.
 func TestCheck47HandOver(t *testing.T) {
 	local := prepared(t)
 	n := 0
@@ -65,8 +65,8 @@ func TestCheck47HandOver(t *testing.T) {
 	t.Logf("%d HelmReleases", n)
 }
 
-// handedOver is the last step of a trace that was left in sync, nil without one. What looks at live
-// objects, or acts as somebody else, needs more than is restored.
+// handedOver returns the last step of a trace that was left in sync, nil if there is none. What looks
+// at live objects, or acts as somebody else, needs more than is restored.
 func handedOver(trace *fluxtest.Trace) *fluxtest.Step {
 	for _, step := range slices.Backward(trace.Steps) {
 		hr := step.HelmRelease
@@ -100,7 +100,7 @@ func (r *replay) values(step *fluxtest.Step) {
 	}
 }
 
-// versions are those of the records.
+// versions returns the versions of the records.
 func (r *replay) versions(step *fluxtest.Step) (out []string) {
 	list, err := r.local.CoreV1().Secrets(step.HelmRelease.StorageNamespace()).List(context.Background(), metav1.ListOptions{LabelSelector: "owner=helm"})
 	if err != nil {

@@ -33,9 +33,9 @@ import (
 // planned by the program before our pass is made.
 var livePlans = map[string]bool{"12-drift": true, "12b-drift-dry-run-fails": true, "12c-drift-secret": true, "24-service-account": true, "24b-kubeconfig": true}
 
-// Every trace is replayed: what a step has applied is applied, our passes are made in the
-// place of helm-controller's, and behind each step conditions, history, digests, records with
-// their labels, events and objects are the recorded ones, but for what differences names.
+// Every trace is replayed: what a step applied is applied, our passes replace helm-controller's, and
+// after each step conditions, history, digests, records with their labels, events and objects are the
+// recorded ones, except for the differences listed in different.
 func TestTracesAreReplayed(t *testing.T) {
 	local := prepared(t)
 	connect := reconcile.NewConnector(cluster.Config(t), clusterapi.Options{}, time.Now)
@@ -61,7 +61,7 @@ func TestTracesAreReplayed(t *testing.T) {
 	}
 }
 
-// replayable are the traces with charts.
+// replayable returns the traces that have charts.
 func replayable(t *testing.T) (out []*fluxtest.Trace) {
 	for _, trace := range fluxtest.Traces(t) {
 		if _, err := os.Stat(filepath.Join(trace.Dir, "chart")); err != nil {
@@ -85,7 +85,7 @@ func (r *replay) steps(reconcile func(*fluxtest.Step)) {
 	}
 }
 
-// What differs stands in docs/controller.md, with the same reasons.
+// All differences are listed in docs/controller.md, with the same reasons.
 func TestDifferencesAreTold(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
 	if err != nil {
@@ -109,7 +109,7 @@ func TestDifferencesAreTold(t *testing.T) {
 	}
 }
 
-// replay is a trace that is replayed.
+// replay is a trace that is being replayed.
 type replay struct {
 	t          *testing.T
 	trace      *fluxtest.Trace
@@ -117,20 +117,21 @@ type replay struct {
 	local      *clusterapi.Client
 	reconciler *reconcile.Reconciler
 	events     []reconcile.Event
-	// statuses are those that were written in the step, behind the one before it.
+	// statuses are those written in the step, preceded by the one before it.
 	statuses []flux.HelmReleaseStatus
-	// commits are the folders of charts that are commits, up to the step's.
+	// commits are the chart folders of the commits up to the current step.
 	commits []string
-	// served are the artifacts of a replay by the process, told the events up to the last step.
+	// served has the artifacts of a replay by the process, told how often each event had occurred
+	// before the step.
 	served *artifacts
 	told   map[string]int32
 }
 
-// maxPasses bounds the passes of a step, of those that have no end.
+// maxPasses limits the passes of a step, for those that never end.
 const maxPasses = 8
 
-// passes makes passes over all HelmReleases of the trace until none of them has something
-// to do, or as many as the recorded step shows.
+// passes makes passes over all HelmReleases of the trace until none of them has anything left to do, or
+// as many as the recorded step shows.
 func (r *replay) passes(step *fluxtest.Step) {
 	r.events, r.statuses = nil, nil
 	if why := untouched[step.Name]; why != "" || step.Answer != "" {
@@ -163,8 +164,7 @@ func (r *replay) passes(step *fluxtest.Step) {
 	}
 }
 
-// more says whether a recorded step goes on for longer: it has a revision that is not
-// there yet.
+// more reports whether a recorded step goes on for longer: it has a revision that does not exist yet.
 func (r *replay) more(step *fluxtest.Step) bool {
 	if step.HelmRelease == nil || len(step.HelmRelease.Status.History) == 0 {
 		return false
@@ -181,7 +181,7 @@ func (r *replay) more(step *fluxtest.Step) bool {
 	return len(got) == 0 || got[0].Version < want.Version
 }
 
-// pass is what a controller does: the finalizer, the source, the pass, the status.
+// pass does what a controller does: the finalizer, the source, the pass, the status.
 func (r *replay) pass(step *fluxtest.Step, hr *flux.HelmRelease) (reconcile.Outcome, error) {
 	ctx := context.Background()
 	in := r.objects.Resource(helmReleases).Namespace(hr.Metadata.Namespace)
@@ -232,7 +232,7 @@ func (r *replay) finalizers(hr *flux.HelmRelease, list string) {
 	}
 }
 
-// sources are the chart's source and the chart, which lies beside the trace.
+// sources returns the chart's source and the chart, which is stored with the trace.
 func (r *replay) sources(hr *flux.HelmRelease) (in reconcile.Sources) {
 	ref := hr.ChartSource()
 	found, err := r.local.Lookup(context.Background(), flux.SourceGroup+"/v1", ref.Kind, ref.Namespace, ref.Name)
@@ -247,7 +247,7 @@ func (r *replay) sources(hr *flux.HelmRelease) (in reconcile.Sources) {
 	return in
 }
 
-// chart is that of a source's artifact.
+// chart returns the chart of a source's artifact.
 func (r *replay) chart(s *flux.Source) (*chart.Chart, error) {
 	if len(r.commits) > 0 {
 		return r.packaged(s)
@@ -261,7 +261,7 @@ func (r *replay) chart(s *flux.Source) (*chart.Chart, error) {
 	return c, err
 }
 
-// releases are all HelmReleases of the trace's namespaces, by name.
+// releases returns all HelmReleases in the trace's namespaces: those that wait first, then by name.
 func (r *replay) releases() (out []*flux.HelmRelease) {
 	for _, namespace := range r.spaces() {
 		list, err := r.objects.Resource(helmReleases).Namespace(namespace).List(context.Background(), metav1.ListOptions{})
@@ -276,7 +276,7 @@ func (r *replay) releases() (out []*flux.HelmRelease) {
 			out = append(out, hr)
 		}
 	}
-	// Who waits for others has looked before these are changed.
+	// Those that wait look at others before these are changed.
 	slices.SortFunc(out, func(a, b *flux.HelmRelease) int {
 		return cmp.Or(cmp.Compare(waiting(b), waiting(a)), strings.Compare(a.String(), b.String()))
 	})
@@ -291,7 +291,7 @@ func waiting(hr *flux.HelmRelease) int {
 	return 0
 }
 
-// get is an object, nil when it is not there.
+// get returns an object, nil if it does not exist.
 func (r *replay) get(of resource, namespace, name string) *unstructured.Unstructured {
 	o, err := r.objects.Resource(of).Namespace(namespace).Get(context.Background(), name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// commit is what source-controller has made of a step's commits: the sources with the artifacts
-// that were recorded.
+// commit applies what source-controller made of a step's commits: the sources with the recorded
+// artifacts.
 func (r *replay) commit(step *fluxtest.Step) {
 	if _, err := os.Stat(filepath.Join(r.trace.Dir, "chart/commit-1")); err != nil {
 		return
@@ -60,7 +60,7 @@ func (r *replay) commitsBy(step *fluxtest.Step) int {
 	return n
 }
 
-// packaged is the chart of the commits, as source-controller packages it: with the artifact's
+// packaged returns the chart of the commits, as source-controller packages it: with the artifact's
 // version and the values of valuesFiles.
 func (r *replay) packaged(s *flux.Source) (*chart.Chart, error) {
 	whole := r.t.TempDir()
@@ -92,7 +92,7 @@ func (r *replay) packaged(s *flux.Source) (*chart.Chart, error) {
 	return c, nil
 }
 
-// overlay copies files over those that are there.
+// overlay copies files over the existing ones.
 func overlay(to, from string) error {
 	return filepath.WalkDir(from, func(name string, d os.DirEntry, err error) error {
 		if err != nil {

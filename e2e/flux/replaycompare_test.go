@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// untouched are steps in which nobody makes a pass.
+// untouched are the steps in which no pass is made, and why.
 var untouched = map[string]string{
 	"04c-values-watch/02":     "a ConfigMap without the label is not watched",
 	"19-annotations/04":       "forceAt alone asks for no pass",
@@ -33,7 +33,7 @@ var untouched = map[string]string{
 	"28c-helm4-on-managed/02": "no pass yet",
 }
 
-// view is what of a step is compared.
+// view is what is compared of a step.
 type view struct {
 	Conditions map[string]string
 	Status     map[string]any
@@ -41,7 +41,7 @@ type view struct {
 	Inventory  []string
 	Records    []string
 	Events     []string
-	// Others are the conditions of further HelmReleases, where they were recorded behind the step.
+	// Others are the conditions of other HelmReleases, if they were recorded after the step.
 	Others map[string]map[string]string
 	// Transitions and Notifications are compared where our passes are made without a process.
 	Transitions   transitions
@@ -51,8 +51,8 @@ type view struct {
 	Unverified []string
 }
 
-// corrected has the managers of traces with corrected drift as ours are: corrections are
-// applied, not patched.
+// corrected gives traces with corrected drift our field managers: our corrections are applied, not
+// patched.
 func (v *view) corrected() {
 	for name, text := range v.Objects {
 		text := strings.ReplaceAll(text.(string), `"helm-controller/Update"`, `"helm-controller/Apply"`)
@@ -60,8 +60,8 @@ func (v *view) corrected() {
 	}
 }
 
-// ended leaves of a step whose attempts race a timeout what all its ends have alike: why it
-// has stalled, what the newest revision was made for, and that something was remedied.
+// ended keeps of a step whose attempts race a timeout only what all its outcomes have in common: why it
+// has stalled, what the newest revision was made for, and that something was remediated.
 func (v *view) ended() {
 	for name, text := range v.Conditions {
 		v.Conditions[name] = remedy.ReplaceAllString(text, "Rollback…")
@@ -87,7 +87,7 @@ var (
 	remedied = regexp.MustCompile(`\S+ Rollback(Succeeded|Failed)`)
 )
 
-// compare holds what is there against what was recorded.
+// compare compares what is live with what was recorded.
 func (r *replay) compare(step *fluxtest.Step) {
 	diff := r.difference(step)
 	if diff == "" {
@@ -99,7 +99,7 @@ func (r *replay) compare(step *fluxtest.Step) {
 	}
 }
 
-// difference is that of what is there from what was recorded, "" for none.
+// difference returns the diff between what was recorded and what is live, "" for none.
 func (r *replay) difference(step *fluxtest.Step) string {
 	if step.Answer != "" {
 		return ""
@@ -132,14 +132,14 @@ func (r *replay) difference(step *fluxtest.Step) string {
 	if i := slices.Index(r.trace.Steps, step); i > 0 && strings.Contains(different[r.trace.Steps[i-1].Name].part, conditions) {
 		want.Transitions, got.Transitions = nil, nil // they begin with what differs
 	}
-	if !slices.Contains(step.Events, notReady) { // whether a dependency is looked at once more before it is ready is chance
+	if !slices.Contains(step.Events, notReady) { // it is chance whether a dependency is looked at once more before it is ready
 		got.Events = slices.DeleteFunc(got.Events, func(e string) bool { return e == notReady })
 		got.Notifications = slices.DeleteFunc(got.Notifications, func(n string) bool { return strings.Contains(n, " DependencyNotReady ") })
 	}
 	return cmp.Diff(want, got)
 }
 
-// different are steps of which a part differs, on purpose or by chance.
+// different are steps in which a part differs, on purpose or by chance.
 var different = map[string]struct{ part, why string }{
 	"07c-rollback-shares-timeout/02":  {attempts + records + objects, "a rollback races its timeout: how often it is tried is chance, and what stands at the end is compared"},
 	"12c-drift-secret/03":             {conditions + objects + events, "a Secret that was changed is corrected, which helm-controller fails to do"},
@@ -169,11 +169,11 @@ const (
 	foreign = "objects that belong to somebody else, in the new namespace, are not deleted"
 )
 
-// cause is what follows the fact in a message about a failure: ours has other words, which
-// say more.
+// cause matches what follows the fact in a message about a failure: our wording is different and says
+// more.
 var cause = regexp.MustCompile(`(?s)((?:failed for release \S+ with chart \S+|with chart \S+ failed|Could not load chart|could not get Source object|Could not determine release state|ailed to resolve|reference '\S+' with key '\S+'|dependency|configuration error)): .*`)
 
-// fields are what our messages about drift name beside how many changes there are.
+// fields matches what our messages about drift name besides the number of changes.
 var fields = regexp.MustCompile(`( removals\)): [^\n]*`)
 
 func message(text string) string {
@@ -188,7 +188,7 @@ func conditionsOf(hr *flux.HelmRelease) map[string]string {
 	return out
 }
 
-// others are the further HelmReleases that were recorded behind the step.
+// others returns the other HelmReleases that were recorded after the step.
 func (r *replay) others(step *fluxtest.Step) []*flux.HelmRelease {
 	if i := slices.Index(r.trace.Steps, step); i > 0 && slices.Equal(r.trace.Steps[i-1].Others, step.Others) {
 		return nil
@@ -225,7 +225,7 @@ func (v *view) fill(hr *flux.HelmRelease) {
 	if flux.Condition(hr.Status.Conditions, "Reconciling") != nil {
 		s.Failures = 0 // how often an error has come back
 	}
-	s.Failures = min(s.Failures, s.InstallFailures+s.UpgradeFailures+1) // nor is it compared how often without a record
+	s.Failures = min(s.Failures, s.InstallFailures+s.UpgradeFailures+1) // nor are failures without a record compared
 	data, _ := json.Marshal(s)
 	_ = json.Unmarshal(data, &v.Status)
 }
@@ -248,12 +248,12 @@ func (v *view) record(namespace string, r *release.Revision, labels map[string]s
 	v.Records = append(v.Records, fmt.Sprintf("%s/%s v%d in %s %s %q %s %s %s %s\n%s", r.Namespace, r.Name, r.Version, namespace, r.Info.Status, description, r.ApplyMethod, chart, config, data, r.Manifest))
 }
 
-// assigned are what the API server makes up.
+// assigned matches what the API server makes up.
 var assigned = regexp.MustCompile(`"(clusterIP)": "[^"]*"|(?:"clusterIPs": \[[^\]]*\])`)
 
 var failure = regexp.MustCompile(`(?s)(failed): .*`)
 
-// recorded is the view of the trace.
+// recorded returns the view of a step in the trace.
 func (r *replay) recorded(step *fluxtest.Step) (v view) {
 	v.fill(step.HelmRelease)
 	for _, hr := range r.others(step) {
@@ -282,7 +282,7 @@ func (r *replay) recorded(step *fluxtest.Step) (v view) {
 	return v
 }
 
-// live is the view of the control plane.
+// live returns the view of a step on the control plane.
 func (r *replay) live(step *fluxtest.Step) (v view) {
 	ctx := context.Background()
 	var hr *flux.HelmRelease
@@ -350,8 +350,8 @@ func (r *replay) live(step *fluxtest.Step) (v view) {
 	return v
 }
 
-// sortEvents leaves each once, in no order: how often one comes back depends on time. Those of
-// HelmCharts are told by whoever makes them.
+// sortEvents sorts the events and keeps each once: how often one repeats depends on timing. Those about
+// HelmCharts are dropped: whoever makes the charts sends them.
 func (v *view) sortEvents() {
 	v.Events = slices.DeleteFunc(v.Events, func(e string) bool { return strings.Contains(e, " HelmChart") })
 	slices.Sort(v.Events)
@@ -361,7 +361,7 @@ func (v *view) sortEvents() {
 	}
 }
 
-// verify holds the snapshots' digests against the record.
+// verify checks the snapshots' digests against the record.
 func (r *replay) verify(v *view, step *fluxtest.Step, hr *flux.HelmRelease, record *release.Revision) {
 	if hr == nil || untouched[step.Name] != "" {
 		return
@@ -375,14 +375,14 @@ func (r *replay) verify(v *view, step *fluxtest.Step, hr *flux.HelmRelease, reco
 	}
 }
 
-// compared are the kinds of objects that are compared: those that traces have.
+// compared are the kinds of objects that are compared: those that occur in traces.
 var compared = []string{
 	"v1/ConfigMap", "v1/Secret", "v1/Service", "v1/ServiceAccount", "v1/Pod", "apps/v1/Deployment", "batch/v1/Job", crdKind,
 }
 
 const crdKind = "apiextensions.k8s.io/v1/CustomResourceDefinition"
 
-// resourceOf is the resource of a kind with its group and version.
+// resourceOf returns the resource of a kind that is given with its group and version.
 func resourceOf(of string) resource {
 	i := strings.LastIndex(of, "/")
 	o := &unstructured.Unstructured{}
@@ -392,8 +392,8 @@ func resourceOf(of string) resource {
 	return gvr
 }
 
-// ofOthers says of objects that the recorder leaves out: release records, tokens, what a controller
-// has made, and what each namespace has.
+// ofOthers reports whether the recorder leaves an object out: release records, tokens, what a
+// controller has made, and what every namespace has.
 func ofOthers(o *unstructured.Unstructured) bool {
 	switch o.GetKind() {
 	case "Secret":
@@ -429,13 +429,13 @@ func (r *replay) list(v *view, of resource, space string) {
 	}
 }
 
-// scenarios says whether a CRD is one of the trace's, whose groups begin with its namespace.
+// scenarios reports whether a CRD is one of the trace's, whose groups begin with its namespace.
 func (r *replay) scenarios(crd *unstructured.Unstructured) bool {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	return slices.ContainsFunc(r.spaces(), func(space string) bool { return strings.HasPrefix(group, space+".") })
 }
 
-// object adds an object without what depends on the server, on controllers and on time.
+// object adds an object without what depends on the server, on controllers or on time.
 func (v *view) object(o *unstructured.Unstructured) {
 	key := o.GetAPIVersion() + "/" + o.GetKind()
 	if !slices.Contains(compared, key) {
@@ -493,10 +493,10 @@ func (v *view) object(o *unstructured.Unstructured) {
 	v.Objects[key+" "+o.GetNamespace()+"/"+o.GetName()] = string(data)
 }
 
-// components are field managers that write beside the release's.
+// components are field managers other than the release's.
 var components = []string{"kube-controller-manager", "kube-apiserver", "kube-scheduler", "kwok", "testcluster"}
 
-// withoutController is the spec of a Job without what its controller makes of its UID.
+// withoutController returns the spec of a Job without what its controller derives from its UID.
 func withoutController(o *unstructured.Unstructured) map[string]any {
 	spec, _, _ := unstructured.NestedMap(o.Object, "spec")
 	delete(spec, "selector")

@@ -33,12 +33,12 @@ import (
 
 var soak = flag.Bool("soak", false, "replay all traces with the controller's process, and hand all over to and fro")
 
-// often are the traces that the process replays each time: a failed upgrade that is rolled back,
-// drift, suspend and deletion, dependsOn, annotations. All traces are replayed without a process, too.
+// often are the traces that the process always replays: a failed upgrade that is rolled back, drift,
+// suspend and deletion, dependsOn, annotations. All traces are replayed without a process, too.
 var often = []string{"07-upgrade-fails-rollback", "12-drift", "17-suspend-resume-delete", "18-depends-on", "19-annotations"}
 
-// The controller as a process, with the recorder's flags, comes to what was recorded, too:
-// all traces at a time, their artifacts on a server, the steps in their order.
+// The controller as a process, with the recorder's flags, arrives at what was recorded, too: all traces
+// at the same time, their artifacts on a server, the steps in order.
 func TestTracesAreReplayedByTheProcess(t *testing.T) {
 	local := prepared(t)
 	log := startController(t, "--requeue-dependency=5s", "--compatible", "--http-retry=1")
@@ -64,7 +64,8 @@ func TestTracesAreReplayedByTheProcess(t *testing.T) {
 	}
 }
 
-// startController runs the controller until the test ends; the function gives its log then.
+// startController runs the controller until the test ends; the returned function ends it and returns
+// its log.
 func startController(t *testing.T, flags ...string) (log func() string) {
 	t.Helper()
 	var text bytes.Buffer
@@ -113,8 +114,8 @@ func (a *artifacts) put(data []byte) (url, digest string) {
 	return a.url + "/" + digest, "sha256:" + digest
 }
 
-// publish has the status of a source lead to the server of the test, where it leads to a chart
-// that was recorded, and does not have a digest that is wrong on purpose.
+// publish points the status of a source to the test's server, if it points to a recorded chart and does
+// not have a digest that is wrong on purpose.
 func (r *replay) publish(o *unstructured.Unstructured) {
 	artifact, ok, _ := unstructured.NestedMap(o.Object, "status", "artifact")
 	if r.served == nil || !ok {
@@ -139,8 +140,8 @@ func (r *replay) publish(o *unstructured.Unstructured) {
 	}
 }
 
-// archive packs a chart. That of a commit has the version and the values that source-controller
-// has given it.
+// archive packages a chart. That of a commit gets the version and the values that source-controller
+// gave it.
 func (r *replay) archive(c *chart.Chart, s *flux.Source) ([]byte, error) {
 	if len(r.commits) == 0 {
 		return pack.Archive(c, pack.Options{})
@@ -153,13 +154,13 @@ func (r *replay) archive(c *chart.Chart, s *flux.Source) ([]byte, error) {
 	return pack.Archive(c, pack.Options{Version: s.Status.Artifact.Revision})
 }
 
-// Waits of a replay by the process: how long a step may take, and how long its outcome has to stay.
+// Waits of a replay by the process: how long a step may take, and how long its outcome has to last.
 const (
 	patience = 10 * time.Minute
 	settled  = 2 * time.Second
 )
 
-// settles waits until a step has come to what was recorded, and stays so.
+// settles waits until a step has arrived at what was recorded and stays there.
 func (r *replay) settles(step *fluxtest.Step) {
 	diff, since := "", time.Time{}
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
@@ -178,7 +179,7 @@ func (r *replay) settles(step *fluxtest.Step) {
 	r.t.Errorf("%s (-want +got):\n%s", step.Name, diff)
 }
 
-// heard are the events of the trace's HelmReleases since the last step.
+// heard returns the events of the trace's HelmReleases since the last step.
 func (r *replay) heard() (out []reconcile.Event) {
 	for _, e := range r.kubernetesEvents() {
 		if e.Count > r.told[string(e.UID)] {
@@ -199,7 +200,7 @@ func (r *replay) kubernetesEvents() (out []corev1.Event) {
 	return out
 }
 
-// begins notes which events there are before a step.
+// begins notes which events exist before a step.
 func (r *replay) begins() {
 	r.told = map[string]int32{}
 	if r.served == nil {

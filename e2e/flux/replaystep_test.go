@@ -35,7 +35,7 @@ const mergePatch = types.MergePatchType
 
 var namespaceLine = regexp.MustCompile(`(?m)^ *(namespace|targetNamespace): (\S+)`)
 
-// spaces are the namespaces that a trace names.
+// spaces returns the namespaces that a trace names.
 func (r *replay) spaces() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -50,7 +50,7 @@ func (r *replay) spaces() []string {
 	return out
 }
 
-// namespaces makes those that were there. What a trace calls new was not.
+// namespaces creates those that existed before the trace: all but those whose names end in -new.
 func (r *replay) namespaces() {
 	all := kubernetes.NewForConfigOrDie(cluster.Config(r.t)).CoreV1().Namespaces()
 	for _, name := range r.spaces() {
@@ -66,7 +66,7 @@ func (r *replay) namespaces() {
 
 var edit = regexp.MustCompile(`^# by hand: the release in Secret (\S+) is decoded, changed and stored again: (.*)`)
 
-// apply does what a step has applied: documents and lines that say what was done.
+// apply repeats what a step applied: documents, and lines that say what was done.
 func (r *replay) apply(step *fluxtest.Step) {
 	var doc strings.Builder
 	var docs []string
@@ -107,7 +107,7 @@ func (r *replay) apply(step *fluxtest.Step) {
 
 var valuesLine = regexp.MustCompile(`(?m)^kind: (ConfigMap|Secret)$`)
 
-// rank is 0 for what has values, else 1.
+// rank returns 0 for a document with values, else 1.
 func rank(doc string) int {
 	if valuesLine.MatchString(doc) {
 		return 0
@@ -119,7 +119,7 @@ func rank(doc string) int {
 func (r *replay) document(step *fluxtest.Step, text string) {
 	text = strings.ReplaceAll(text, "value: (left out)", "value: "+quoted(r.kubeconfig()))
 	o := &unstructured.Unstructured{}
-	var object any // the recorder's YAML is 1.2: y is a text
+	var object any // the recorder's YAML is 1.2: y is a string
 	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
 		r.t.Fatalf("%s: %v", step.Name, err)
 	}
@@ -227,7 +227,7 @@ func (r *replay) edit(secret, what string) {
 	}
 }
 
-// unpacked is a record as it is stored.
+// unpacked returns the JSON of a stored record.
 func (r *replay) unpacked(s *corev1.Secret) []byte {
 	packed, err := base64.StdEncoding.DecodeString(string(s.Data["release"]))
 	if err != nil {

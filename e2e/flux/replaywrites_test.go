@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// transitions are what each condition became, write by write: "False UpgradeFailed", "removed", for
-// Reconciling the actions that ran. What is written only to say that a pass has begun is left out
-// (ours writes that with its plan), and so is how often it goes round in a circle, which time decides.
+// transitions are what each condition became, write by write: "False UpgradeFailed", "removed", and for
+// Reconciling the actions that ran. Writes that only say that a pass has begun are left out (ours
+// writes that with its plan), and so is how often a cycle repeats, which depends on timing.
 type transitions map[string][]string
 
 func (t transitions) add(kind, text string) {
 	if strings.Contains(text, " SourceNotReady ") {
-		return // whether a pass falls between the HelmRelease and its source is chance
+		return // it is chance whether a pass falls between the HelmRelease and its source
 	}
 	if kind == "Reconciling" {
 		text, _, _ = strings.Cut(text, "Fulfilling")
@@ -38,8 +38,8 @@ func (t transitions) add(kind, text string) {
 	}
 }
 
-// settled are the transitions with each circle gone round once, and without those that a pass which
-// changes nothing makes and takes back: ours writes nothing then. before are the conditions that
+// settled returns the transitions with each repeated cycle only once, and without those that a pass
+// that changes nothing makes and takes back: ours writes nothing then. before are the conditions that
 // the step began with.
 func (t transitions) settled(before []metav1.Condition) transitions {
 	out := transitions{}
@@ -68,7 +68,7 @@ func (t transitions) settled(before []metav1.Condition) transitions {
 	return out
 }
 
-// recordedTransitions are those of the trace.
+// recordedTransitions returns the transitions of a step in the trace.
 func (r *replay) recordedTransitions(step *fluxtest.Step) transitions {
 	out := transitions{}
 	for _, fields := range step.Writes {
@@ -91,8 +91,8 @@ func (r *replay) recordedTransitions(step *fluxtest.Step) transitions {
 	return out.settled(before)
 }
 
-// writtenTransitions are those of statuses that were written in this order, the first of them the
-// one before.
+// writtenTransitions returns the transitions of statuses that were written in this order; the first is
+// the one before the step.
 func writtenTransitions(statuses []flux.HelmReleaseStatus) transitions {
 	out := transitions{}
 	for i := 1; i < len(statuses); i++ {
@@ -120,7 +120,7 @@ func text(c metav1.Condition) string {
 	return string(c.Status) + " " + c.Reason + " (gen): " + c.Message
 }
 
-// notifications are what is told to --events-addr, each once: the severity, the reason and the
+// notifications returns what is sent to --events-addr, each once: the severity, the reason and the
 // annotations.
 func notifications(events []reconcile.Event) (out []string) {
 	for _, e := range events {

@@ -1,7 +1,7 @@
 //go:build cluster
 
-// Package flux_test holds the acceptance checks of plans of Flux's HelmReleases, with
-// the whole program.
+// Package flux_test holds the acceptance checks of plans for Flux's HelmReleases, with the whole
+// program.
 package flux_test
 
 import (
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
 }
 
-// prepared has the control plane ready for traces, and empty of them when the test ends.
+// prepared gets the control plane ready for traces, and removes what they made when the test ends.
 func prepared(t *testing.T) *clusterapi.Client {
 	t.Helper()
 	crds(t)
@@ -39,8 +39,8 @@ func prepared(t *testing.T) *clusterapi.Client {
 	return local
 }
 
-// emptied leaves the control plane without namespaces of traces when the test ends: other
-// tests take the same ones.
+// emptied deletes the namespaces of traces from the control plane when the test ends: other tests use
+// the same ones.
 func emptied(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()

@@ -28,10 +28,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// Check 47, with the real helm-controller: it installs the recorded HelmReleases that are in sync
-// behind their first step (without -soak every third of them), ours takes over, and it comes back, twice. At no switch a revision is
-// made, a record or an object written, or another status come to. In between ours makes a revision
-// of each, which helm-controller finds in sync as its own.
+// Check 47, with the real helm-controller: it installs the recorded HelmReleases that are in sync after
+// their first step (without -soak, every third of them), ours takes over, and helm-controller comes
+// back, twice. No switch makes a revision, writes a record or an object, or ends in another status. In
+// between, ours makes a revision of each, which helm-controller finds in sync as if it were its own.
 func TestCheck47RecordedToAndFro(t *testing.T) {
 	local := prepared(t)
 	served := &artifacts{content: map[string][]byte{}}
@@ -56,7 +56,7 @@ func TestCheck47RecordedToAndFro(t *testing.T) {
 		r.commit(step)
 		handed = append(handed, r)
 	}
-	const enough = 20 // the recorded ones lie beside the project, in ../shared/flux
+	const enough = 20 // the recorded traces are next to the project, in ../shared/flux
 	if all := len(replayable(t)); recorded < enough && all > enough || all == 0 && os.Getenv("CI") != "" {
 		t.Fatalf("%d HelmReleases can be handed over, want %d", recorded, enough)
 	}
@@ -88,7 +88,7 @@ func TestCheck47RecordedToAndFro(t *testing.T) {
 	t.Logf("%d HelmReleases", len(handed))
 }
 
-// inSync waits until the trace's HelmRelease is.
+// inSync waits until the trace's HelmRelease is in sync.
 func (r *replay) inSync() {
 	first := r.trace.Steps[0].HelmRelease.Metadata
 	for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
@@ -127,8 +127,8 @@ func (r *replay) force() {
 	}
 }
 
-// left is what a controller leaves behind: the statuses, less since when, and the versions of
-// records and objects.
+// left returns what a controller leaves behind: the statuses, without transition times, and the
+// versions of records and objects.
 func left(all []*replay) (out []string) {
 	for _, r := range all {
 		for _, space := range r.spaces() {
@@ -173,8 +173,8 @@ func left(all []*replay) (out []string) {
 
 var sinceWhen = regexp.MustCompile(`"lastTransitionTime": .*`)
 
-// startHelmController runs the real helm-controller with the recorder's flags, until the test ends
-// or it is stopped. It takes no lease, for it is in no pod.
+// startHelmController runs the real helm-controller with the recorder's flags, until the test ends or
+// it is stopped. It takes no lease, because it is not in a pod.
 func startHelmController(t *testing.T, metrics string) (stop func()) {
 	t.Helper()
 	program, err := cluster.Binaries.Tool(t.Context(), "helm-controller", t.Output())
@@ -194,11 +194,11 @@ func startHelmController(t *testing.T, metrics string) (stop func()) {
 	return stop
 }
 
-// queued is a metric of controller-runtime: something waits for a pass.
+// queued matches a metric of controller-runtime: something waits for a pass.
 var queued = regexp.MustCompile(`(?m)^workqueue_depth\{controller="helmrelease".*\} [1-9]`)
 
-// atRest waits until the controller with these metrics has passed over so many HelmReleases, and is
-// at work on none.
+// atRest waits until the controller with these metrics has made a pass over at least the given number
+// of HelmReleases, and is working on none.
 func atRest(t *testing.T, metrics string, passed int) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(500 * time.Millisecond) {
@@ -213,7 +213,7 @@ func atRest(t *testing.T, metrics string, passed int) {
 	}
 }
 
-// scrape are the metrics, "" while nobody serves them.
+// scrape returns the metrics, "" while nobody serves them.
 func scrape(t *testing.T, metrics string) string {
 	t.Helper()
 	response, err := http.Get("http://" + metrics + "/metrics")
@@ -228,7 +228,7 @@ func scrape(t *testing.T, metrics string) string {
 	return string(data)
 }
 
-// freePort is an address on which nobody listens.
+// freePort returns an address on which nobody listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -48,19 +48,18 @@ var leftOut = map[string]string{
 	"25-invalid/05":           "a plan does not fetch the artifact whose digest is another one",
 }
 
-// inReplay are those whose live objects, Secrets and roles are there in the replay, where they
-// are planned.
+// inReplay is the reason for leaving out traces whose live objects, Secrets and roles exist only in the
+// replay, where they are planned.
 const inReplay = "live objects, Secrets and roles are not restored: TestTracesAreReplayed plans it"
 
-// byHand are lines of a step that say that records were changed.
+// byHand matches the lines of a step that say that records were changed.
 var byHand = regexp.MustCompile(`(?m)^# (by hand|helm\d|kubectl .*delete secret)`)
 
-// planned are the words of plan many for helm-controller's.
+// planned maps helm-controller's words for actions to those of plan many.
 var planned = map[string]string{"rollback": "roll back", "correct cluster drift": "correct drift"}
 
-// With the status, the records and the dependencies that a step of a trace has left
-// behind on a control plane, the plan of what the next step applies says the action that
-// helm-controller began with.
+// With the status, the records and the dependencies that a step of a trace left behind on a control
+// plane, the plan for what the next step applies names the action that helm-controller began with.
 func TestPlansAgreeWithTheTraces(t *testing.T) {
 	crds(t)
 	emptied(t)
@@ -102,8 +101,8 @@ func TestPlansAgreeWithTheTraces(t *testing.T) {
 	t.Logf("%d steps", steps)
 }
 
-// began is the action that a step began with, and where none was begun what stood in the
-// way at its end; "" where that can't be told.
+// began returns the action that a step began with or, if it began none, what stood in the way at its
+// end; "" if that can't be told.
 func began(step *fluxtest.Step) string {
 	if step.HelmRelease == nil {
 		return ""
@@ -140,8 +139,8 @@ func began(step *fluxtest.Step) string {
 
 var helmReleases = schema.GroupVersionResource{Group: flux.HelmGroup, Version: "v2", Resource: "helmreleases"}
 
-// crds puts Flux's custom resource definitions on the control plane, or one of our own
-// that keeps all fields where they are not at hand.
+// crds installs Flux's custom resource definitions on the control plane or, if they are not at hand,
+// our own, which keep all fields.
 func crds(t *testing.T) {
 	t.Helper()
 	from := shared("crds")
@@ -152,15 +151,15 @@ func crds(t *testing.T) {
 	cluster.Kubectl(t, "wait", "--for=condition=Established", "crd", "--all", "--timeout=5m")
 }
 
-// shared is a path of ../shared/flux.
+// shared returns a path in ../shared/flux.
 func shared(name string) string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "../../../shared/flux", name)
 }
 
-// restore puts on the control plane what was there when step began, in place of what is:
-// HelmReleases with their generations and statuses, and records. Annotations are those of
-// step, which asks for passes by them.
+// restore replaces what is on the control plane with what was there when step began: HelmReleases with
+// their generations and statuses, and records. Annotations are those of step, which requests passes
+// with them.
 func restore(t *testing.T, before, step *fluxtest.Step) {
 	t.Helper()
 	ctx := context.Background()
@@ -199,8 +198,7 @@ func restore(t *testing.T, before, step *fluxtest.Step) {
 	}
 }
 
-// sources puts those of a step on the control plane, with their statuses, in place of what is
-// there.
+// sources replaces the sources on the control plane with those of a step, including their statuses.
 func sources(t *testing.T, step *fluxtest.Step) {
 	t.Helper()
 	ctx, client := context.Background(), dynamic.NewForConfigOrDie(cluster.Config(t))
@@ -232,7 +230,7 @@ func sources(t *testing.T, step *fluxtest.Step) {
 	}
 }
 
-// secret is a record as Helm stores it.
+// secret returns a record as Helm stores it.
 func secret(t *testing.T, r fluxtest.Record) *corev1.Secret {
 	t.Helper()
 	data, err := json.Marshal(r.Revision)
@@ -258,7 +256,7 @@ func secret(t *testing.T, r fluxtest.Record) *corev1.Secret {
 	}
 }
 
-// put makes a HelmRelease, writes it as often as its generation says, and then its status.
+// put creates a HelmRelease, updates it until it has its generation, and then writes its status.
 func put(t *testing.T, to dynamic.NamespaceableResourceInterface, recorded *flux.HelmRelease, annotations map[string]string) {
 	t.Helper()
 	ctx := context.Background()
@@ -295,8 +293,8 @@ func put(t *testing.T, to dynamic.NamespaceableResourceInterface, recorded *flux
 	}
 }
 
-// plans is the action that the plan of a step's HelmRelease says, with the ConfigMaps and
-// Secrets beside it.
+// plans returns the action in the plan of a step's HelmRelease, made with the step's ConfigMaps and
+// Secrets.
 func plans(t *testing.T, trace *fluxtest.Trace, step *fluxtest.Step) string {
 	t.Helper()
 	dir, hr := t.TempDir(), step.HelmRelease

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// entry is one entry of an archive: its content and then zeros.
+// entry is one entry of an archive: its content, followed by zeros.
 type entry struct {
 	Name, Content string
 	Zeros         int64
@@ -20,7 +20,7 @@ type entry struct {
 	Link          string
 }
 
-// hostileArchives are chart archives: names, links, devices and bombs.
+// hostileArchives returns chart archives with hostile names, links, devices and bombs.
 func hostileArchives() map[string]hostile {
 	with := func(says string, entries ...entry) hostile {
 		return hostile{Archive: append([]entry{{Name: "web/Chart.yaml", Content: plainChart}}, entries...), Names: "web.tgz", Says: says}
@@ -91,7 +91,7 @@ func pack(out io.Writer, entries []entry) error {
 	return zipped.Close()
 }
 
-// bomb is a small archive with a file of that size.
+// bomb returns a small archive with a file of that size.
 func bomb(size int64) string {
 	var out strings.Builder
 	if err := pack(&out, []entry{{Name: "a/Chart.yaml", Content: rename("a")}, {Name: "a/x", Zeros: size}}); err != nil {
@@ -100,7 +100,7 @@ func bomb(size int64) string {
 	return out.String()
 }
 
-// zeros is that many zeros, zipped.
+// zeros returns that many zeros, compressed.
 func zeros(size int64) string {
 	var out strings.Builder
 	zipped := gzip.NewWriter(&out)

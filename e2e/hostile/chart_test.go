@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// hostileYAML are charts whose YAML is deep, explodes or is none.
+// hostileYAML returns charts whose YAML is deeply nested, explodes, or is not YAML.
 func hostileYAML() map[string]hostile {
 	deep := "a: " + strings.Repeat("[", 100_000)
 	tables := "a: " + strings.Repeat("{a: ", 5000) + "1" + strings.Repeat("}", 5000)
@@ -49,7 +49,7 @@ func hostileYAML() map[string]hostile {
 		"a dependency twice":                      in("Chart.yaml", plainChart+"dependencies: [{name: a, version: \"1\"}, {name: a, version: \"1\"}]\n", ""),
 		"a maintainer that is null":               in("Chart.yaml", plainChart+"maintainers: [null]\n", ""),
 		"subcharts that nest without end":         {Chart: nested(40), Says: "nest deeper"},
-		"subcharts with large values together":    {Chart: wide(25, "a: \""+strings.Repeat("x", 3_900_000)+"\"\n"), Names: "values.yaml", Says: "in all"},
+		"subcharts with large values together":    {Chart: wide(25, "a: \""+strings.Repeat("x", 3_900_000)+"\"\n"), Names: "values.yaml", Says: "in total"},
 		"many subcharts with many global values":  {Chart: wide(1000, "a: {b: {c: 1}}\n"), Names: "chart web", Says: "global values in all"},
 		"import-values that copy without end":     {Chart: importing(), Names: "web"},
 		"a subchart whose values are a bomb":      {Chart: map[string]string{"charts/a/Chart.yaml": rename("a"), "charts/a/values.yaml": aliasBomb()}, Names: "values.yaml", Says: "charts/a"},
@@ -57,7 +57,7 @@ func hostileYAML() map[string]hostile {
 	}
 }
 
-// nested are subcharts in subcharts.
+// nested returns subcharts within subcharts.
 func nested(depth int) map[string]string {
 	files := map[string]string{}
 	for i := range depth {
@@ -66,7 +66,7 @@ func nested(depth int) map[string]string {
 	return files
 }
 
-// wide are that many subcharts, each with the same values, and a template that
+// wide returns that many subcharts, each with the same values, and a template that
 // ends the run once they have all been merged.
 func wide(n int, values string) map[string]string {
 	files := map[string]string{"templates/x.yaml": "{{ fail `stop` }}", "values.yaml": "global: {" + strings.Repeat("a: 1, ", 1) + "b: 2}\n"}
@@ -85,7 +85,7 @@ func wide(n int, values string) map[string]string {
 	return files
 }
 
-// importing is a chart that imports everything of its subchart, over and over.
+// importing returns a chart that imports everything from its subchart, over and over.
 func importing() map[string]string {
 	var imports, values strings.Builder
 	for i := range 3000 {
@@ -99,8 +99,8 @@ func importing() map[string]string {
 	}
 }
 
-// hostileMetadata are charts whose names and texts control a terminal, or lead
-// to other places.
+// hostileMetadata returns charts whose names and texts control a terminal, or lead
+// outside the chart.
 func hostileMetadata() map[string]hostile {
 	chart := func(old, with string) hostile {
 		return hostile{Chart: map[string]string{"Chart.yaml": strings.Replace(plainChart, old, with, 1)}, Names: "Chart.yaml"}
@@ -127,7 +127,7 @@ func hostileMetadata() map[string]hostile {
 	}
 }
 
-// hostileSchemas are values schemas that lead out or never end.
+// hostileSchemas returns values schemas that lead outside the chart or never end.
 func hostileSchemas() map[string]hostile {
 	in := func(schema, says string) hostile {
 		return hostile{Chart: map[string]string{"values.schema.json": schema}, Names: "values.schema.json", Says: says}
@@ -165,7 +165,7 @@ func hostileSchemas() map[string]hostile {
 	}
 }
 
-// numbers are the first n, separated by commas.
+// numbers returns the first n numbers, separated by commas.
 func numbers(n int) string {
 	words := make([]string, n)
 	for i := range words {
@@ -174,7 +174,7 @@ func numbers(n int) string {
 	return strings.Join(words, ", ")
 }
 
-// hostileFlags are flags for values that ask for too much.
+// hostileFlags returns values flags that ask for too much.
 func hostileFlags() map[string]hostile {
 	flag := func(names, says string, args ...string) hostile {
 		return hostile{Chart: template("a: 1\n"), Args: args, Names: names, Says: says}

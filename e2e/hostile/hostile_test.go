@@ -17,23 +17,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// hostile is input that somebody made to harm. Chart is the files of a folder,
+// hostile is input that was made to do harm. Chart contains the files of a folder,
 // or Archive the entries of a chart archive; Args are flags.
 type hostile struct {
 	Chart   map[string]string
 	Archive []entry
 	Args    []string
-	// Names is the file or flag that the message must name, Says a part of it.
+	// Names is the file or flag that the message must name, Says a part of the message.
 	Names, Says string
-	// Keys says that it makes keys, which have a time of their own.
+	// Keys says that it generates keys, for which there is a separate time limit.
 	Keys bool
 }
 
-// What hostile input may take at most, and the exit code it ends with.
+// Limits on hostile input.
 const (
 	hostileTime = 2 * time.Second
-	// hostileKeys is for a chart that makes as many keys as it may: ten seconds on
-	// average, and now and then a key takes three times as long as another.
+	// hostileKeys is for a chart that generates as many keys as it may: ten seconds on
+	// average, but now and then a key takes three times as long as another.
 	hostileKeys   = 20 * time.Second
 	hostileMemory = 256 << 20
 )
@@ -41,15 +41,15 @@ const (
 // pace is measured once, before the cases.
 var pace = sync.OnceValue(clustertest.Pace)
 
-// soak runs what takes minutes of a processor, too.
+// soak also runs what takes minutes of CPU time.
 var soak = flag.Bool("soak", false, "make as many keys as may be made, of every kind")
 
 // TestMain lets the suite measure the program.
 func TestMain(m *testing.M) { os.Exit(clustertest.MainWithoutCluster(m)) }
 
-// TestHostile gives the program, as people have it, every case of hostile
-// input that there is: it ends in time, in little memory, with exit code 1 and
-// a message that names the file, and nothing in it controls the terminal.
+// TestHostile gives the program, as users have it, every case of hostile
+// input: it ends in time, takes little memory, and exits with code 1 and
+// a message that names the file and contains nothing that controls the terminal.
 func TestHostile(t *testing.T) {
 	program := clustertest.Program(t)
 	pace()
@@ -71,16 +71,16 @@ func (c hostile) run(t *testing.T, program string) {
 	if c.Keys {
 		limit = hostileKeys
 	}
-	// docs/limits.md has what is measured alone.
+	// docs/limits.md has the limits as measured when nothing else runs.
 	c.refused(t, time.Duration(2*pace()*float64(limit)), os.Environ(), program, append([]string{"template", "web", c.write(t)}, c.Args...)...)
 }
 
-// refused runs the program, which has to refuse the input with a message, within so much of a
-// processor.
+// refused runs the program, which must refuse the input with a message, within this much CPU
+// time.
 func (c hostile) refused(t *testing.T, most time.Duration, env []string, program string, args ...string) {
 	t.Helper()
 	u := clustertest.MeasureWithin(t, clustertest.Limits{CPU: most, MaxRSS: hostileMemory}, env, program, args...)
-	// 10, 11 and 12 are what a server's 404 and 403 are, and a lock that is out of sync:
+	// 10, 11 and 12 stand for a server's 404 and 403, and for a lock that is out of sync:
 	// docs/exit-codes.md.
 	if !slices.Contains([]int{1, 10, 11, 12}, u.ExitCode) {
 		t.Errorf("exit code %d, want 1", u.ExitCode)
@@ -106,7 +106,7 @@ func (c hostile) refused(t *testing.T, most time.Duration, env []string, program
 	}
 }
 
-// write puts the chart into a folder of the test and returns its path.
+// write writes the chart to one of the test's folders and returns its path.
 func (c hostile) write(t *testing.T) string {
 	if c.Archive != nil {
 		path := filepath.Join(t.TempDir(), "web.tgz")
@@ -123,13 +123,13 @@ func (c hostile) write(t *testing.T) string {
 
 const plainChart = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
 
-// rename is plainChart under another name.
+// rename returns plainChart with another name.
 func rename(name string) string { return strings.Replace(plainChart, "web", name, 1) }
 
-// template is a chart of one template.
+// template returns a chart with one template.
 func template(text string) map[string]string { return map[string]string{"templates/x.yaml": text} }
 
-// aliasBomb is a document whose aliases multiply to a billion items.
+// aliasBomb returns a document whose aliases multiply to a billion items.
 func aliasBomb() string {
 	text := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := range 9 {

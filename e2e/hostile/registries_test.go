@@ -20,7 +20,7 @@ const (
 	indexType    = "application/vnd.oci.image.index.v1+json"
 )
 
-// endlessly writes until nobody reads any more.
+// endlessly writes until nobody is reading any more.
 func endlessly(w http.ResponseWriter, chunk string) bool {
 	for {
 		if _, err := w.Write([]byte(strings.Repeat(chunk, 1<<20/len(chunk)))); err != nil {
@@ -29,8 +29,8 @@ func endlessly(w http.ResponseWriter, chunk string) bool {
 	}
 }
 
-// Servers that lie about charts, or don't stop: what is fetched is bounded, and what a
-// server says doesn't reach a terminal as it is. Where credentials go is in e2e/sources.
+// Servers that lie about charts, or never stop: what is fetched is bounded, and what a
+// server says does not reach the terminal unescaped. Where credentials go is tested in e2e/sources.
 func TestCheck50HostileServers(t *testing.T) {
 	archive := sourcetest.Chart(t, "web", "1.0.0", "")
 	config := `"config":{"mediaType":"` + helmConfig + `","digest":"sha256:` + sourcetest.Digest([]byte("{}")) + `","size":2}`
@@ -39,7 +39,7 @@ func TestCheck50HostileServers(t *testing.T) {
 	}
 	chart := layer(helmChart, sourcetest.Digest(archive), len(archive))
 	other := layer("application/x", sourcetest.Digest(nil), 1)
-	// says is a registry's answer for every manifest.
+	// says returns a registry's answer for every manifest.
 	says := func(kind, text string) func(http.ResponseWriter, *http.Request, int) bool {
 		return func(w http.ResponseWriter, q *http.Request, _ int) bool {
 			if !strings.Contains(q.URL.Path, "/manifests/") {
@@ -75,7 +75,7 @@ func TestCheck50HostileServers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault func(http.ResponseWriter, *http.Request, int) bool
 		says  string
-		// http has the chart come from a URL, not a registry.
+		// http says that the chart comes from a URL, not from a registry.
 		http bool
 		more []string
 	}{
@@ -132,7 +132,7 @@ func TestCheck50HostileServers(t *testing.T) {
 			}
 		})
 	}
-	// A configuration is not fetched, so that its size is no matter.
+	// The configuration is not fetched, so its size does not matter.
 	server, m := sourcetest.Serve(t, sourcetest.Options{Fault: says(manifestType, `{"schemaVersion":2,"config":`+layer(helmConfig, sourcetest.Digest(nil), 1<<30)+`,"layers":[`+chart+`]}`)}), newMachine(t)
 	server.PutImage(t, "charts/web", "1.0.0", archive)
 	if u := clustertest.Measure(t, m.env, clustertest.Program(t), "template", "web", "oci://"+strings.TrimPrefix(server.URL, "http://")+"/charts/web:1.0.0"); u.ExitCode != 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// machine is a home whose caches are the program's, and a folder to work in.
+// machine is a home for the program's caches, and a folder to work in.
 type machine struct {
 	dir string
 	env []string
@@ -28,7 +28,7 @@ func newMachine(t *testing.T) machine {
 	return machine{dir: dir, env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}}
 }
 
-// files are those outside the cache, and the file of the lock of repositories.
+// files lists the files outside the cache and configuration folders.
 func (m machine) files(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -44,8 +44,8 @@ func (m machine) files(t *testing.T) []string {
 	return out
 }
 
-// unharmed has the program refuse something, within the two seconds of a processor that sources
-// are given, and write nothing. Most take a tenth of one.
+// unharmed checks that the program refuses something, within the two seconds of CPU time that
+// sources are given, and writes nothing. Most take a tenth of a second.
 func (m machine) unharmed(t *testing.T, c hostile, args ...string) {
 	t.Helper()
 	before := m.files(t)
@@ -55,7 +55,7 @@ func (m machine) unharmed(t *testing.T, c hostile, args ...string) {
 	}
 }
 
-// Every hostile archive comes through every way that there is for charts.
+// Every hostile archive arrives in every way in which charts can arrive.
 func TestCheck49HostileArchives(t *testing.T) {
 	pace()
 	for name, c := range hostileArchives() {
@@ -66,7 +66,7 @@ func TestCheck49HostileArchives(t *testing.T) {
 			server.Put("/web-1.0.0.tgz", archive)
 			server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "web", Version: "1.0.0", URL: "web-1.0.0.tgz", Digest: sourcetest.Digest(archive)}))
 			server.PutImage(t, "charts/web", "1.0.0", archive)
-			// The name of the file depends on the way.
+			// The name of the file depends on how it arrives.
 			c.Names = strings.TrimSuffix(c.Names, "web.tgz")
 			m := newMachine(t)
 			clustertest.WriteFiles(t, m.dir, map[string]string{"web-1.0.0.tgz": string(archive)})
@@ -80,7 +80,7 @@ func TestCheck49HostileArchives(t *testing.T) {
 				"bundle": {"chart", "bundle", server.URL + "/web-1.0.0.tgz", "-d", filepath.Join(m.dir, "bundle")},
 			} {
 				if (way == "untar" || way == "push") && strings.Contains(name, "escape in its name") {
-					continue // that it fails is what its template says
+					continue // only its template makes it fail
 				}
 				t.Run(way, func(t *testing.T) { m.unharmed(t, c, args...) })
 			}
@@ -96,7 +96,7 @@ func TestCheck49HostileArchives(t *testing.T) {
 	}
 }
 
-// Indexes that are none, or lie.
+// Indexes that are not indexes, or that lie.
 func TestCheck49HostileIndexes(t *testing.T) {
 	const head = "apiVersion: v1\nentries:\n"
 	good := "  web:\n  - {name: web, version: 1.0.0, urls: [web-1.0.0.tgz]}\n"
@@ -127,7 +127,7 @@ func TestCheck49HostileIndexes(t *testing.T) {
 			um := filepath.Join(m.dir, "um")
 			clustertest.WriteFiles(t, um, map[string]string{"Chart.yaml": rename("um") + "dependencies: [{name: web, version: \"*\", repository: " + server.URL + "}]\n"})
 			m.unharmed(t, hostile{Says: tc.says}, "dependency", "update", um)
-			clustertest.Measure(t, m.env, clustertest.Program(t), "repo", "add", "a", server.URL) // some are not odd for it
+			clustertest.Measure(t, m.env, clustertest.Program(t), "repo", "add", "a", server.URL) // this command accepts some of them
 			m.unharmed(t, hostile{}, "template", "web", "a/web")
 		})
 	}
@@ -149,7 +149,7 @@ func TestCheck49HostileIndexes(t *testing.T) {
 	}
 }
 
-// Dependencies, and locks, that lie.
+// Dependencies and lock files that lie.
 func TestCheck49HostileDependencies(t *testing.T) {
 	server := sourcetest.Serve(t, sourcetest.Options{})
 	server.Publish(t, map[string][]string{"web": {"1.0.0"}})

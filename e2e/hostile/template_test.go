@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// in are templates by why they are hostile, each with a part of the message;
-// the message names the file.
+// in turns templates, by the reason why they are hostile, into cases whose message
+// names the file and contains says.
 func in(says string, texts map[string]string) map[string]hostile {
 	cases := map[string]hostile{}
 	for name, text := range texts {
@@ -18,7 +18,7 @@ func in(says string, texts map[string]string) map[string]hostile {
 	return cases
 }
 
-// hostileTemplates call themselves, or crash what is not guarded.
+// hostileTemplates returns templates that call themselves, or crash a renderer that is not guarded.
 func hostileTemplates() map[string]hostile {
 	return in("", map[string]string{
 		"tpl in tpl":                   `{{ define "t" }}{{ tpl "{{ include \"t\" . }}" . }}{{ end }}{{ include "t" . }}`,
@@ -61,7 +61,7 @@ func hostileTemplates() map[string]hostile {
 	})
 }
 
-// hostileOutput is what templates render and nobody can read.
+// hostileOutput returns templates whose output nobody can read.
 func hostileOutput() map[string]hostile {
 	return in("", map[string]string{
 		"malformed YAML":         "a: [\n",
@@ -82,7 +82,7 @@ func hostileOutput() map[string]hostile {
 	})
 }
 
-// hostileGrowth takes memory.
+// hostileGrowth returns templates that take memory.
 func hostileGrowth() map[string]hostile {
 	cases := in("produces too much text", map[string]string{
 		"repeat":                  `{{ repeat 1000000000 "x" }}`,
@@ -127,7 +127,7 @@ func hostileGrowth() map[string]hostile {
 	return cases
 }
 
-// hostileEffort takes time.
+// hostileEffort returns templates that take time.
 func hostileEffort() map[string]hostile {
 	return in("takes too long", map[string]string{
 		"a loop without end":     `{{ range 1000000000000 }}{{ end }}`,
@@ -166,12 +166,12 @@ func hostileEffort() map[string]hostile {
 	})
 }
 
-// hostileKeyMaking makes keys without end.
+// hostileKeyMaking returns templates that generate keys without end.
 func hostileKeyMaking() map[string]hostile {
 	cases := in("generates too many keys", map[string]string{
 		"keys on curves": `{{ range 1000000 }}{{ $x := genPrivateKey "ecdsa" }}{{ end }}`,
 	})
-	if *soak { // half a minute of a processor each
+	if *soak { // half a minute of CPU time each
 		maps.Copy(cases, in("generates too many keys", map[string]string{
 			"certificates": `{{ range 1000 }}{{ $x := genCA "a" 365 }}{{ end }}`,
 			"long keys":    `{{ range 1000 }}{{ $x := genPrivateKey "rsa" }}{{ end }}`,
@@ -185,7 +185,7 @@ func hostileKeyMaking() map[string]hostile {
 	return cases
 }
 
-// variables declares that many.
+// variables returns the declarations of that many variables.
 func variables(n int) string {
 	var b strings.Builder
 	for i := range n {

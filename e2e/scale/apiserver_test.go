@@ -27,16 +27,16 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// quickServer answers as an API server does, from memory and at once: what a program does
-// by itself can be measured in front of it on a machine that is busy, and with more objects
-// than a control plane would take minutes for. It validates nothing, and knows just what
-// these tests ask for: discovery, LISTs by page, server-side apply of one manager, records.
+// quickServer answers as an API server does, from memory and immediately: with it the program's
+// own work can be measured even on a busy machine, and with numbers of objects that would take
+// a control plane minutes. It validates nothing, and supports only what these tests ask for:
+// discovery, paged LISTs, server-side apply by one manager, records.
 type quickServer struct {
 	*httptest.Server
-	// first is when the first connection came.
+	// first is the time of the first connection.
 	first atomic.Pointer[time.Time]
-	// seats is how many writes are taken at once, all others being answered by 429; 0 takes
-	// all of them, and at once. A write that has a seat takes its time.
+	// seats is how many writes are accepted at a time, while all others are answered with 429;
+	// 0 accepts all of them, without delay. A write that has a seat takes 20 ms.
 	seats int64
 
 	requests, refused, underWay, writing, most atomic.Int64
@@ -46,8 +46,8 @@ type quickServer struct {
 	stored map[string]map[string][]byte // JSON by collection and name
 }
 
-// startQuickServer starts one that ends with the test, and returns it with the environment
-// in which programs talk to it.
+// startQuickServer starts a quickServer that ends with the test, and returns it with the
+// environment in which programs use it.
 func startQuickServer(t testing.TB) (*quickServer, []string) {
 	t.Helper()
 	q := &quickServer{stored: map[string]map[string][]byte{"/api/v1/namespaces": {}}}
@@ -126,7 +126,7 @@ func answer(w http.ResponseWriter, code int, content any) {
 	_ = json.NewEncoder(w).Encode(content)
 }
 
-// discovery is the aggregated discovery of the kinds that there are.
+// discovery returns the aggregated discovery of the kinds that the server has.
 func discovery(core bool) apidiscovery.APIGroupDiscoveryList {
 	list := apidiscovery.APIGroupDiscoveryList{TypeMeta: metav1.TypeMeta{APIVersion: "apidiscovery.k8s.io/v2", Kind: "APIGroupDiscoveryList"}}
 	groups := map[string]*apidiscovery.APIGroupDiscovery{}
@@ -158,12 +158,12 @@ func discovery(core bool) apidiscovery.APIGroupDiscoveryList {
 	return list
 }
 
-// objects answers requests for objects and collections of them.
+// objects answers requests for objects and their collections.
 func (q *quickServer) objects(w http.ResponseWriter, r *http.Request, body []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	segments := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	ofCollection := len(segments)%2 == 1 // of one that begins with /api/v1
+	ofCollection := len(segments)%2 == 1 // of a path that begins with /api/v1
 	if segments[0] == "apis" {
 		ofCollection = !ofCollection
 	}
@@ -185,7 +185,7 @@ func (q *quickServer) objects(w http.ResponseWriter, r *http.Request, body []byt
 		collection, name = collection[:at], collection[at+1:]
 	}
 	live := q.stored[collection][name]
-	version, _, _ := unstructured.NestedString(object, "metadata", "resourceVersion") // "1" is that of no object: see apply
+	version, _, _ := unstructured.NestedString(object, "metadata", "resourceVersion") // no object has version "1": see noVersion in apply/write.go
 	switch {
 	case live == nil && (r.Method == http.MethodGet || r.Method == http.MethodDelete || r.Method == http.MethodPut):
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
@@ -216,7 +216,7 @@ func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 	answer(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: reason, Message: string(reason), Code: int32(code)})
 }
 
-// store keeps an object, unless the request is a dry run, and returns it as it is then.
+// store stores an object, unless the request is a dry run, and returns the result.
 func (q *quickServer) store(r *http.Request, collection, name string, object map[string]any, before []byte) []byte {
 	q.uids++
 	metadata, _ := object["metadata"].(map[string]any)
@@ -251,7 +251,7 @@ func (q *quickServer) store(r *http.Request, collection, name string, object map
 	return text
 }
 
-// fieldsOf is what managedFields say of a value.
+// fieldsOf returns a value's entry in managedFields.
 func fieldsOf(value any) map[string]any {
 	out := map[string]any{}
 	if m, ok := value.(map[string]any); ok {
@@ -264,7 +264,7 @@ func fieldsOf(value any) map[string]any {
 	return out
 }
 
-// fillIn adds what an API server fills in for the kinds of the generated chart.
+// fillIn adds the defaults that an API server fills in for the kinds of the generated chart.
 func fillIn(object map[string]any) {
 	set := func(at map[string]any, text string) {
 		defaults := map[string]any{}
@@ -291,7 +291,7 @@ func fillIn(object map[string]any) {
 	}
 }
 
-// list answers a LIST, by pages, in the order of names.
+// list answers a LIST, page by page, in the order of names.
 func (q *quickServer) list(w http.ResponseWriter, r *http.Request) {
 	var names []string
 	after := r.URL.Query().Get("continue")
@@ -314,7 +314,7 @@ func (q *quickServer) list(w http.ResponseWriter, r *http.Request) {
 	for _, name := range names {
 		items = append(items, q.stored[r.URL.Path][name])
 	}
-	apiVersion, kind := "v1", "SecretList" // which typed clients insist on
+	apiVersion, kind := "v1", "SecretList" // typed clients require them
 	for _, k := range kinds {
 		if strings.HasSuffix(r.URL.Path, "/"+k.resource) {
 			apiVersion, kind = k.apiVersion, k.kind+"List"

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// table has the runs of one number of objects: by operation, of ours, of Helm's and of the
-// floor's.
+// table contains the runs for one number of objects, by operation and by who ran it: ours,
+// Helm or the floor.
 type table map[string]map[string][]clustertest.Usage
 
 const ours, helms, floors = "ours", "helm", "floor"
@@ -27,15 +27,15 @@ func (t table) add(operation, who string, u clustertest.Usage) {
 	t[operation][who] = append(t[operation][who], u)
 }
 
-// BenchmarkScale goes through the operations with each of the -sizes, ours, the floor and
-// Helm 4 in turn on the same control plane, and writes the tables: make bench. Only the
-// ratios of one run mean something.
+// BenchmarkScale runs the operations with each of the -sizes, with ours, the floor and
+// Helm 4 in turn on the same control plane, and writes the tables (make bench). Only the
+// ratios within one run are meaningful.
 func BenchmarkScale(b *testing.B) {
 	chart := generatedChart(b)
 	for _, objects := range numbers(b, "100,1000,10000,20000") {
 		runs := table{}
 		for round := range rounds(objects) {
-			if round%2 == 0 { // what comes second has a fuller store behind it
+			if round%2 == 0 { // whatever runs second finds a fuller store
 				runOurs(b, runs, chart, objects)
 				runTheFloor(b, runs, chart, objects)
 			} else {
@@ -50,7 +50,7 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// rounds is how often each is run; those of 10,000 objects differ by a third.
+// rounds returns how often each is run; runs with 10,000 objects differ by a third.
 func rounds(objects int) int {
 	switch {
 	case objects > 10_000:
@@ -77,7 +77,7 @@ func runHelm(b *testing.B, runs table, chart string, objects int) {
 	}
 }
 
-// runTheFloor sends the requests without which an operation can't be.
+// runTheFloor sends the minimum of requests that each operation needs.
 func runTheFloor(b *testing.B, runs table, chart string, objects int) {
 	f, program := newFloor(b), clustertest.Program(b)
 	installed := rendered(b, program, chart, "--set", fmt.Sprintf("objects=%d", objects))
@@ -99,7 +99,7 @@ func measured(b *testing.B, program string, args []string) clustertest.Usage {
 	return u
 }
 
-// text is the table as Markdown.
+// text returns the table as Markdown.
 func (t table) text(objects int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %d objects | ours | Helm 4.3.1 | part | floor | times the floor | ours, CPU | ours, memory | Helm's memory |\n|---|---|---|---|---|---|---|---|---|\n", objects)
@@ -128,7 +128,7 @@ func median(runs []clustertest.Usage, by func(clustertest.Usage) time.Duration) 
 	return figures[len(figures)/2]
 }
 
-// times are the shortest, the median and the longest time.
+// times formats the shortest, the median and the longest time.
 func times(runs []clustertest.Usage) string {
 	if len(runs) == 0 {
 		return "–"
@@ -140,7 +140,7 @@ func times(runs []clustertest.Usage) string {
 	return fmt.Sprintf("%.2f / %.2f / %.2f s", figures[0].Seconds(), figures[len(figures)/2].Seconds(), figures[len(figures)-1].Seconds())
 }
 
-// part is the median of the one as a part of that of the other.
+// part formats the ratio of the median times of the two.
 func part(of, with []clustertest.Usage) string {
 	if len(of) == 0 || len(with) == 0 {
 		return "–"

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// kinds are those of the objects of a generated chart, as their templates are named, with
-// what comes behind the metadata. No controller makes anything of them.
+// kinds are the kinds of objects in a generated chart; resource is also the name of the template,
+// and body is what follows the metadata. Controllers create nothing for these objects.
 var kinds = []struct{ apiVersion, kind, resource, body string }{
 	{"v1", "ConfigMap", "configmaps", "data:\n  key: value-{{ $i }}\n  mark: {{ $.Values.mark | quote }}\n"},
 	{"v1", "Service", "services", "spec:\n  clusterIP: None\n  selector: {app: many-{{ $i }}}\n  ports:\n    - {name: http, port: 80, protocol: TCP, targetPort: http}\n"},
@@ -37,7 +37,7 @@ var kinds = []struct{ apiVersion, kind, resource, body string }{
 }
 
 // generatedChart writes a chart that renders as many objects as the value objects says, a
-// fifth of each kind, and returns its folder. The value mark is in each object.
+// fifth of each kind, and returns its folder. Each object contains the value mark.
 func generatedChart(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "many")
@@ -50,7 +50,7 @@ func generatedChart(t testing.TB) string {
 	return dir
 }
 
-// collection is the path at which the objects of a kind are listed in a namespace.
+// collection returns the path at which the objects of a kind are listed in a namespace.
 func collection(apiVersion, resource, namespace string) string {
 	root := "/apis/"
 	if !strings.Contains(apiVersion, "/") {

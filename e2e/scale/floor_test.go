@@ -25,21 +25,21 @@ import (
 )
 
 // floorName is the name under which this binary is the floor: a client that sends the
-// requests of a file, inFlight at once, and does nothing with the answers.
+// requests in a file, inFlight at a time, and does nothing with the answers.
 const (
 	floorName = "floor"
 	inFlight  = 32
 )
 
-// request is one request of the floor's file, a line of JSON. Those of a phase are sent
-// when the phase before has ended.
+// request is one request in the floor's file, a line of JSON. The requests of a phase are sent
+// when the previous phase has ended.
 type request struct {
 	Phase                     int
 	Method, Path, ContentType string
 	Body                      json.RawMessage
 }
 
-// runFloor sends the requests of the file that its argument names.
+// runFloor sends the requests in the file that its argument names.
 func runFloor() {
 	if err := sendAll(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -101,7 +101,7 @@ func sendAll(name string) error {
 
 var continueToken = regexp.MustCompile(`"continue":"([^"]+)"`)
 
-// send sends one request, and a LIST page by page.
+// send sends one request; a LIST is sent page by page.
 func send(client *http.Client, host string, r request) error {
 	for query := ""; ; {
 		sent, err := http.NewRequest(r.Method, host+r.Path+query, strings.NewReader(string(r.Body)))
@@ -159,7 +159,7 @@ func (f floor) run(t testing.TB, requests []request) clustertest.Usage {
 	return cluster.Measure(t, f.program, path)
 }
 
-// lists are the LISTs of all kinds.
+// lists returns the LISTs of all kinds.
 func (f floor) lists() []request {
 	var out []request
 	for _, k := range kinds {
@@ -168,7 +168,7 @@ func (f floor) lists() []request {
 	return out
 }
 
-// applies are a dry run and an apply of each object.
+// applies returns a dry run and an apply of each object.
 func (f floor) applies(objects []*unstructured.Unstructured) []request {
 	out := make([]request, 0, 2*len(objects))
 	for phase, dryRun := range []string{"&dryRun=All", ""} {
@@ -190,7 +190,7 @@ func (f floor) applies(objects []*unstructured.Unstructured) []request {
 	return out
 }
 
-// deletes are a DELETE of each object.
+// deletes returns a DELETE of each object.
 func (f floor) deletes(objects []*unstructured.Unstructured) []request {
 	out := make([]request, 0, len(objects))
 	for _, o := range objects {
@@ -208,7 +208,7 @@ func (f floor) object(o *unstructured.Unstructured) string {
 	return ""
 }
 
-// rendered are the objects of a chart as our program renders them.
+// rendered returns the objects of a chart as our program renders them.
 func rendered(t testing.TB, program string, args ...string) []*unstructured.Unstructured {
 	t.Helper()
 	var out []*unstructured.Unstructured

@@ -15,14 +15,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// flow is what a proxy has seen of the requests of a program.
+// flow counts a program's requests, as a proxy sees them.
 type flow struct {
 	requests, inFlight, most atomic.Int64
 }
 
-// watched is a proxy in front of the API server, with all rights, and its URL. A request is over
-// when its answer has come, before it is passed on: who is answered may send the next one before this
-// server has noticed. Watches, which have no end, are not counted as under way.
+// watched starts a proxy in front of the API server, with all permissions, and returns its counts
+// and URL. A request is over when its answer has arrived, before it is passed on: a client that gets an
+// answer may send the next request before this server notices. Watches, which never end, are not
+// counted as in flight.
 func watched(t *testing.T) (*flow, string) {
 	t.Helper()
 	f, proxy := &flow{}, cluster.Proxy(t)
@@ -46,7 +47,7 @@ func watched(t *testing.T) (*flow, string) {
 	return f, server.URL
 }
 
-// TestRequestsInFlight: no more requests are under way at once than the bound says, beside
+// TestRequestsInFlight: no more requests are in flight at a time than the limit says, apart from
 // those that read the facts and renew the lock, and with --qps no more are sent than it
 // allows.
 func TestRequestsInFlight(t *testing.T) {

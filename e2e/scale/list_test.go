@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// BenchmarkList lists the releases of a namespace that has a thousand, of ten revisions
-// each, beside Helm 4.
+// BenchmarkList lists the releases of a namespace that has a thousand, with ten revisions
+// each, compared with Helm 4.
 func BenchmarkList(b *testing.B) {
 	const releases, revisions, rounds = 1000, 10, 3
 	program, namespace := clustertest.Program(b), cluster.Namespace(b)
@@ -43,8 +43,8 @@ func BenchmarkList(b *testing.B) {
 	clustertest.Report(b, filepath.Join("..", "..", "docs", "bench.md"), "list", text.String(), *update)
 }
 
-// storeRecords writes as many revisions of as many releases, each with a manifest of some
-// kilobytes.
+// storeRecords writes the given number of revisions for each of the releases, each with a
+// manifest of a few kilobytes.
 func storeRecords(b *testing.B, namespace string, releases, revisions int) {
 	config := cluster.Config(b)
 	config.QPS = -1

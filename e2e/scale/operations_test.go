@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// operation is one that a release goes through, as we, Helm 4 and the floor do it.
+// operation is an operation on a release, as we and Helm 4 do it; the floor sends its requests, too.
 type operation struct {
 	name       string
-	ours, helm string // CHART stands for the chart and OBJECTS for their number
+	ours, helm string // CHART stands for the chart and OBJECTS for the number of objects
 }
 
-// operations are in the order in which one release goes through them.
+// operations are listed in the order in which a release goes through them.
 var operations = []operation{
 	{"template", "template lots CHART --set objects=OBJECTS", "template lots CHART --set objects=OBJECTS"},
 	{"install", "install lots CHART --set objects=OBJECTS", "install lots CHART --set objects=OBJECTS"},
@@ -23,7 +23,7 @@ var operations = []operation{
 	{"uninstall", "uninstall lots", "uninstall lots"},
 }
 
-// arguments are those of one of the operation's command lines.
+// arguments returns the arguments of one of the operation's command lines.
 func (operation) arguments(line, chart, namespace string, objects int) []string {
 	filled := strings.NewReplacer("CHART", chart, "OBJECTS", strconv.Itoa(objects)).Replace(line)
 	return append(strings.Fields(filled), "--namespace", namespace)

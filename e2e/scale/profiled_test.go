@@ -22,14 +22,14 @@ import (
 )
 
 // profiledName is the name under which this binary is kubectl-release with profiles: of
-// the processor, of what was allocated, and of the heap when most of it was alive. profileVariable is the
-// environment variable that names the files' beginning.
+// the CPU, of allocations, and of the heap at its peak. profileVariable is the environment
+// variable with the prefix of the files' names.
 const (
 	profiledName    = "profiled"
 	profileVariable = "SCALE_PROFILE"
 )
 
-// allocated is what a run of the profiled program has allocated in all.
+// allocated is what a run of the profiled program allocated in total.
 type allocated struct{ Bytes, Objects uint64 }
 
 func runProfiled() {
@@ -60,8 +60,8 @@ func runProfiled() {
 	os.Exit(code)
 }
 
-// watchHeap keeps the heap's profile of when most of it was alive; what it returns ends
-// that and gives the profile.
+// watchHeap keeps the profile of the heap at its peak; the function that it returns stops
+// that and returns the profile.
 func watchHeap() func() []byte {
 	var highest uint64
 	var profile bytes.Buffer
@@ -89,7 +89,7 @@ func watchHeap() func() []byte {
 	}
 }
 
-// profiledRun runs the profiled program and returns what it has allocated.
+// profiledRun runs the profiled program and returns what it allocated.
 func profiledRun(t testing.TB, environment []string, program, prefix string, args ...string) (a allocated) {
 	t.Helper()
 	u := clustertest.Measure(t, append(environment, profileVariable+"="+prefix), program, args...)
@@ -107,8 +107,8 @@ func profiledRun(t testing.TB, environment []string, program, prefix string, arg
 	return a
 }
 
-// BenchmarkProfile goes through the operations with 1,000, 4,000 and 10,000 objects in front
-// of a quickServer and leaves the profiles of each in -profiles: make profile.
+// BenchmarkProfile runs the operations with 1,000, 4,000 and 10,000 objects against a
+// quickServer and leaves the profiles of each in -profiles (make profile).
 func BenchmarkProfile(b *testing.B) {
 	if *profiles == "" {
 		b.Skip("-profiles names no folder")

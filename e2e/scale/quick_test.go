@@ -15,8 +15,8 @@ import (
 )
 
 // TestRequestsOfManyObjects: each object costs the requests that the floor sends for it, and
-// no others: a dry run and an apply where it is written, a DELETE where it goes. What comes
-// on top, discovery, access, records and the lock, is the same for any number of them.
+// no others: a dry run and an apply if it is written, a DELETE if it is removed. What comes
+// on top (discovery, access, records and the lock) is the same for any number of objects.
 func TestRequestsOfManyObjects(t *testing.T) {
 	const objects, besides = 400, 40
 	program, chart := clustertest.Program(t), generatedChart(t)
@@ -34,9 +34,9 @@ func TestRequestsOfManyObjects(t *testing.T) {
 	}
 }
 
-// TestRequestsThatAreTooMany: a server that takes three writes at once, and answers 429 to
-// all others, gets everything in the end, and no more at once than the bound says: each
-// request waits by itself for as long as it was told.
+// TestRequestsThatAreTooMany: a server that accepts three writes at a time, and answers 429 to
+// all others, gets everything in the end, and no more at a time than the limit says: each
+// request waits on its own for as long as it was told.
 func TestRequestsThatAreTooMany(t *testing.T) {
 	const objects = 100
 	program, chart := clustertest.Program(t), generatedChart(t)
@@ -58,8 +58,8 @@ func TestRequestsThatAreTooMany(t *testing.T) {
 	}
 }
 
-// TestTemplateStreams: what rendering 10,000 objects takes of memory on top of 1,000 is some
-// times their text, not their trees.
+// TestTemplateStreams: the additional memory for rendering 10,000 objects instead of 1,000 is a
+// few times the size of their text, not that of their trees.
 func TestTemplateStreams(t *testing.T) {
 	program, chart := clustertest.Program(t), generatedChart(t)
 	render := func(objects int, most int64) clustertest.Usage {
@@ -70,14 +70,14 @@ func TestTemplateStreams(t *testing.T) {
 		return u
 	}
 	few := render(1000, 0)
-	// Ten times as many objects are ten times as much text. Some twelve times that are taken; the
-	// trees of as many objects, which a plan without a cluster has, are thirty times it.
+	// Ten times as many objects are ten times as much text. Rendering takes about twelve times that;
+	// the trees of as many objects, which a plan without a cluster has, take thirty times that.
 	text := 10 * int64(len(few.Stdout))
 	render(10_000, few.MaxRSS+20*text)
 }
 
-// BenchmarkStart measures from the start of the process to its first connection, and the
-// processor time of version: make bench. The goals are 25 ms and 15 ms.
+// BenchmarkStart measures the time from the start of the process to its first connection, and the
+// CPU time of version (make bench). The goals are 25 ms and 15 ms.
 func BenchmarkStart(b *testing.B) {
 	const rounds = 15
 	program, chart := clustertest.Program(b), generatedChart(b)

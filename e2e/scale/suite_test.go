@@ -21,7 +21,7 @@ var (
 	sizes    = flag.String("sizes", "", "how many objects the releases of BenchmarkScale (100,1000,10000,20000) and BenchmarkProfile (1000,4000,10000) have")
 )
 
-// numbers are those of -sizes, or the given ones.
+// numbers returns the numbers in -sizes, or in otherwise if the flag is not given.
 func numbers(t testing.TB, otherwise string) []int {
 	t.Helper()
 	var out []int
@@ -35,7 +35,7 @@ func numbers(t testing.TB, otherwise string) []int {
 	return out
 }
 
-// cluster is the control plane of the whole suite.
+// cluster is the control plane that the whole suite uses.
 var cluster *clustertest.Cluster
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { cluster = c }))
 }
 
-// asProgram is the path of this test binary under a name by which TestMain runs it as
+// asProgram returns a path to this test binary under a name for which TestMain runs it as
 // that program.
 func asProgram(t testing.TB, name string) string {
 	t.Helper()

@@ -14,25 +14,25 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// benchRuns is how often each tool does a task, in turn with the other one.
+// benchRuns is how often each tool does a task, alternating with the other one.
 const benchRuns = 5
 
-// benchTask is what both tools do, each in a home of its own.
+// benchTask is a task that both tools do, each in a home of its own.
 type benchTask struct {
 	name string
 	args []string
-	// before makes a home as it has to be before each run.
+	// before prepares a home for each run.
 	before func(h *home)
-	// asked are the requests since it was called last.
+	// asked returns the number of requests since its last call.
 	asked func() int
-	// cpu, wall, memory in bytes and requests are the goals for ours, 0 for none.
+	// cpu, wall, memory in bytes and requests are the goals for our program, 0 for none.
 	cpu, wall time.Duration
 	memory    int64
 	requests  int
 }
 
-// BenchmarkSources prints medians of whole processes side by side with Helm 4's (make
-// bench). It fails when a goal is missed, which a busy machine may do.
+// BenchmarkSources prints medians of whole processes side by side with Helm 4's (make bench). It fails
+// when a goal is missed, which can happen on a busy machine.
 func BenchmarkSources(b *testing.B) {
 	binaries, err := binaries()
 	must(b, err)
@@ -65,7 +65,7 @@ func BenchmarkSources(b *testing.B) {
 	b.Log("\n" + table.String())
 }
 
-// judge holds ours to the goals.
+// judge checks our figures against the goals.
 func (t benchTask) judge(b *testing.B, us benchRun) {
 	b.Helper()
 	if t.cpu > 0 && us.cpu > t.cpu || t.wall > 0 && us.wall > t.wall || t.memory > 0 && us.memory > t.memory || t.requests > 0 && us.requests > t.requests {
@@ -73,7 +73,7 @@ func (t benchTask) judge(b *testing.B, us benchRun) {
 	}
 }
 
-// benchRun is what one run has used.
+// benchRun is what one run used.
 type benchRun struct {
 	wall, cpu time.Duration
 	memory    int64
@@ -82,7 +82,7 @@ type benchRun struct {
 
 type benchMedian []benchRun
 
-// median is that of each figure.
+// median returns the median of each figure.
 func (m benchMedian) median() benchRun {
 	at := len(m) / 2
 	of := func(figure func(benchRun) int64) int64 {
@@ -101,7 +101,8 @@ func (m benchMedian) median() benchRun {
 	}
 }
 
-// benchTasks are what people do often, or wait for. The last forgets what was fetched.
+// benchTasks returns what people do often, or wait for. Before each run, the last task deletes what was
+// fetched.
 func benchTasks(b *testing.B, homes ...*home) []benchTask {
 	big, slow, registry := sourcetest.Serve(b, sourcetest.Options{}), sourcetest.Serve(b, sourcetest.Options{Delay: time.Second}), plainRegistry(b)
 	archive := sourcetest.Chart(b, "chart-1000", "1.0.0", "")

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// An index of 15,000 entries, as large as those of public repositories are, is read for
-// one chart in little memory, and in a fraction of Helm's processor time, beside which it
-// runs: a busy machine makes both longer. How long they take alone is in docs/bench.md.
+// An index of 15,000 entries, as large as those of public repositories, is read for one chart in little
+// memory, and in a fraction of the CPU time that Helm, run right after it, takes: a busy machine slows
+// both down. How long they take on their own is in docs/bench.md.
 func TestCheck11LargeIndex(t *testing.T) {
 	server, h := sourcetest.Serve(t, sourcetest.Options{}), newHome(t)
 	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
@@ -30,7 +30,7 @@ func TestCheck11LargeIndex(t *testing.T) {
 	}
 	b, err := binaries()
 	must(t, err)
-	const fraction = 5 // the goal is a tenth: 0.3 s beside 3 s
+	const fraction = 5 // the goal is a tenth: 0.3 s against 3 s
 	if helms := clustertest.Measure(t, h.env, b.Helm4, "show", "chart", "big/alpha"); helms.ExitCode != 0 || fraction*u.CPU > helms.CPU {
 		t.Errorf("took %v of a processor, and Helm %v\n%s", u.CPU, helms.CPU, helms.Stderr)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// A bundle has the very archives, with their dependencies and signatures, and the images
-// that the values ask for; it serves where there is no network, with Helm, too.
+// A bundle holds the exact archives, with their dependencies and signatures, and a list of the images
+// that the values ask for; it works without a network, for Helm, too.
 func TestBundle(t *testing.T) {
 	a, h, g := repositoryA(t, sourcetest.Options{}), newHome(t), newGnuPG(t, "Anna")
 	public, secret := g.keys(h)
@@ -54,8 +54,8 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// Charts that cosign has signed in a registry stay signed in a bundle, by a key or an
-// identity, of cosign 3 and 2: the manifest that is signed comes with them.
+// Charts that were signed in a registry with cosign stay signed in a bundle, by a key or an identity,
+// from cosign 3 and 2: the manifest that is signed comes with them.
 func TestBundleOfCosignedCharts(t *testing.T) {
 	r, h, anna, sigstore := plainRegistry(t), newHome(t), newCosigner(t), sourcetest.NewSigstore(t)
 	h.write("anna.pub", anna.publicKey())
@@ -96,7 +96,7 @@ func TestBundleOfCosignedCharts(t *testing.T) {
 		far.fails(8, "", "template", file(name), "--verify-key", "bert.pub")
 	}
 	far.pushSigned(t, flags)
-	// The signature is that of a manifest, and the manifest that of one archive.
+	// The signature belongs to a manifest, and the manifest to one archive.
 	good := far.read(file("new"))
 	far.write(file("new"), far.read(file("old")))
 	far.fails(8, "is that of another archive", "verify", file("new"), "--verify-key", "anna.pub")
@@ -107,8 +107,8 @@ func TestBundleOfCosignedCharts(t *testing.T) {
 	far.fails(8, "another digest", "verify", file("new"), "--verify-key", "anna.pub")
 }
 
-// pushSigned pushes the bundle's charts into another registry, where they are signed as before,
-// beside what others have signed there. Signatures that can't come along are an error.
+// pushSigned pushes the bundle's charts to another registry, where they are signed as before, next to
+// what others have signed there. Signatures that can't come along are an error.
 func (h *home) pushSigned(t *testing.T, flags map[string][]string) {
 	t.Helper()
 	r, bert := plainRegistry(t), newCosigner(t)
@@ -133,7 +133,7 @@ func (h *home) pushSigned(t *testing.T, flags map[string][]string) {
 	h.ok("push", "bundle/old-1.0.0.tgz", to)
 	h.ok("verify", to+"/old", "--verify-key", "bert2.pub")
 	h.ok("verify", to+"/old", "--verify-key", "anna.pub")
-	// A configuration that is not made of Chart.yaml can't be made again.
+	// A config that was not made from Chart.yaml can't be made again.
 	h.write("other/new-1.0.0.tgz", h.read("bundle/new-1.0.0.tgz"))
 	h.write("other/new-1.0.0.tgz.sigstore.json", h.read("bundle/new-1.0.0.tgz.sigstore.json"))
 	text := regexp.MustCompile(`"digest":"sha256:[0-9a-f]{64}"`).ReplaceAllString(string(manifest), `"digest":"sha256:`+sourcetest.Digest([]byte(h.read("bundle/new-1.0.0.tgz")))+`"`)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// cached is what the cache holds, a line each: kind, what leads to it, and whether it is
-// broken.
+// cached returns what a cache command lists, one line for each: its kind, what leads to it, and whether
+// it is broken.
 func (h *home) cached(args ...string) []string {
 	h.t.Helper()
 	var rows []struct {
@@ -83,7 +83,7 @@ func TestCacheListAndPrune(t *testing.T) {
 	if got := h.cached("prune"); !slices.Equal(got, loose) || !slices.Equal(h.cached("list"), kept) {
 		t.Errorf("got %q, left %q", got, h.cached("list"))
 	}
-	// What is left is what --offline needs, and Helm finds its own in it.
+	// What is left is what --offline needs, and Helm finds its own files in it.
 	for _, chart := range []string{"a/alpha", other.URL + "/gamma-1.0.0.tgz", "oci://" + r.Host + "/charts/delta:1.0.0"} {
 		h.ok("template", "web", chart, "--offline")
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// Charts of one name and version are different ones at different places. Whatever was
-// fetched before, each place's own is rendered, with nobody there as well.
+// Charts of the same name and version can be different ones in different places. Whatever was fetched
+// before, each place's own chart is rendered, even if nobody can be reached.
 func TestPlacesAreNotConfused(t *testing.T) {
 	h := newHome(t)
 	places := map[string][]string{} // by the text that the chart renders
@@ -58,7 +58,7 @@ func TestPlacesAreNotConfused(t *testing.T) {
 	}
 	check()
 	check()
-	// As dependencies they are three files. That one of them is rendered for all is told.
+	// As dependencies they are three files. It is reported that one of them is rendered for all.
 	h.umbrella("um", "{name: alpha, version: 1.0.0, repository: '@a'}", "{name: alpha, alias: other, version: 1.0.0, repository: '@d'}", "{name: alpha, alias: third, version: 1.0.0, repository: 'oci://"+registry.Host+"/two'}")
 	if said := h.ok("dependency", "update", "um").err; strings.Count(said, "one of them is rendered for both") != 2 {
 		t.Error(said)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// Where Helm 4.3.1 installs whatever it gets, the digest of the index counts; and when
-// the repository is mended, nothing of it is left.
+// Helm 4.3.1 installs whatever it gets; for us, the digest in the index counts, and once the repository
+// is repaired, nothing of the replaced archive is left.
 func TestCheck18And19ReplacedArchive(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})
 	h := newHome(t)
@@ -94,7 +94,7 @@ func TestCheck22CachedAndOffline(t *testing.T) {
 	h.fails(9, "is not in the cache", "template", "web", "a/beta", "--offline")
 }
 
-// Helm 3 and 4 send the credentials along to another port of the same address.
+// Helm 3 and 4 send the credentials on to another port of the same address, too.
 func TestCheck23RedirectToAnotherPort(t *testing.T) {
 	other := sourcetest.Serve(t, sourcetest.Options{})
 	other.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
@@ -134,7 +134,7 @@ func TestCheck24AbsoluteURLs(t *testing.T) {
 	}
 }
 
-// Two versions of a chart are compared without any cluster.
+// Two versions of a chart are compared without a cluster.
 func TestPlanAgainstAnotherVersion(t *testing.T) {
 	h := withA(t)
 	for _, args := range [][]string{{"--against", "a/beta", "--against-version", "1.0.0"}, {"--against-version", "1.0.0"}} {

@@ -55,7 +55,7 @@ func (s cosigner) sign(message []byte) []byte {
 	return out
 }
 
-// bundle is what cosign sign --key makes of a manifest with a digest in hex.
+// bundle returns what cosign sign --key makes for a manifest with the given digest, in hex.
 func (s cosigner) bundle(hex string) []byte {
 	s.t.Helper()
 	const kind = "application/vnd.in-toto+json"
@@ -70,7 +70,7 @@ func (s cosigner) bundle(hex string) []byte {
 	return out
 }
 
-// blob is the bundle that cosign sign-blob --key makes.
+// blob returns the bundle that cosign sign-blob --key makes.
 func (s cosigner) blob(content []byte) string {
 	s.t.Helper()
 	out, err := json.Marshal(map[string]any{"mediaType": bundleType, "messageSignature": map[string]any{"signature": s.sign(content)}})
@@ -80,7 +80,7 @@ func (s cosigner) blob(content []byte) string {
 
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
-// attach puts a bundle beside a manifest, as what refers to it.
+// attach pushes a bundle as a referrer of a manifest.
 func attach(t testing.TB, host, path string, manifest, bundle []byte) {
 	t.Helper()
 	repo := repositoryOf(t, host, path)
@@ -101,10 +101,10 @@ func repositoryOf(t testing.TB, host, path string) *remote.Repository {
 	return repo
 }
 
-// TestCheck54Cosign signs charts in a registry with a key, and has nobody else to ask.
+// TestCheck54Cosign signs charts in a registry with a key, and can ask nobody else.
 func TestCheck54Cosign(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
-	// Whoever is not on this machine is behind a proxy that is not there.
+	// Everything outside this machine is behind a proxy that does not exist.
 	h.env = append(h.env, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1")
 	anna, bert := newCosigner(t), newCosigner(t)
 	h.write("anna.pub", anna.publicKey())
@@ -147,7 +147,7 @@ func TestCheck54Cosign(t *testing.T) {
 	h.write(".config/helm/kubectl-release/sources.yaml", "verify: [{prefix: "+to+", key: "+h.path("anna.pub")+"}]\n")
 	h.ok("template", to+"/signed")
 	h.fails(8, "the registry has none", "template", to+"/bare")
-	// What refers to a chart may be taken away: then it is not signed any more.
+	// A chart's referrers may be deleted: then it is no longer signed.
 	must(t, repositoryOf(t, r.Host, "charts/signed").Delete(t.Context(), mustResolve(t, r.Host, "charts/signed", strings.Replace("sha256:"+sourcetest.Digest(manifests["signed"]), ":", "-", 1))))
 	h.ok("template", to+"/signed", "--offline")
 	h.fails(8, "the registry has none", "template", to+"/signed")
@@ -160,7 +160,7 @@ func mustResolve(t testing.TB, host, path, reference string) ocispec.Descriptor 
 	return d
 }
 
-// signAsBefore puts a signature where cosign 2 does: below a tag.
+// signAsBefore puts a signature where cosign 2 does: under a tag.
 func (s cosigner) signAsBefore(host, path string, manifest []byte) {
 	s.t.Helper()
 	repo := repositoryOf(s.t, host, path)
@@ -176,7 +176,7 @@ func (s cosigner) signAsBefore(host, path string, manifest []byte) {
 	must(s.t, repo.Tag(s.t.Context(), made, "sha256-"+hex+".sig"))
 }
 
-// An archive that is no registry's is signed by the bundle beside it.
+// An archive outside a registry is signed by the bundle next to it.
 func TestCosignedArchives(t *testing.T) {
 	a, h, anna := repositoryA(t, sourcetest.Options{}), newHome(t), newCosigner(t)
 	h.write("anna.pub", anna.publicKey())
@@ -198,8 +198,8 @@ func TestCosignedArchives(t *testing.T) {
 	h.fails(1, "read the keys", "template", file, "--verify-key", "no.pub")
 }
 
-// TestCheck54Keyless signs with an identity, by an instance of Sigstore that is the test's
-// own; a trusted root on this machine says all of it.
+// TestCheck54Keyless signs with an identity, using the test's own instance of Sigstore; a trusted root
+// on this machine describes all of it.
 func TestCheck54Keyless(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	h.env = append(h.env, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1")

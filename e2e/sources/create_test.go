@@ -56,7 +56,7 @@ func TestCheck51Create(t *testing.T) {
 	}
 }
 
-// Values of a wrong type are refused by the schema, by us and by Helm; a key of one's own is not.
+// Values of the wrong type are refused by the schema, by us and by Helm; additional keys are not.
 func TestCreateWithASchema(t *testing.T) {
 	h := newHome(t)
 	h.ok("create", "web", "--schema")
@@ -70,7 +70,7 @@ func TestCreateWithASchema(t *testing.T) {
 	h.fails(1, "a starter has its own", "create", "other", "--schema", "--starter", "ours")
 }
 
-// decoded is what YAML documents say, whatever the order of their keys.
+// decoded returns what YAML documents say, whatever the order of their keys.
 func decoded(t testing.TB, text string) string {
 	t.Helper()
 	var all []any
@@ -87,7 +87,7 @@ func decoded(t testing.TB, text string) string {
 	return canonical(t, all)
 }
 
-// paths are the names of all files and folders below a folder.
+// paths returns the names of all files and folders below a folder.
 func (h *home) paths(dir string) []string {
 	h.t.Helper()
 	var out []string
@@ -118,7 +118,7 @@ func TestCreateLikeAStarter(t *testing.T) {
 		must(t, os.RemoveAll(h.path("ours")))
 		h.ok("create", "ours/web", "-p", from)
 		h.helm("create", "theirs/web", "-p", from)
-		// Ours has the empty charts/ of every chart, too.
+		// Ours also has the empty charts/ that every chart has.
 		ours := slices.DeleteFunc(h.paths("ours/web"), func(name string) bool { return name == "charts/" })
 		theirs := slices.DeleteFunc(h.paths("theirs/web"), func(name string) bool { return name == "charts/" })
 		if !slices.Equal(ours, theirs) || len(ours) != 9 {
@@ -161,7 +161,7 @@ func TestCreateOverwritesNothingUntold(t *testing.T) {
 	if h.read("web/values.yaml") != values || h.read("web/templates/mine.yaml") != "a: b\n" {
 		t.Error("the wrong files were written")
 	}
-	// A chart that came from elsewhere has nothing written outside.
+	// A chart from elsewhere can't make us write outside of it.
 	victim := h.write("victim/NOTES.txt", "mine")
 	for link, to := range map[string]string{"linked/templates": h.path("victim"), "linked/values.yaml": h.path("nothing"), "linked/charts": h.path("victim")} {
 		must(t, os.RemoveAll(h.path("linked")))

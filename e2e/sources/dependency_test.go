@@ -26,7 +26,7 @@ func (h *home) umbrella(name string, dependencies ...string) {
 	h.write(name+"/Chart.yaml", "apiVersion: v2\nname: "+filepath.Base(name)+"\nversion: 1.0.0\ndependencies:\n- "+strings.Join(dependencies, "\n- ")+"\n")
 }
 
-// tree is what is in a folder, by the names of the files; links are what they lead to.
+// tree returns the contents of a folder's files by their names; for a link, its target.
 func (h *home) tree(name string) map[string]string {
 	h.t.Helper()
 	out := map[string]string{}
@@ -47,7 +47,7 @@ func (h *home) tree(name string) map[string]string {
 	return out
 }
 
-// files are the names in a chart's charts/.
+// files returns the names in a chart's charts/.
 func (h *home) files(chart string) []string {
 	h.t.Helper()
 	entries, err := os.ReadDir(h.path(chart, "charts"))
@@ -64,7 +64,7 @@ var (
 	ownDigest     = regexp.MustCompile(`(?m)^- digest: .*\n  `)
 )
 
-// helmsPart is a lock as Helm would write it, without the time.
+// helmsPart returns a lock as Helm would write it, without the time.
 func helmsPart(lock string) string {
 	return generatedLine.ReplaceAllString(ownDigest.ReplaceAllString(lock, "- "), "")
 }
@@ -72,7 +72,7 @@ func helmsPart(lock string) string {
 func TestCheck35UpdateIsParallel(t *testing.T) {
 	var arrived atomic.Int32
 	all := make(chan struct{})
-	// No archive comes before all three are asked for.
+	// No archive is served before all three have been requested.
 	together := func(w http.ResponseWriter, q *http.Request, _ int) bool {
 		if !strings.HasSuffix(q.URL.Path, ".tgz") {
 			return false
@@ -151,7 +151,7 @@ func TestCheck36LockIsHelms(t *testing.T) {
 	}
 }
 
-// A v1 chart has its lock in requirements.lock, and may have one of Helm 2.
+// A v1 chart has its lock in requirements.lock, which may be Helm 2's.
 func TestCheck36LockOfV1(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})
 	h := newHome(t)
@@ -257,7 +257,7 @@ func TestCheck38RepublishedIsRefused(t *testing.T) {
 		if !strings.Contains(fresh.read(chart+"/Chart.lock"), "- digest: sha256:"+lock.now) {
 			t.Error(fresh.read(chart + "/Chart.lock"))
 		}
-		// What is there already is what was locked, and nobody is asked.
+		// What is already there is what was locked, and nobody is asked.
 		h.ok("dependency", "build", chart)
 	}
 }
@@ -286,7 +286,7 @@ func TestCheck39EditedLock(t *testing.T) {
 	h.fails(12, `beta: version 1.3.0 does not satisfy "^2"`, "dependency", "build", "um")
 }
 
-// Two dependencies that are one chart are one download.
+// Two dependencies on the same chart are one download.
 func TestOneArchiveIsFetchedOnce(t *testing.T) {
 	a, r := repositoryA(t, sourcetest.Options{Delay: 50 * time.Millisecond}), plainRegistry(t)
 	h := newHome(t)
@@ -325,7 +325,7 @@ func TestCheck40OneNameTwoRepositories(t *testing.T) {
 	if h.read("um/charts/redis-1.0.0.tgz") != string(a.File("/redis-1.0.0.tgz")) || h.read("um/charts/redis-2.0.0.tgz") != string(b.File("/redis-2.0.0.tgz")) {
 		t.Error("other archives")
 	}
-	// Two charts of one name and version are two files.
+	// Two charts with the same name and version are two files.
 	b.Put("/redis-1.0.0.tgz", sourcetest.Chart(t, "redis", "1.0.0", "b"))
 	b.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "redis", Version: "1.0.0", URL: "redis-1.0.0.tgz"}))
 	h.umbrella("um", "{name: redis, version: 1.0.0, repository: "+a.URL+", alias: one}", "{name: redis, version: 1.0.0, repository: "+b.URL+", alias: two}")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Each line of Helm's env is one of ours, but for the program's own name.
+// Every line of Helm's env is also in ours, except for the program's own name.
 func TestEnvIsHelms(t *testing.T) {
 	config := "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts:\n- {name: a, context: {cluster: c, namespace: shop}}\nclusters:\n- {name: c, cluster: {server: https://h}}\n"
 	for name, c := range map[string]struct {
@@ -59,7 +59,7 @@ func TestEnvOfOneName(t *testing.T) {
 	if r := h.k("env", "HELM_NOTHING"); !strings.Contains(r.err, "no setting HELM_NOTHING") {
 		t.Error(r.err)
 	}
-	// A list lands in logs.
+	// Lists end up in logs.
 	if out := h.ok("env").out; strings.Contains(out, "s3cret") || !strings.Contains(out, "HELM_KUBETOKEN=\"(masked)\"\n") || !strings.Contains(out, "KUBECTL_RELEASE_SOURCES=\""+h.path("s.yaml")) {
 		t.Error(out)
 	}

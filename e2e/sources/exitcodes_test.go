@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// What a server answers has exit codes of its own, be it a repository, a registry or a URL; what
-// an index or a list of tags does not have is 1, as everything is with Helm.
+// A server's answers have exit codes of their own, whether it is a repository, a registry or a URL;
+// what an index or a list of tags does not have is 1, as everything is with Helm.
 func TestExitCodes(t *testing.T) {
 	a, secret := repositoryA(t, sourcetest.Options{}), repositoryA(t, sourcetest.Options{User: "u", Password: "p"})
 	forbidden := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, _ *http.Request, _ int) bool {

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// What docs/sources.md says of Helm and no check of ours shows by the way.
+// What docs/sources.md says about Helm and no other check shows in passing.
 
-// Credentials: Helm reads its own file, Docker's, and the helpers that these name. Podman's file
-// and netrc are nothing to it.
+// Credentials: Helm reads its own file and Docker's, and uses the helpers that they name. It ignores
+// Podman's file and netrc.
 func TestHelmsCredentials(t *testing.T) {
 	s := secureRegistry(t)
 	ref := "oci://" + s.Host + "/charts/alpha"
@@ -57,8 +57,8 @@ func TestHelmsCredentials(t *testing.T) {
 	h.ok(args...)
 }
 
-// Repeated requests: Helm asks a registry again, unless a flag for TLS is given, and a
-// repository never.
+// Retries: Helm retries a request to a registry, unless a TLS flag is given, and never one to a
+// repository.
 func TestHelmsRepeatedRequests(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts")
@@ -93,7 +93,7 @@ func TestHelmsRepeatedRequests(t *testing.T) {
 	}
 }
 
-// What Helm has not: it knows no such command or flag, and sources.yaml is nothing to it.
+// What Helm lacks: it does not know these commands and flags, and it ignores sources.yaml.
 func TestWhatHelmHasNot(t *testing.T) {
 	h := newHome(t)
 	for says, lines := range map[string][][]string{

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// The name in Chart.yaml is that of the folder: one that leads elsewhere is refused, and
-// nothing is written. The hostile archives are in e2e/hostile.
+// The name in Chart.yaml becomes that of the folder: one that leads elsewhere is refused, and nothing
+// is written. The hostile archives are in e2e/hostile.
 func TestCheck48Untar(t *testing.T) {
 	for _, name := range []string{".", "..", "a/b", `a\b`, "", "-"} {
 		server := sourcetest.Serve(t, sourcetest.Options{})
@@ -30,7 +30,8 @@ func TestCheck48Untar(t *testing.T) {
 	}
 }
 
-// lying is a registry that has chart charts/alpha, until it lies about it.
+// lying starts a registry that has chart charts/alpha but lies about it, and returns the chart's
+// reference.
 func lying(t *testing.T, lie func(w http.ResponseWriter, q *http.Request) bool) string {
 	t.Helper()
 	server := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, q *http.Request, _ int) bool {
@@ -48,7 +49,7 @@ func lying(t *testing.T, lie func(w http.ResponseWriter, q *http.Request) bool) 
 	return "oci://" + strings.TrimPrefix(server.URL, "http://") + "/charts/alpha"
 }
 
-// A registry that lies gets an error, and no other server a credential.
+// A registry that lies causes an error, and no other server gets credentials.
 func TestCheck50LyingRegistry(t *testing.T) {
 	foreign := sourcetest.Serve(t, sourcetest.Options{})
 	foreign.Put("/blob", sourcetest.Chart(t, "alpha", "1.0.0", ""))

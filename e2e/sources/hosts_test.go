@@ -14,8 +14,8 @@ import (
 
 const hostsFile = ".config/helm/registry/hosts.yaml"
 
-// How a registry is spoken to is said once, at login, and counts for every command that speaks
-// to it, wherever it is run.
+// How to connect to a registry is set once, at login, and applies to every command that uses the
+// registry, wherever it is run.
 func TestRegistriesAreRemembered(t *testing.T) {
 	s, h := secureRegistry(t), newHome(t)
 	ref, ca := "oci://"+s.Host+"/charts/alpha", h.write("tls/ca.pem", read(t, s.CAFile))
@@ -48,7 +48,7 @@ func TestRegistriesAreRemembered(t *testing.T) {
 	}
 	// Helm reads its own files as before.
 	h.helm("pull", ref, "--ca-file", ca)
-	// A flag goes before what is remembered; without one, login keeps it.
+	// A flag takes precedence over what is remembered; without one, login keeps that.
 	h.fails(1, "holds no certificates", "show", "chart", ref, "--ca-file", h.write("empty.pem", ""))
 	if r := login("p"); r.code != 0 || !h.exists(hostsFile) {
 		t.Errorf("%+v", r)
@@ -74,7 +74,7 @@ func TestRegistriesAreRemembered(t *testing.T) {
 	h.fails(1, `unknown field "authority"`, "show", "chart", ref)
 }
 
-// in is the home, in another folder of it.
+// in returns the home as seen from one of its folders.
 func (h *home) in(folder string) *home {
 	out := *h
 	out.dir = filepath.Join(h.dir, folder)
@@ -88,8 +88,8 @@ func read(t testing.TB, file string) string {
 	return string(data)
 }
 
-// What repo add is told of a server counts for all that is fetched from it, whatever names it;
-// what Helm has added, as well.
+// What repo add is told about a server applies to everything that is fetched from it, whatever names
+// it; so does what Helm has added.
 func TestServersOfRepositoriesAreRemembered(t *testing.T) {
 	b := repositoryA(t, sourcetest.Options{TLS: true, User: "u", Password: "p"})
 	login := []string{"--username", "u", "--password", "p"}
@@ -100,7 +100,7 @@ func TestServersOfRepositoriesAreRemembered(t *testing.T) {
 			line := append(append([]string{"repo", "add", "b", b.URL}, login...), add...)
 			if byHelm {
 				if name == "a CA" {
-					line[len(line)-1] = h.path("ca.pem") // or else Helm finds it in no other folder
+					line[len(line)-1] = h.path("ca.pem") // otherwise Helm does not find it from another folder
 				}
 				h.helm(line...)
 			} else {
@@ -135,7 +135,7 @@ func TestServersOfRepositoriesAreRemembered(t *testing.T) {
 	}
 }
 
-// What is remembered of one server is nothing to another one to which it leads.
+// What is remembered about one server does not apply to another one that it leads to.
 func TestInsecureIsForOneServer(t *testing.T) {
 	files := repositoryA(t, sourcetest.Options{TLS: true})
 	a := sourcetest.Serve(t, sourcetest.Options{TLS: true, Redirect: map[string]string{"/moved/": files.URL + "/"}})

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// kills is how often each command is killed: in make test a sample.
+// kills returns how often each command is killed: in make test, a few times.
 func kills() int {
 	if *soak {
 		return 50
@@ -24,7 +24,7 @@ func kills() int {
 	return 6
 }
 
-// killed starts our program and kills it at a random moment of the time that it takes.
+// killed runs our program and kills it at a random moment within the time that it takes.
 func (h *home) killed(takes time.Duration, args ...string) {
 	h.t.Helper()
 	c := exec.Command(program(h.t), args...)
@@ -38,7 +38,7 @@ func (h *home) killed(takes time.Duration, args ...string) {
 	}
 }
 
-// whole runs our program, while a file has to be there at any time.
+// whole runs our program while a file has to exist all the time.
 func (h *home) whole(file string, args ...string) {
 	h.t.Helper()
 	c := exec.Command(program(h.t), args...)
@@ -61,7 +61,7 @@ func (h *home) whole(file string, args ...string) {
 	}
 }
 
-// takes is how long a run takes.
+// takes returns how long a run takes.
 func (h *home) takes(args ...string) time.Duration {
 	h.t.Helper()
 	start := time.Now()
@@ -69,15 +69,15 @@ func (h *home) takes(args ...string) time.Duration {
 	return time.Since(start)
 }
 
-// unfinished is what a killed run may leave: what had no name yet.
+// unfinished reports whether a killed run may leave a file of this name: one without its final name.
 func unfinished(name string) bool { return strings.Contains(name, ".kubectl-release-") }
 
-// Whenever a run is killed, charts/ and the lock are the old ones or the new ones. Where
-// the moments fell, the log says.
+// Whenever a run is killed, charts/ and the lock are both the old ones or both the new ones. The log
+// says how often each was the case.
 func TestCheck44KilledUpdate(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})
 	h := newHome(t)
-	// What stays in charts/ makes the moments longer in which a mixture could be seen.
+	// Files that stay in charts/ lengthen the moments in which a mixture could be seen.
 	for i := range 1000 {
 		h.write(fmt.Sprintf("um/charts/hand/%d", i), "")
 	}
@@ -122,12 +122,12 @@ func TestCheck44KilledUpdate(t *testing.T) {
 		now = found
 	}
 	t.Logf("%v", seen)
-	// Nor does it lack charts/ for a moment.
+	// Nor is charts/ missing for a moment.
 	for _, version := range []string{"1.2.5", "2.0.0"} {
 		chart(version)
 		h.whole("um/charts/hand/0", "dependency", "update", "um")
 	}
-	// What a killed run has left is no part of the chart, and goes with the next one.
+	// What a killed run leaves behind is not part of the chart, and the next run removes it.
 	chart("1.3.0")
 	h.ok("dependency", "update", "um")
 	for name := range h.tree("um") {
@@ -137,13 +137,13 @@ func TestCheck44KilledUpdate(t *testing.T) {
 	}
 }
 
-// generated is a tree without the time of its lock.
+// generated returns a tree without the time in its lock.
 func generated(tree map[string]string) map[string]string {
 	tree["Chart.lock"] = generatedLine.ReplaceAllString(tree["Chart.lock"], "")
 	return tree
 }
 
-// The files that other commands write say what they said, or all that is new.
+// The files that other commands write have either their old content or all of the new.
 func TestKilledCommandsLeaveOldOrNew(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})
 	h := newHome(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// Charts come from mirrors, of repositories and of registries, and keep their names: in the lock,
-// and in what is told. Nobody else is asked.
+// Charts come from mirrors of repositories and of registries, and keep their names in the lock and in
+// messages. Nobody else is asked.
 func TestChartsOfMirrors(t *testing.T) {
 	a, r, h := repositoryA(t, sourcetest.Options{}), plainRegistry(t), newHome(t)
 	h.env = append(h.env, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1")
@@ -34,8 +34,8 @@ func TestChartsOfMirrors(t *testing.T) {
 	}
 }
 
-// A registry that is not on this machine is spoken to without TLS where sources.yaml or a flag
-// says so, and not otherwise. The test's server plays the proxy before it.
+// A registry that is not on this machine is accessed without TLS if sources.yaml or a flag says so, and
+// not otherwise. The test's server acts as the proxy in front of it.
 func TestPlainHTTP(t *testing.T) {
 	server, h := sourcetest.Serve(t, sourcetest.Options{}), newHome(t)
 	server.PutImage(t, "charts/alpha", "1.0.0", sourcetest.Chart(t, "alpha", "1.0.0", ""))

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// pinned is what a plan without a cluster says of its chart's source.
+// pinned returns what a plan without a cluster says about its chart's source.
 func (h *home) pinned(args ...string) plan.ChartSource {
 	h.t.Helper()
 	args = append([]string{"plan", "web"}, args...)
@@ -60,7 +60,7 @@ func TestPlanPinsItsSource(t *testing.T) {
 	}
 }
 
-// A plan says of a chart with dependencies what its lock is worth.
+// A plan says what the lock of a chart with dependencies is worth.
 func TestPlanTellsTheLock(t *testing.T) {
 	h := withA(t)
 	dependency := func(version string) { h.umbrella("um", "{name: alpha, version: "+version+", repository: '@a'}") }

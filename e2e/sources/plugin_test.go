@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// pluginForms are plugin.yaml as Helm 3 and Helm 4 have it, of a plugin for t://.
+// pluginForms are the plugin.yaml of a plugin for t://, in the formats of Helm 3 and Helm 4.
 var pluginForms = map[string]string{
 	"v3": "name: test\nversion: 1.0.0\nusage: x\ndescription: x\ndownloaders:\n- command: bin/get first\n  protocols: [t]\n",
 	"v4": "apiVersion: v1\ntype: getter/v1\nname: test\nversion: 1.0.0\nruntime: subprocess\nconfig: {protocols: [t]}\nruntimeConfig:\n  protocolCommands:\n  - protocols: [t]\n    platformCommand:\n    - {command: bin/get, args: [first]}\n",
 }
 
-// plugin puts a plugin into the home that gives the files of the folder host, and keeps a
-// log of its arguments and its environment.
+// plugin installs a plugin in the home that serves the files of the home's folders, and logs its
+// arguments and its environment.
 func (h *home) plugin(form string) {
 	h.t.Helper()
 	h.write("plugins/test/plugin.yaml", pluginForms[form])
@@ -51,7 +51,7 @@ func TestCheck52Plugins(t *testing.T) {
 				{"template", "web", "t://other/alpha-1.0.0.tgz", "--set-file", "text=t://host/v.yaml"},
 				{"dependency", "update", "um"},
 			}
-			// Nobody has allowed it: nothing of it is run.
+			// It is not allowed yet: nothing of it is run.
 			ours.fails(1, "", args[0]...)
 			for _, line := range args[1:3] {
 				ours.fails(1, "", line...)
@@ -69,7 +69,7 @@ func TestCheck52Plugins(t *testing.T) {
 			if lock := ours.read("um/Chart.lock"); !strings.Contains(lock, "repository: t://host\n") {
 				t.Error(lock)
 			}
-			// Helm fetches more often than we do. Each call is one of its own.
+			// Helm fetches more often than we do, so each different call counts once.
 			calls := func(h *home) []string {
 				lines := strings.Split(strings.ReplaceAll(h.read("log"), h.dir, ""), "\n")
 				slices.Sort(lines)
@@ -95,8 +95,8 @@ func TestCheck52Plugins(t *testing.T) {
 	}
 }
 
-// A name that is allowed and that no plugin has is told: as the hint, when nothing fetches a
-// URL, and as one warning when another plugin does. What needs no plugin says nothing.
+// An allowed name that no plugin has is reported: as the hint if nothing fetches a URL, and as one
+// warning if another plugin does. What needs no plugin reports nothing.
 func TestPluginsThatAreAllowedAndNotThere(t *testing.T) {
 	h := newHome(t)
 	h.plugin("v4")
@@ -121,7 +121,7 @@ func TestPluginsThatAreAllowedAndNotThere(t *testing.T) {
 	}
 }
 
-// A plugin that prints without end, and one that is not there.
+// A plugin that prints endlessly, one that is missing, and one with an unsupported runtime.
 func TestPluginsThatAreBroken(t *testing.T) {
 	h := newHome(t)
 	h.plugin("v3")
@@ -132,11 +132,11 @@ func TestPluginsThatAreBroken(t *testing.T) {
 	h.fails(1, "run plugin test", "template", "web", "host/alpha-1.0.0.tgz", "-f", "t://host/v.yaml")
 	h.write("plugins/test/plugin.yaml", "name: test\ntype: getter/v1\nruntime: extism/v1\n")
 	h.fails(1, `has runtime "extism/v1"`, "template", "web", "host/alpha-1.0.0.tgz", "-f", "t://host/v.yaml")
-	// Where no URL is named, no plugin is looked at.
+	// If no URL is named, no plugin is looked at.
 	h.ok("template", "web", "host/alpha-1.0.0.tgz")
 }
 
-// A file of values may be at a URL, as in Helm.
+// A values file may be at a URL, as in Helm.
 func TestValuesAtAURL(t *testing.T) {
 	server, h := sourcetest.Serve(t, sourcetest.Options{}), newHome(t)
 	server.Put("/v.yaml", []byte("text: fetched\n"))
@@ -150,7 +150,7 @@ func TestValuesAtAURL(t *testing.T) {
 			t.Error("the credentials of the chart's server were sent")
 		}
 	}
-	// What a URL holds besides is nobody's to see.
+	// Whatever else a URL contains must not be shown.
 	secret := strings.Replace(server.URL, "http://", "http://canary-user:canary-password@", 1)
 	r := h.fails(10, "/gone.yaml?withheld", "template", "web", "alpha-1.0.0.tgz", "-f", secret+"/gone.yaml?token=canary-token")
 	if strings.Contains(r.out+r.err, "canary") {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// gnupg is a folder of gpg's, with keys of people.
+// gnupg is a GnuPG home folder with people's keys.
 type gnupg struct {
 	t   testing.TB
 	dir string
@@ -41,14 +41,14 @@ func (g gnupg) run(args ...string) []byte {
 	return out
 }
 
-// keys are files with what gpg knows: public keys, secret ones, both as gpg exports them.
+// keys writes the public and the secret keys that gpg has to files, both as gpg exports them.
 func (g gnupg) keys(h *home) (public, secret string) {
 	return h.write("public.gpg", string(g.run("--export"))), h.write("secret.gpg", string(g.run("--export-secret-keys")))
 }
 
 const metadataOfAlpha = "apiVersion: v2\nname: alpha\nversion: 1.0.0\nappVersion: \"1\"\nkubeVersion: '>=1.20.0-0'\ndescription: >-\n  a long description, with \"quotes\" and ünïcode\nkeywords: [b, a]\nhome: https://h\nsources: [https://s]\nicon: https://i\nmaintainers: [{name: me, email: me@h}, {name: you}]\nannotations: {b: c, a: \"1\"}\ntype: application\n"
 
-// signedText is what of a provenance is signed.
+// signedText returns the signed part of a provenance.
 func signedText(provenance string) string {
 	text, _, _ := strings.Cut(provenance, "\n-----BEGIN PGP SIGNATURE")
 	return text
@@ -69,7 +69,7 @@ func TestCheck46SignaturesBothWays(t *testing.T) {
 		t.Errorf("ours %q, Helm's %q", ours.out, theirs.out)
 	}
 	g.run("--verify", h.path(file+".prov"))
-	// What is signed is the same text, down to the byte, of the same archive.
+	// The signed text is Helm's, byte for byte, for the same archive.
 	was := h.read(file + ".prov")
 	helms := newHome(t)
 	helms.write("alpha/Chart.yaml", metadataOfAlpha)
@@ -86,7 +86,7 @@ func TestCheck46SignaturesBothWays(t *testing.T) {
 	if r := h.run("", b.Helm3, "verify", file, "--keyring", public); r.code != 0 {
 		t.Errorf("Helm 3 refuses it: %s", r.err)
 	}
-	// gpg signs it as well as Helm does.
+	// gpg's signature is as good as Helm's.
 	h.write("text", strings.SplitN(signedText(was), "\n\n", 2)[1]+"\n")
 	h.write(file+".prov", string(g.run("--local-user", "Bert", "--clear-sign", "--output", "-", h.path("text"))))
 	if out := h.ok("verify", file, "--keyring", public).out; !strings.Contains(out, "Signed by: Bert") {
@@ -145,7 +145,7 @@ func TestCheck47Verify(t *testing.T) {
 		h.helm("verify", file, "--keyring", "ring")
 	}
 	h.env = append(h.env, "GNUPGHOME="+g.dir)
-	h.ok("verify", file) // GnuPG's own
+	h.ok("verify", file) // GnuPG's own keyring
 	h.write("bert", bert)
 	h.fails(8, "none of the keys", "verify", file, "--keyring", "bert")
 	h.write("other-1.0.0.tgz", archive)
@@ -170,8 +170,8 @@ func TestCheck47Verify(t *testing.T) {
 	h.fails(8, "has expired", "verify", file, "--keyring", "old.gpg")
 }
 
-// A .prov is fetched with the credentials of its chart, which Helm 4.3.1 forgets, and
-// nothing is rendered when it is not right.
+// A .prov is fetched with the credentials of its chart, which Helm 4.3.1 forgets, and nothing is
+// rendered if it is not right.
 func TestCheck47VerifyFetched(t *testing.T) {
 	g, h := newGnuPG(t, "Anna"), newHome(t)
 	public, secret := g.keys(h)
@@ -207,7 +207,7 @@ func TestCheck47VerifyFetched(t *testing.T) {
 	}
 }
 
-// A rule of sources.yaml counts without any flag, for dependencies, too.
+// A rule in sources.yaml applies without any flag, to dependencies, too.
 func TestRulesForSignatures(t *testing.T) {
 	g, h := newGnuPG(t, "Anna", "Bert"), newHome(t)
 	public, secret := g.keys(h)
@@ -242,7 +242,7 @@ func TestRulesForSignatures(t *testing.T) {
 	if asked := r.Asked(); !slices.Contains(asked, "GET /alpha-1.0.0.tgz.prov OK") {
 		t.Errorf("asked %q", asked)
 	}
-	// Flags do not take the place of a rule.
+	// Flags do not replace a rule.
 	settings("Anna <anna@example.com>")
 	h.fails(8, "who is not one of the signers", "template", "a/alpha", "--verify", "--keyring", public)
 }
@@ -271,7 +271,7 @@ func TestCheck28ProvenanceIsPushed(t *testing.T) {
 		}
 	}
 	h.ok("template", to+"/alpha:1.0.0+b.1", "--verify", "--keyring", public, "--offline")
-	// One that Helm has pushed, and one without a signature.
+	// A chart that Helm has pushed, and one without a signature.
 	h.write("beta/Chart.yaml", "apiVersion: v2\nname: beta\nversion: 1.0.0\n")
 	h.helm("package", "beta", "--sign", "--key", "Anna", "--keyring", secret)
 	h.helm("push", "beta-1.0.0.tgz", to, "--plain-http")

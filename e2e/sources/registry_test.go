@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// registryProgram is the registry's binary.
+// registryProgram returns the path of the registry's binary.
 func registryProgram(t testing.TB) string {
 	t.Helper()
 	b, err := binaries()
@@ -77,13 +77,13 @@ func TestCheck25LogIn(t *testing.T) {
 	h.ok("registry", "logout", s.Host)
 	// Helm panics here.
 	h.fails(1, "read the CA file", "registry", "login", s.Host, "-u", "u", "-p", "p", "--ca-file", "/nope")
-	// Helm's own login is ours.
+	// A login with Helm works for us, too.
 	h.helm("registry", "login", s.Host, "-u", "u", "-p", "p", "--ca-file", s.CAFile)
 	h.ok("show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
 	h.fails(1, "certificate", "show", "chart", "oci://"+s.Host+"/charts/alpha")
 }
 
-// runProgram runs our program with something on its standard input.
+// runProgram runs our program with the given standard input.
 func (h *home) runProgram(in string, args ...string) result {
 	return h.run(in, program(h.t), args...)
 }
@@ -109,15 +109,15 @@ func TestCheck26CredentialHelpers(t *testing.T) {
 			t.Errorf("%s: the helper was asked %q", data, got)
 		}
 	}
-	// Podman's file knows paths below hosts.
+	// Podman's file can name paths below a host.
 	h.write("docker/config.json", "{}")
 	h.write("run/containers/auth.json", `{"auths":{"`+s.Host+`/other":{"auth":"eDp5"},"`+s.Host+`/charts":{"auth":"dTpw"}}}`)
 	h.env = append(h.env, "XDG_RUNTIME_DIR="+h.path("run"))
 	h.ok("show", "chart", "oci://"+s.Host+"/charts/alpha", "--ca-file", s.CAFile)
 }
 
-// credentialHelper installs one of the name test: what it keeps is in the file kept, and what it
-// was asked for in helper.log.
+// credentialHelper installs a helper named test: what it keeps is in the file kept, and what it was
+// asked for is in helper.log.
 func (h *home) credentialHelper() {
 	helper := h.write("bin/docker-credential-test", `#!/bin/sh
 kept=`+h.path("kept")+`
@@ -131,8 +131,8 @@ echo "$1" >>`+h.path("helper.log")+"\n")
 	h.env = append(h.env, "PATH="+h.path("bin")+":"+os.Getenv("PATH"))
 }
 
-// A login is kept by the helper that Helm's file names, for all registries or for one; the
-// password stands in no file.
+// A login is kept by the helper that Helm's file names, for all registries or for one; the password is
+// in no file.
 func TestCheck26LoginByAHelper(t *testing.T) {
 	s := secureRegistry(t)
 	for name, config := range map[string]map[string]any{"credsStore": {"credsStore": "test"}, "credHelpers": {"credHelpers": map[string]string{s.Host: "test"}}} {
@@ -201,12 +201,12 @@ func TestCheck27And29Push(t *testing.T) {
 	h.ok("package", "alpha")
 	h.fails(1, "already exists with other content", "push", file, to)
 	h.ok("push", file, to, "--force")
-	// What Helm has pushed of the same bytes is the same content.
+	// The same bytes pushed by Helm are the same content.
 	helms.helm("push", file, "oci://"+other.Host+"/charts", "--plain-http")
 	helms.ok("push", file, "oci://"+other.Host+"/charts")
 }
 
-// A .prov beside an archive is a layer of its own. What is in it is not looked at here.
+// A .prov next to an archive becomes a layer of its own. Its content is not looked at here.
 func TestCheck28PushProvenance(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	file := h.chartFile("alpha", "1.0.0", "")
@@ -308,8 +308,8 @@ func TestCheck33OneHead(t *testing.T) {
 func TestCheck34Patience(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts")
-	// Nobody listens for a second, which all of a run's pauses together are longer than. The
-	// registry itself could take as long to start as they last.
+	// Nobody listens for a second, which is shorter than all of a run's pauses together. Starting the
+	// registry itself could take as long as they last.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	host := listener.Addr().String()
@@ -348,7 +348,7 @@ func TestCheck34Patience(t *testing.T) {
 	}
 }
 
-// What breaks off goes on where it was, from repositories and registries.
+// Downloads that break off are resumed where they stopped, from repositories and registries.
 func TestCheck34BrokenDownloads(t *testing.T) {
 	r, h := plainRegistry(t), newHome(t)
 	h.ok("push", h.chartFile("alpha", "1.0.0", ""), "oci://"+r.Host+"/charts")
@@ -361,7 +361,7 @@ func TestCheck34BrokenDownloads(t *testing.T) {
 	}})
 	a := repositoryA(t, sourcetest.Options{Breaks: breaks})
 	for chart, server := range map[string]*sourcetest.Repository{strings.Replace(front.URL, "http://", "oci://", 1) + "/charts/alpha:1.0.0": front, a.URL + "/alpha-1.0.0.tgz": a} {
-		newHome(t).ok("template", "web", chart) // whose cache has none of the two, which are the same bytes
+		newHome(t).ok("template", "web", chart) // its cache has neither of the two, which are the same bytes
 		var ranges []string
 		for _, q := range server.Requests() {
 			if asked := q.Header.Get("Range"); asked != "" {
@@ -374,8 +374,7 @@ func TestCheck34BrokenDownloads(t *testing.T) {
 	}
 }
 
-// An archive is the same whoever makes it, and where, and of files that were written in
-// whatever order.
+// An archive is the same whoever makes it, wherever, and in whatever order its files were written.
 func TestCheck45PackagesAreTheSame(t *testing.T) {
 	h := newHome(t)
 	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: um\nversion: 1.0.0\ndependencies: [{name: a, version: 1.0.0, repository: \"\"}]\n", "templates/cm.yaml": "a: um\n", "values.yaml": "# comment\na: {b: c}\n"}
@@ -414,7 +413,7 @@ func TestCheck45PackagesAreTheSame(t *testing.T) {
 	}
 }
 
-// Its signatures are checked elsewhere.
+// Signatures of packages are checked elsewhere.
 func TestCheck46PackageIsTheFolder(t *testing.T) {
 	h := newHome(t)
 	h.write("um/Chart.yaml", "apiVersion: v2\nname: um\nversion: 1.0.0\n")

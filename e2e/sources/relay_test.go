@@ -25,15 +25,15 @@ var (
 	seed = flag.Uint64("seed", 0, "seed of the relay, to run one again")
 )
 
-// relay is one home in the hands of Helm 3, Helm 4 and us: each goes on with the files
-// that another has written.
+// relay is one home that Helm 3, Helm 4 and our program share: each continues with the files that
+// another one has written.
 type relay struct {
 	*home
 	random *rand.Rand
-	// done are the commands so far, to be read when one fails.
+	// done lists the commands so far, for when one fails.
 	done []string
-	// servers are the repositories by the names that they get when they are added,
-	// versions what they have of chart alpha, known those that are added.
+	// servers are the repositories by the names under which they are added, versions their versions of
+	// chart alpha, known those that are added.
 	servers  map[string]*sourcetest.Repository
 	versions map[string][]string
 	known    map[string]bool
@@ -43,9 +43,9 @@ type relay struct {
 	made int
 }
 
-// TestRelay is a random sequence of steps: repositories, indexes, caches, locks, packages,
-// pushed charts and logins of each tool are used by the others. Its seed is that of the
-// log; -soak runs 1,000 steps of another seed each time (make soak).
+// TestRelay runs a random sequence of steps: repositories, indexes, caches, locks, packages, pushed
+// charts and logins of each tool are used by the others. Its seed is in the log; -soak runs 1,000 steps
+// with a new seed each time (make soak).
 func TestRelay(t *testing.T) {
 	steps, number := 100, uint64(1)
 	if *soak {
@@ -79,10 +79,10 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// tools are the hands.
+// tools are what the steps are run with.
 var tools = []string{"helm3", "helm4", "us"}
 
-// anyTool is one of them.
+// anyTool returns a random one of them.
 func (r *relay) anyTool() string { return tools[r.random.IntN(len(tools))] }
 
 // by runs a tool.
@@ -105,12 +105,12 @@ func (r *relay) does(tool string, args ...string) result {
 	return out
 }
 
-// agree has all tools print the same.
+// agree runs all tools, which have to print the same.
 func (r *relay) agree(args ...string) string {
 	r.t.Helper()
 	first := ""
 	for _, tool := range tools {
-		// Helm 3 and Helm 4 leave other lines empty.
+		// Helm 3 and Helm 4 have empty lines in different places.
 		out := strings.TrimSpace(emptyLines.ReplaceAllString(r.does(tool, args...).out, "\n"))
 		if first == "" {
 			first = out
@@ -124,8 +124,8 @@ func (r *relay) agree(args ...string) string {
 
 var emptyLines = regexp.MustCompile(`\n\s*\n`)
 
-// subchart is the chart of a server that others depend on: Helm finds charts of one name
-// by their version alone, so that each has a name of its own.
+// subchart returns the name of the chart on a server that others depend on: Helm tells charts of one
+// name apart only by their versions, so each server's has a name of its own.
 func subchart(server string) string { return "sub" + server }
 
 // publish gives a server one more version of its charts.
@@ -139,7 +139,7 @@ func (r *relay) newest(name string) string { return r.versions[name][len(r.versi
 
 func (r *relay) anyServer() string { return []string{"a", "b", "c"}[r.random.IntN(3)] }
 
-// anyKnown is a repository that is configured; one is added where there is none.
+// anyKnown returns a random repository that is configured; if there is none, it adds one.
 func (r *relay) anyKnown() string {
 	if len(r.known) == 0 {
 		r.add()
@@ -199,14 +199,14 @@ func (r *relay) update() {
 	}
 }
 
-// render takes a version that every index has.
+// render takes versions that every index has.
 func (r *relay) render() {
 	name := r.anyKnown()
 	r.agree("template", "web", name+"/alpha", "--version", "1.0.0")
 	r.agree("template", "web", name+"/alpha", "--version", "<2")
 }
 
-// pull fetches what is the server's.
+// pull fetches exactly what the server has.
 func (r *relay) pull() {
 	name := r.anyKnown()
 	must(r.t, os.RemoveAll(r.path("pulled")))
@@ -217,8 +217,8 @@ func (r *relay) pull() {
 	}
 }
 
-// dependencies locks with one tool, builds from the lock with another, packs with a third,
-// and has all render the folder and the package.
+// dependencies locks with one tool, builds from the lock with another, packages with a third, and has
+// all of them render the folder and the package.
 func (r *relay) dependencies() {
 	var declared []string
 	want := map[string]string{}
@@ -227,7 +227,7 @@ func (r *relay) dependencies() {
 			continue
 		}
 		if !r.known[name] {
-			r.addTo(name) // or Helm would not build
+			r.addTo(name) // otherwise Helm would not build
 		}
 		version := []string{"*", "^1", ">=1.0.0 <2.0.0", "1.0.0"}[r.random.IntN(4)]
 		repository := r.servers[name].URL
@@ -279,14 +279,14 @@ func (r *relay) locked(want map[string]string) {
 	}
 }
 
-// packages are those that were made.
+// packages returns the packages made so far.
 func (r *relay) packages() []string {
 	found, err := filepath.Glob(r.path("dist", "*.tgz"))
 	must(r.t, err)
 	return found
 }
 
-// pushed puts a package into a registry with one tool, and has others use it.
+// pushed pushes a package to a registry with one tool, and has others use it.
 func (r *relay) pushed() {
 	if r.made == 0 {
 		r.dependencies()
@@ -333,7 +333,7 @@ func (r *relay) indexed() {
 	}
 }
 
-// logIn keeps credentials with one tool; the others use them until one forgets them.
+// logIn stores credentials with one tool; the others use them until one of them logs out.
 func (r *relay) logIn() {
 	pull := func() result {
 		must(r.t, os.RemoveAll(r.path("pulled")))

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// published writes archives to a folder.
+// published writes charts' archives to a folder.
 func (h *home) published(folder string, charts map[string][]string) {
 	h.t.Helper()
 	for name, versions := range charts {
@@ -27,7 +27,7 @@ func (h *home) published(folder string, charts map[string][]string) {
 	}
 }
 
-// entries are those of an index, without the times.
+// entries returns the entries of an index, without their times.
 func entries(t testing.TB, index string) map[string][]map[string]any {
 	t.Helper()
 	var typed struct {
@@ -152,8 +152,8 @@ func TestCheck09IndexMerge(t *testing.T) {
 	}
 }
 
-// An archive that has its size and its time is not read again, and the index says of it what it
-// said: here of one whose bytes have changed behind that. Without the index, all are read.
+// An archive whose size and time are unchanged is not read again, and its index entry stays as it is,
+// even if, as here, its bytes have changed. Without the index, all archives are read.
 func TestIndexReadsWhatIsNew(t *testing.T) {
 	h := newHome(t)
 	h.published("dist", map[string][]string{"alpha": {"1.0.0", "1.1.0"}})
@@ -186,7 +186,8 @@ func TestIndexReadsWhatIsNew(t *testing.T) {
 	}
 }
 
-// Of each chart the newest versions stay, those of another index among them, and Helm reads it.
+// The newest versions of each chart are kept, including those from another index, and Helm can read the
+// result.
 func TestIndexPrunes(t *testing.T) {
 	h := newHome(t)
 	h.published("old", map[string][]string{"alpha": {"0.1.0", "3.0.0"}, "gone": {"1.0.0"}})

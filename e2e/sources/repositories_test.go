@@ -143,7 +143,7 @@ func TestCheck12RepoFlag(t *testing.T) {
 	}
 }
 
-// Whose certificate is not trusted is told, and how that is changed.
+// The error says whose certificate is not trusted, and how to change that.
 func TestTheServerOfAChartIsNotTrusted(t *testing.T) {
 	b := repositoryA(t, sourcetest.Options{TLS: true})
 	h := newHome(t)
@@ -201,7 +201,7 @@ func TestCheck17LocalWins(t *testing.T) {
 	}
 }
 
-// withA is a home that knows repository a.
+// withA returns a home that knows repository a.
 func withA(t testing.TB) *home {
 	t.Helper()
 	a := repositoryA(t, sourcetest.Options{})
@@ -210,8 +210,8 @@ func withA(t testing.TB) *home {
 	return h
 }
 
-// The password of a repository is kept by the helper that sources.yaml names, and stands in no
-// file. The helper is asked once in a run, and only when something is fetched.
+// A repository's password is kept by the helper that sources.yaml names, and is in no file. The helper
+// is asked once per run, and only if something is fetched.
 func TestPasswordsInAHelper(t *testing.T) {
 	b := repositoryA(t, sourcetest.Options{User: "u", Password: "p-secret"})
 	h := newHome(t)
@@ -252,7 +252,7 @@ func TestPasswordsInAHelper(t *testing.T) {
 	if h.exists("kept") {
 		t.Error("the helper still has the password")
 	}
-	// One that stands in the file moves from there.
+	// A password that is in the file moves to the helper.
 	h.helm("repo", "add", "b", b.URL, "--username", "u", "--password", "p-secret")
 	if r := add("p-secret", "--force-update"); r.code != 0 || strings.Contains(h.read(repositoriesFile), "p-secret") || !h.exists("kept") {
 		t.Errorf("%+v\n%s", r, h.read(repositoriesFile))

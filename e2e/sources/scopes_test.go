@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Credentials for a path are for what is below it, and nothing else on their host; those of the
-// longest path count. u:p is right, x:y is wrong.
+// Credentials for a path apply to what is below it, and to nothing else on their host; those of the
+// longest path take precedence. u:p is right, x:y is wrong.
 func TestCredentialsOfPaths(t *testing.T) {
 	s := secureRegistry(t)
 	h := newHome(t)
@@ -35,7 +35,7 @@ func TestCredentialsOfPaths(t *testing.T) {
 			h.write(".docker/config.json", "{}")
 			h.write("run/containers/auth.json", "{}")
 			h.write(file, `{"auths":{`+strings.ReplaceAll(tc.auths, "HOST", s.Host)+`}}`)
-			// The order of a map is chance, and once was that of the keys.
+			// The order of a map is random, and used to be the order in which keys were tried.
 			for range 3 {
 				if r := h.k("show", "chart", "oci://"+s.Host+"/team/charts/alpha:1.0.0", "--ca-file", s.CAFile); r.code != tc.code {
 					t.Fatalf("%s in %s: %+v, want %d", name, file, r, tc.code)

@@ -44,8 +44,8 @@ func TestCheck53SearchIsHelms(t *testing.T) {
 		var ours, theirs []map[string]string
 		must(t, json.Unmarshal([]byte(h.ok(line...).out), &ours))
 		must(t, json.Unmarshal([]byte(h.helm(line...).out), &theirs))
-		// Of two builds of one version Helm shows whichever the index has first; ours is
-		// the one that install takes.
+		// Of two builds of one version, Helm shows whichever comes first in the index; we show the one
+		// that install takes.
 		for _, list := range [][]map[string]string{ours, theirs} {
 			for _, row := range list {
 				row["version"], _, _ = strings.Cut(row["version"], "+")

@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// hubAnswer is one as Artifact Hub gives it, with something that no terminal should see.
+// hubAnswer is an answer in Artifact Hub's format, with something that should not reach a terminal.
 const hubAnswer = `{"data":[
  {"id":"artifact-hub/acme/redis","type":"chart","artifactHub":{"packageUrl":"https://hub.example.com/packages/helm/acme/redis"},
   "attributes":{"name":"redis","description":"keeps <data> \u001b[31m in memory, at a length that the columns of a table do not have room for","repo":{"name":"acme","url":"https://charts.example.com"}},
   "relationships":{"latestChartVersion":{"data":{"version":"1.2.3","app_version":"7.0"}}}},
  {"id":"acme/other","attributes":{"description":"","repo":{}},"relationships":{"latestChartVersion":{"data":{"version":"0.1.0","app_version":""}}}}]}`
 
-// What a hub finds is told as Helm tells it, and the hub is asked as Helm asks.
+// What a hub finds is shown as Helm shows it, and the hub is asked as Helm asks it.
 func TestSearchHubIsHelms(t *testing.T) {
 	asked := make(chan string, 100)
 	var answer atomic.Value

@@ -40,7 +40,7 @@ func TestSearchInARegistry(t *testing.T) {
 			t.Errorf("%q: %v, want %s", c.flags, got, c.want)
 		}
 	}
-	// What it shows is what install takes, and one request tells it.
+	// It shows what install would take, and needs only one request.
 	r.Forget()
 	if out := h.ok("search", web).out; !strings.Contains(out, web) || strings.Count(out, "\n") != 2 {
 		t.Error(out)

@@ -1,7 +1,7 @@
 //go:build cluster
 
-// Package sources_test holds the acceptance checks of chart sources, by their numbers,
-// with the whole program, Helm 4 beside it, and real servers on 127.0.0.1.
+// Package sources_test holds the numbered acceptance checks of chart sources, with the whole program,
+// Helm 4 next to it, and real servers on 127.0.0.1.
 package sources_test
 
 import (
@@ -30,7 +30,7 @@ var binaries = sync.OnceValues(func() (clustertest.Binaries, error) {
 	return clustertest.FindBinaries(ctx, os.Stderr)
 })
 
-// home is a machine of its own, shared by our program and Helm.
+// home stands for a machine of its own that our program and Helm share.
 type home struct {
 	t   testing.TB
 	dir string
@@ -44,7 +44,7 @@ func newHome(t testing.TB) *home {
 	return &home{t: t, dir: dir, env: env}
 }
 
-// result is what a program has said.
+// result is what a program printed, and its exit code.
 type result struct {
 	out, err string
 	code     int
@@ -77,7 +77,7 @@ func (h *home) run(in, program string, args ...string) result {
 	return result{out.String(), errs.String(), 0}
 }
 
-// ok is a run that has to succeed.
+// ok runs our program, which has to succeed.
 func (h *home) ok(args ...string) result {
 	h.t.Helper()
 	r := h.k(args...)
@@ -87,7 +87,7 @@ func (h *home) ok(args ...string) result {
 	return r
 }
 
-// fails is a run that has to end with a code, and to say why.
+// fails runs our program, which has to end with an exit code and say why.
 func (h *home) fails(code int, why string, args ...string) result {
 	h.t.Helper()
 	r := h.k(args...)
@@ -100,7 +100,7 @@ func (h *home) fails(code int, why string, args ...string) result {
 	return r
 }
 
-// helm is a run of Helm 4 that has to succeed.
+// helm runs Helm 4, which has to succeed.
 func (h *home) helm(args ...string) result {
 	h.t.Helper()
 	r := h.helm4(args...)
@@ -137,7 +137,7 @@ func (h *home) exists(name string) bool {
 	return err == nil
 }
 
-// same says whether two renderings say the same: ours ends with one more line end.
+// same reports whether two renderings say the same: ours ends with one more newline.
 func same(a, b result) bool {
 	return a.out != "" && strings.TrimSpace(a.out) == strings.TrimSpace(b.out)
 }
@@ -157,7 +157,7 @@ func repositoryA(t testing.TB, o sourcetest.Options) *sourcetest.Repository {
 
 func program(t testing.TB) string { return clustertest.Program(t) }
 
-// fetchManifest is what a registry answers.
+// fetchManifest returns a manifest as the registry serves it.
 func fetchManifest(t testing.TB, url string) []byte {
 	t.Helper()
 	q, err := http.NewRequest(http.MethodGet, url, nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// A registry that takes tokens, of a server on another origin. Everybody may pull; who
-// pushes says who he is, and only to a server that sources.yaml allows.
+// A registry that takes tokens from a server on another origin. Everybody may pull; to push, one has to
+// log in, and the credentials go only to a server that sources.yaml allows.
 func TestTokens(t *testing.T) {
 	tokens := sourcetest.ServeTokens(t, "u", "p")
 	r := sourcetest.StartRegistry(t, sourcetest.RegistryOptions{Program: registryProgram(t), Token: tokens.URL + "/token", RootCertBundle: tokens.CertFile})
@@ -38,7 +38,7 @@ func TestTokens(t *testing.T) {
 	}
 	h.ok("push", h.chartFile("alpha", "1.1.0", ""), to)
 	h.helm("pull", to+"/alpha", "--version", "1.1.0", "--plain-http")
-	// An identity token in the place of a password, and no user.
+	// An identity token instead of a password, and no user.
 	h.ok("registry", "logout", r.Host)
 	if got := login("p", "-u", ""); got.code != 0 {
 		t.Fatal(got.err)
@@ -48,7 +48,7 @@ func TestTokens(t *testing.T) {
 	if !slices.ContainsFunc(tokens.Requests(), func(q sourcetest.Request) bool { return q.Method == http.MethodPost }) {
 		t.Error("the identity token was not used")
 	}
-	// Nobody is anybody: pulling takes no credentials, pushing does.
+	// Without a login: pulling takes no credentials, pushing does.
 	other := newHome(t)
 	other.ok("pull", to+"/alpha:1.0.0")
 	other.chartFile("alpha", "2.0.0", "")

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// write is a request that changes something, as the API server's audit log has it.
+// write is a request that changes something, as the API server's audit log shows it.
 type write struct {
 	verb string // create, update, patch or delete
 	resource
@@ -28,34 +28,34 @@ func (w write) String() string {
 	return fmt.Sprintf("%s %s/%s/%s/%s (%d)", w.verb, w.group, w.resource.resource, w.namespace, w.name, w.code)
 }
 
-// played is one run of the program: its plans, what it has told, and its writes in the
-// order in which the API server has received them.
+// played is one run of the program: its plans, what it reported, and its writes in the
+// order in which the API server received them.
 type played struct {
-	// forth is the plan that was carried out, back the one of the rollback; nil
-	// where there was none.
+	// forth is the plan that was carried out, back that of the rollback; nil
+	// if there was none.
 	forth, back *plan.Plan
-	// ended says of each step that has ended, by ID, whether it ended well;
-	// endedBack says it of those of the rollback.
+	// ended says for each step that has ended, by ID, whether it succeeded;
+	// endedBack says it for the steps of the rollback.
 	ended, endedBack map[string]bool
-	// begun are the steps that are told to have begun, nil when that is not known.
+	// begun and begunBack are the steps that were reported as begun; nil if that is not known.
 	begun, begunBack map[string]bool
-	// failed is true when it did not end well, or was killed.
+	// failed is true if the run did not succeed, or was killed.
 	failed bool
-	// spoilt is true when requests and answers may have been lost: what has been
+	// spoilt is true if requests and answers may have been lost: what has been
 	// done may then be sent again.
 	spoilt bool
 	writes []write
 }
 
-// unplanned tells each write that the run's plans do not allow at its time, and each
-// step that is told to be done and has not written: of a record step, the older records, too,
-// unless something has failed.
+// unplanned returns each write that the run's plans do not allow at its time, and each
+// step that was reported as done without having written; for a record step, that includes
+// the older records, unless something has failed.
 //
-// The rules: a wave begins when the one before it has done all its writes. The writes of
-// a step come in their order; one that was refused may be sent again. After a failure
-// only the steps with a when of the same stage follow, then the waves of onFailure,
-// then those of the rollback. A step writes when it is told to have begun; one with a
-// when follows an end of that kind of the step that it is about.
+// The rules: a wave begins when the previous one has done all its writes. The writes of
+// a step come in order; one that was refused may be sent again. After a failure only those
+// steps of the same stage that have a when may follow, then the waves of onFailure,
+// then those of the rollback. A step writes only if it was reported as begun; one with a
+// when writes only after the step that it refers to has ended that way.
 func (r played) unplanned() []string {
 	c := course{run: r}
 	c.add(r.forth, r.begun, r.ended)
@@ -81,7 +81,7 @@ func (r played) unplanned() []string {
 	return wrong
 }
 
-// course is what the plans of a run allow, and how far it has come.
+// course is what the plans of a run allow, and how far the run has come.
 type course struct {
 	run    played
 	legs   []*leg
@@ -91,7 +91,7 @@ type course struct {
 
 // leg is a wave.
 type leg struct {
-	plan, stage int // by number: stages of a failure path have their own
+	plan, stage int // by number: the stages of a failure path have their own numbers
 	onFailure   bool
 	tidies      bool // its steps have a when
 	tasks       []*task
@@ -100,11 +100,11 @@ type leg struct {
 // task is a step and what it has written.
 type task struct {
 	id    string
-	due   bool // it is told to have begun, and the step that it is about has ended so
-	told  bool // to have ended well
-	waits bool // it is over when it is told to be
+	due   bool // it was reported as begun, and the step that it refers to has ended as its when requires
+	told  bool // it was reported as succeeded
+	waits bool // it is over only when it is reported to be
 	calls []sent
-	at    int // the one that it is at
+	at    int // the index of the current call
 	first bool
 }
 
@@ -113,10 +113,10 @@ type sent struct {
 	verbs []string
 	resource
 	optional bool
-	// owed says of what may be left out after a failure that a run which has ended well has
-	// sent it.
+	// owed marks an optional request that may be missing after a failure, but that a
+	// successful run must have sent.
 	owed     bool
-	times    int // how often it may be answered well
+	times    int // how often it may succeed
 	asked    int
 	answered int
 }
@@ -157,8 +157,8 @@ func newLeg(p *plan.Plan, w *plan.Wave, l leg, begun, ended map[string]bool) *le
 	return &l
 }
 
-// take allows a write, or does not. What was answered well is sent again only when
-// answers get lost, and nothing else can be meant.
+// take reports whether a write is allowed, and records it. A request that succeeded is sent
+// again only if answers get lost, and counts as such only if it can't be anything else.
 func (c *course) take(w write) bool {
 	return c.takes(w, false) || c.run.spoilt && c.takes(w, true)
 }
@@ -177,8 +177,8 @@ func (c *course) takes(w write, again bool) bool {
 	return false
 }
 
-// leads says whether the course may go on with a leg; failing is what it has failed
-// by then.
+// leads reports whether the course may continue with a leg; it sets failing if the run must
+// have failed before.
 func (c *course) leads(to int, failing *bool) bool {
 	from, next := c.legs[c.at], c.legs[to]
 	switch {
@@ -191,7 +191,7 @@ func (c *course) leads(to int, failing *bool) bool {
 	return c.done(c.at, to)
 }
 
-// done says whether all that the legs from one to another have to write is written.
+// done reports whether the legs in [from, to) have written everything that they must.
 func (c *course) done(from, to int) bool {
 	for _, l := range c.legs[from:to] {
 		for _, t := range l.tasks {
@@ -224,7 +224,7 @@ func (t *task) take(w write, again bool) bool {
 		if one.resource == w.resource && slices.Contains(one.verbs, w.verb) && (again || one.answered < one.times) {
 			t.at, t.first = i, true
 			one.asked++
-			if w.code < 300 || w.verb == "delete" && (w.code == 404 || w.code == 409) { // it is gone, or another one
+			if w.code < 300 || w.verb == "delete" && (w.code == 404 || w.code == 409) { // the object is gone, or is another one
 				one.answered++
 			}
 			return true
@@ -238,17 +238,17 @@ func (t *task) take(w write, again bool) bool {
 
 func (t *task) hasWritten() bool { return t.first }
 
-// done says whether the step is over: it has written all that it has to, and what it
-// waits for has come.
+// done reports whether the step is over: it has written everything that it must, and what it
+// waits for has happened.
 func (t *task) done() bool {
 	return t.told || !t.waits && !slices.ContainsFunc(t.calls, func(one sent) bool { return one.answered == 0 && !one.optional })
 }
 
-// callsOf are the requests of a step, in their order.
+// callsOf returns the requests of a step, in order.
 func callsOf(p *plan.Plan, s *plan.Step) []sent {
 	on := resourceOf(s.Object)
 	patch := sent{verbs: []string{"patch"}, resource: on, times: 1}
-	if s.TakesOver() { // a write of its own before it, and again with each repetition
+	if s.TakesOver() { // taking over is a separate write before it, repeated with each retry
 		patch.times = 2
 	}
 	create, remove := sent{verbs: []string{"create"}, resource: on, times: 1}, sent{verbs: []string{"delete"}, resource: on, times: 1}
@@ -282,8 +282,8 @@ func callsOf(p *plan.Plan, s *plan.Step) []sent {
 	return nil
 }
 
-// recordCalls are those of a record step: the revision first, if it writes one, then the older
-// ones.
+// recordCalls returns the requests of a record step: first the revision, if it writes one, then
+// the older ones.
 func recordCalls(p *plan.Plan, r *plan.Record) []sent {
 	on := func(version int) resource {
 		return resource{resource: "secrets", namespace: p.Release.Namespace, name: releasestore.ObjectName(p.Release.Name, version)}

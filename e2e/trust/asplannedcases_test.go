@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// The rules that hold the writes of runs to their plans find what is not planned, what
-// comes too early, what comes twice, and what was told and not done.
+// The rules that compare the writes of runs with their plans find what is not planned, what
+// comes too early, what comes twice, and what was reported but not done.
 func TestUnplannedWritesAreFound(t *testing.T) {
 	configMap := func(name string) manifest.ID {
 		return manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: name}
@@ -40,7 +40,7 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		writes string
-		ended  string // the steps that ended; with ! badly
+		ended  string // the steps that ended; those with ! failed
 		failed bool
 		back   bool
 		wrong  string

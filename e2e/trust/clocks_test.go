@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// onMachine is the command line of our program on a machine whose clock is ahead of
-// the real time. Where that is not 0 it is another build of the program, which differs
-// in the clock alone.
+// onMachine returns the command line that runs our program as on a machine whose clock is
+// ahead of the real time. If ahead is not 0, it is another build of the program, which differs
+// only in the clock.
 func onMachine(t testing.TB, ahead time.Duration, args ...string) []string {
 	t.Helper()
 	if ahead == 0 {
@@ -59,12 +59,12 @@ var skewedProgram = sync.OnceValues(func() (string, error) {
 	return clustertest.Build("kubectl-release-skewed", "-overlay", file.Name())
 })
 
-// clockCommands are
+// clockCommands returns this command:
 //
 //	clock AHEAD
 //
-// has $RELEASE run on a machine whose clock is ahead of the real time by so much, such
-// as -5m, from here on. Helm has no clock of ours: it just runs.
+// From here on $RELEASE runs as on a machine whose clock is ahead of the real time by AHEAD,
+// such as -5m. Helm cannot be built with our clock: it runs as usual.
 func clockCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"clock": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -81,8 +81,8 @@ func clockCommands(s *stage) map[string]func(*testscript.TestScript, bool, []str
 				line += " '" + word + "'"
 			}
 			path := ts.MkAbs("kubectl-release" + args[0])
-			// A program that another test starts meanwhile would hold the script open for
-			// writing, and it could not be run: https://go.dev/issue/22315.
+			// A program that another test starts in the meantime would hold the script open for
+			// writing, so that it could not be run: https://go.dev/issue/22315.
 			syscall.ForkLock.RLock()
 			err = os.WriteFile(path, []byte("#!/bin/sh\nexec"+line+" \"$@\"\n"), 0o755)
 			syscall.ForkLock.RUnlock()

@@ -19,13 +19,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestCrowds lets many work at once: on one release, on many releases of one
-// namespace, and behind the back of a holder that sleeps past its lease.
+// TestCrowds has many runs work at the same time: on one release, on many releases in one
+// namespace, and on a release whose lock holder sleeps past its lease.
 func TestCrowds(t *testing.T) {
 	told := &telling{lines: map[string]string{}}
 	clustertest.Program(t)
 	onMachine(t, time.Minute)
-	// Most of them wait most of the time: they run side by side, however many
+	// Most of them spend most of their time waiting, so they run side by side, however few
 	// processors there are.
 	var group sync.WaitGroup
 	side := func(order, name string, play func(*testing.T) string) {
@@ -54,7 +54,7 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// telling collects lines of the report from tests side by side.
+// telling collects lines of the report from tests that run side by side.
 type telling struct {
 	mu    sync.Mutex
 	lines map[string]string
@@ -74,12 +74,12 @@ func (c *telling) text() string {
 	return b.String()
 }
 
-// webChart is the chart that crowds work with.
+// webChart is the chart that crowds use.
 var webChart = filepath.Join("..", "..", "testdata", "charts", "web")
 
-// atOnce runs our program with each of the argument lists, all at once. The clock of
-// each is ahead of that of the one before by apart, and those of the first and the
-// last one are off by the same.
+// atOnce runs our program with each of the argument lists, all at the same time. Each
+// run's clock is ahead of the previous one's by apart, and the clocks are spread evenly
+// around the real time.
 func atOnce(t *testing.T, apart time.Duration, lists [][]string) []clustertest.Result {
 	t.Helper()
 	results := make([]clustertest.Result, len(lists))
@@ -97,7 +97,7 @@ func atOnce(t *testing.T, apart time.Duration, lists [][]string) []clustertest.R
 	return results
 }
 
-// ours runs our program, which has to end with exit code 0.
+// ours runs our program, which must end with exit code 0, and returns its standard output.
 func ours(t *testing.T, args ...string) string {
 	t.Helper()
 	r := cluster.Run(t, clustertest.Program(t), "", args...)
@@ -107,10 +107,10 @@ func ours(t *testing.T, args ...string) string {
 	return r.Stdout
 }
 
-// crowdSize is how many work on one release at once.
+// crowdSize returns how many runs work on one release at the same time.
 func crowdSize() int { return sample(6, 50) }
 
-// upgrades are as many upgrades of release web, each with a value of its own.
+// upgrades returns the arguments of crowdSize upgrades of release web, each with a value of its own.
 func upgrades(namespace string, flags ...string) [][]string {
 	lists := make([][]string, crowdSize())
 	for i := range lists {
@@ -119,10 +119,10 @@ func upgrades(namespace string, flags ...string) [][]string {
 	return lists
 }
 
-// whoHolds is how the others are told who is at work.
+// whoHolds matches the message that tells the other runs who holds the lock.
 var whoHolds = regexp.MustCompile(`is locked by \S+`)
 
-// apartText tells of clocks that are apart.
+// apartText describes how far the clocks are apart.
 func apartText(apart time.Duration, many int) string {
 	if apart == 0 {
 		return ""
@@ -169,9 +169,9 @@ func manyThatQueue(t *testing.T, apart time.Duration) string {
 		many, apartText(apart, many), took.Round(time.Second), many+1)
 }
 
-// sound checks that a release has so many revisions without gaps, of which the
-// newest alone is deployed and the others superseded, that the cluster holds what
-// it says, and that no lock is left.
+// sound checks that a release has this many revisions without gaps, of which only the
+// newest is deployed and the others are superseded, that the cluster matches its
+// manifest, and that no lock is left.
 func sound(t *testing.T, namespace, release string, revisions int) {
 	t.Helper()
 	history := rows(t, ours(t, "history", release, "--namespace", namespace, "-o", "json"))
@@ -249,7 +249,7 @@ func manyReleases(t *testing.T) string {
 		many, took[0].Seconds(), took[1].Seconds(), alone.Seconds())
 }
 
-// program is our program on a machine whose clock is ahead, ready to be started.
+// program returns our program as on a machine whose clock is ahead, ready to be started.
 func program(t *testing.T, ahead time.Duration, args ...string) *exec.Cmd {
 	t.Helper()
 	line := onMachine(t, ahead, args...)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// faultKinds are what comes between us and the API server.
+// faultKinds are the faults that occur between us and the API server.
 var faultKinds = []struct {
 	name string
 	fault
@@ -27,7 +27,7 @@ var faultKinds = []struct {
 	{"stall", fault{stall: true}},
 }
 
-// trouble is one upgrade with faults: one at its k-th request or, with a seed, some
+// trouble is one upgrade with faults: one at its k-th request or, with a seed, several
 // at random.
 type trouble struct {
 	kind      int // of faultKinds
@@ -47,15 +47,15 @@ func (f trouble) String() string {
 	return fmt.Sprintf("%s %s commit, request %d", faultKinds[f.kind].name, when, f.request)
 }
 
-// Bounds of a run: with one fault, which may be a stall until the request's own
-// limit of a minute, and with many.
+// Time limits for a run: with one fault, which may be a stall until the request's own
+// timeout of a minute, and with many.
 const (
 	boundOfOne  = 3 * time.Minute
 	boundOfMany = 12 * time.Minute
 )
 
-// TestFaultSweep upgrades through a proxy that spoils requests: the run has to end
-// well, as an undisturbed one does, in bounded time, with each hook run once.
+// TestFaultSweep upgrades through a proxy that makes requests fail: the run must succeed
+// with the outcome of an undisturbed one, in bounded time, with each hook run once.
 func TestFaultSweep(t *testing.T) {
 	end, _, requests := undisturbed(t)
 	var troubles []trouble
@@ -95,7 +95,7 @@ func TestFaultSweep(t *testing.T) {
 	}
 }
 
-// faultyEnd is what came of a run: how many faults there were, and how long it took.
+// faultyEnd is the outcome of a run: how many faults there were, and how long it took.
 type faultyEnd struct {
 	faults int
 	took   time.Duration
@@ -113,7 +113,7 @@ func (f trouble) play(t *testing.T, by recorder, undisturbed map[string]any) fau
 	if f.seed != 0 {
 		bound = boundOfMany
 	}
-	bound *= time.Duration(sample(6, 1)) // beside other tests
+	bound *= time.Duration(sample(6, 1)) // next to other tests
 	if o.took > bound {
 		t.Errorf("it took %v, want at most %v", o.took.Round(time.Second), bound)
 	}
@@ -131,7 +131,7 @@ func (f trouble) play(t *testing.T, by recorder, undisturbed map[string]any) fau
 	return o
 }
 
-// troubleJudge is the proxy's judge of one run.
+// troubleJudge decides for the proxy which requests of one run get a fault.
 type troubleJudge struct {
 	trouble
 	lock   sync.Mutex
@@ -161,7 +161,7 @@ func (j *troubleJudge) judge(r *http.Request) *fault {
 		return nil
 	}
 	f := faultKinds[kind].fault
-	f.committed = committed && r.URL.Query().Get("watch") == "" // a watch does not end by itself
+	f.committed = committed && r.URL.Query().Get("watch") == "" // a watch does not end on its own
 	j.log = append(j.log, fmt.Sprintf("%s %v %s %s", faultKinds[kind].name, f.committed, r.Method, r.URL.Path))
 	return &f
 }

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// resources are the kinds that releases of this suite may have.
+// resources are the kinds of objects that this suite's releases may have.
 var resources = map[string]schema.GroupVersionResource{
 	"ConfigMap":           {Version: "v1", Resource: "configmaps"},
 	"Secret":              {Version: "v1", Resource: "secrets"},
@@ -38,11 +38,11 @@ var resources = map[string]schema.GroupVersionResource{
 	"Widget":              {Group: "interop.example.com", Version: "v1", Resource: "widgets"},
 }
 
-// holding is what a namespace holds, by Kind/name: what the control plane puts
-// there by itself, records, and what belongs to other objects is left out.
+// holding is what a namespace contains, by Kind/name, without what the control plane puts
+// there on its own, records, and objects that have an owner or are being deleted.
 type holding map[string]*unstructured.Unstructured
 
-// look is a client that reads what a namespace holds.
+// look is a client that reads what a namespace contains.
 type look struct {
 	client    dynamic.Interface
 	namespace string
@@ -64,7 +64,7 @@ func (l look) holds(t testing.TB) holding {
 	for kind, resource := range resources {
 		list, err := l.client.Resource(resource).Namespace(l.namespace).List(t.Context(), metav1.ListOptions{})
 		if apierrors.IsNotFound(err) {
-			continue // the kind itself is not there
+			continue // the cluster does not have this kind
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func (l look) holds(t testing.TB) holding {
 	return found
 }
 
-// anything may be beside a manifest.
+// anything allows any other objects next to a manifest.
 func anything(string, *unstructured.Unstructured) bool { return true }
 
 func bornWithNamespace(o *unstructured.Unstructured) bool {
@@ -87,7 +87,7 @@ func bornWithNamespace(o *unstructured.Unstructured) bool {
 		o.GetKind() == "ConfigMap" && o.GetName() == "kube-root-ca.crt" || o.GetKind() == "ServiceAccount" && o.GetName() == "default"
 }
 
-// objectsOf are the objects of a manifest, by Kind/name.
+// objectsOf returns the objects of a manifest, by Kind/name.
 func objectsOf(t testing.TB, manifest string) holding {
 	t.Helper()
 	found := holding{}
@@ -106,9 +106,9 @@ func objectsOf(t testing.TB, manifest string) holding {
 	}
 }
 
-// exactly tells how what a namespace holds differs from a manifest: what is
-// missing, what is too much, and each field that is not as the API server would
-// make it if the object were created now. allowed says what else may be there.
+// exactly returns how a namespace differs from a manifest: what is missing, what
+// should not be there, and each field that is not as the API server would make it if
+// the object were created now. allowed reports what else may be there.
 func (l look) exactly(t testing.TB, release, manifest string, held holding, allowed func(name string, object *unstructured.Unstructured) bool) []string {
 	t.Helper()
 	var differences []string
@@ -132,7 +132,7 @@ func (l look) exactly(t testing.TB, release, manifest string, held holding, allo
 	return differences
 }
 
-// asNew is what the API server would make of an object of the release, by a dry
+// asNew returns what the API server would make of an object of the release, by a dry
 // run under another name.
 func (l look) asNew(t testing.TB, release string, object *unstructured.Unstructured) any {
 	t.Helper()
@@ -157,7 +157,7 @@ func (l look) asNew(t testing.TB, release string, object *unstructured.Unstructu
 	return bare(made)
 }
 
-// bare is an object without what differs between two objects that were sent alike.
+// bare returns an object without the fields that differ between two objects created from the same manifest.
 func bare(object *unstructured.Unstructured) any {
 	o := object.DeepCopy()
 	for _, path := range [][]string{
@@ -178,7 +178,7 @@ func bare(object *unstructured.Unstructured) any {
 }
 
 // fieldsApart lists the fields in which a live object differs from the wanted
-// one. Lists whose items have a name are compared by it, without their order.
+// one. Lists whose items have names are compared by name, ignoring the order.
 func fieldsApart(path string, wanted, live any) []string {
 	if empty(wanted) && empty(live) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// row is a revision as history, list and status of all three programs tell it.
+// row is a revision as all three programs' history shows it.
 type row struct {
 	Revision    int
 	Status      string
@@ -21,8 +21,8 @@ type row struct {
 	Description string
 }
 
-// answers are what one program says of a release. It is the same record that
-// all of them read, so that they have to be equal.
+// answers is what one program reports about a release. All of them read the same
+// record, so their answers must be equal.
 type answers struct {
 	History                           []row
 	List                              []string
@@ -44,7 +44,7 @@ var questions = [][]string{
 	{"list", "-o", "json"},
 }
 
-// ask asks one program everything.
+// ask asks one program all the questions.
 func (s *sequence) ask(t *testing.T, h hand) answers {
 	t.Helper()
 	replies := make([]string, len(questions))
@@ -106,14 +106,14 @@ func rows(t *testing.T, text string) []row {
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
 	if text == "" {
-		return // it was refused
+		return // the question was refused
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
 		t.Errorf("read %q: %v", text, err)
 	}
 }
 
-// agreed asks all three programs, and returns what they agree on.
+// agreed asks all three programs, checks that they agree, and returns the answers.
 func (s *sequence) agreed(t *testing.T) answers {
 	t.Helper()
 	all := make([]answers, len(s.hands))

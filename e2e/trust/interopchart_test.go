@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// part is an object of the sweep's chart. Its bits switch on what an object can
-// gain and lose: keys, list items, labels. 0 bits is the smallest form.
+// part is an object of the sweep's chart. The bits of its variant switch on what an object
+// can gain and lose: keys, list items, labels. With no bits set it is in its smallest form.
 type part struct {
 	name string
-	text string // ?N:text? is there when bit N of the variant is set
+	text string // ?N:text? is included if bit N of the variant is set
 	bits int
 }
 
-// parts are the objects that come, change and go.
+// parts are the objects that are added, changed and removed.
 var parts = []part{
 	{"settings", `apiVersion: v1
 kind: ConfigMap
@@ -121,7 +121,7 @@ spec:
 `, 3},
 }
 
-// hookParts are its hooks: what is left behind each of them is told by its policy.
+// hookParts are the chart's hooks; the delete policy of each says what it leaves behind.
 var hookParts = []part{
 	{"before", hookText("before", "pre-install,pre-upgrade", "before-hook-creation"), 0},
 	{"after", hookText("after", "post-install,post-upgrade,post-rollback", "hook-succeeded,before-hook-creation"), 0},
@@ -149,7 +149,7 @@ spec:
 `, name, events, policy, behave)
 }
 
-// The ways in which a chart is broken, and the marks by which a record tells.
+// The ways in which a chart can be broken, and the text of each that ends up in the record.
 const (
 	brokenNot     = ""
 	brokenObject  = "an object that the API server refuses"
@@ -163,7 +163,7 @@ const (
 	eventsOfBreak = "pre-install,pre-upgrade,pre-rollback"
 )
 
-// breaking is what is in a chart that is broken in a way.
+// breaking returns the template that breaks a chart in this way.
 func breaking(how string) string {
 	switch how {
 	case brokenObject:
@@ -179,7 +179,7 @@ func breaking(how string) string {
 // chartModel is a version of the sweep's chart.
 type chartModel struct {
 	version int
-	parts   map[string]int // the variant of each part that is there
+	parts   map[string]int // the variant of each part that is included
 	hooks   map[string]bool
 	broken  string
 	b       int // the default of extra.b
@@ -217,7 +217,7 @@ func (m *chartModel) change(r *rand.Rand) {
 	}
 }
 
-// write puts the chart into a folder.
+// write writes the chart to a folder.
 func (m *chartModel) write(t *testing.T, folder string) {
 	t.Helper()
 	files := map[string]string{

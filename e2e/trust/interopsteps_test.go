@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// move is one step of a sequence: what is typed, and what it is about.
+// move is one step of a sequence: the command line, and what it means.
 type move struct {
 	hand   hand
 	op     string // install, upgrade, rollback, uninstall
 	args   []string
 	atomic bool
 	waits  bool
-	// to is the revision of a rollback; 0 when none is named.
+	// to is the revision of a rollback; 0 if none is given.
 	to   int
 	keep bool // uninstall --keep-history
 	over bool // install or upgrade --install over an uninstalled release
@@ -112,7 +112,7 @@ func (s *sequence) deployment(t *testing.T, m *move) {
 	m.waits = m.atomic || s.chart.broken == brokenPods || s.rng.IntN(4) == 0
 }
 
-// onUpgrade are flags that only the command upgrade has.
+// onUpgrade returns the flags if the command is upgrade, which alone has them.
 func (s *sequence) onUpgrade(m move, flags ...string) []string {
 	if m.args[0] == "install" {
 		return nil
@@ -120,8 +120,8 @@ func (s *sequence) onUpgrade(m move, flags ...string) []string {
 	return flags
 }
 
-// waiting adds the flags of waits in each program's spelling. Helm 3 finds out
-// that pods will never be ready by the timeout only.
+// waiting adds the flags for waiting, as each program spells them. Only the timeout
+// tells Helm 3 that pods will never be ready.
 func (s *sequence) waiting(m *move, now answers) {
 	timeout := "5m"
 	if s.goal(*m, now).broken == brokenPods {
@@ -141,14 +141,14 @@ func (s *sequence) waiting(m *move, now answers) {
 	}
 }
 
-// goal is what a move is going to send.
+// goal is what a move will send.
 type goal struct {
 	broken string
 	none   bool // there is nothing to return to
 }
 
-// goal tells what our program takes a move to mean: a rollback without a
-// revision goes to the last one that was up.
+// goal returns what our program takes a move to mean: a rollback without a
+// revision goes to the last one that was deployed.
 func (s *sequence) goal(m move, now answers) goal {
 	switch m.op {
 	case "install", "upgrade":
@@ -182,10 +182,10 @@ const (
 	endStuck      = "left pending"
 )
 
-// exitError is the exit code of an error, of a plan with blocking problems, too.
+// exitError is the exit code of an error, and of a plan with blocking problems.
 const exitError = 1
 
-// expected is how a move of ours has to end.
+// expected returns how a move by our program must end.
 func (s *sequence) expected(m move, now answers) string {
 	g, last := s.goal(m, now), lastOf(now.History)
 	fails := g.broken == brokenHook || g.broken == brokenPods && m.waits
@@ -206,12 +206,12 @@ func (s *sequence) expected(m move, now answers) string {
 	case good == 0:
 		return endRemoved
 	case s.brokenAt[good] != brokenNot:
-		return endFailed // there it goes wrong as well
+		return endFailed // the rollback fails as well
 	}
 	return endRolledBack
 }
 
-// goodForRollback is the revision that an atomic upgrade returns to.
+// goodForRollback returns the revision that an atomic upgrade returns to.
 func goodForRollback(history []row) int {
 	for i, r := range slices.Backward(history) {
 		if r.Status == "uninstalled" {
@@ -227,7 +227,7 @@ func goodForRollback(history []row) int {
 	return lastGood(history)
 }
 
-// ending tells from the records how a move has ended.
+// ending returns how a move ended, according to the records.
 func ending(m move, exitCode int, before, after answers) string {
 	was, is := lastOf(before.History), lastOf(after.History)
 	switch {

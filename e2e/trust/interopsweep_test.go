@@ -24,8 +24,8 @@ var seedFlag = flag.Uint64("seed", 0, "run only the sequence, or the faults, of 
 
 // TestInteropSweep plays random sequences of installs, upgrades, rollbacks and
 // uninstalls by us, Helm 3 and Helm 4 in turn on one release. After each move all
-// three have to tell the same of it; after a move of ours the cluster holds
-// exactly the manifest. What Helm leaves otherwise is counted, and has to be gone
+// three must report the same about it; after a move of ours the cluster matches
+// the manifest exactly. Deviations that Helm leaves are counted, and must be gone
 // after our next move.
 func TestInteropSweep(t *testing.T) {
 	cluster.Apply(t, "default", widgetCRD)
@@ -66,7 +66,7 @@ func TestInteropSweep(t *testing.T) {
 	report(t, "interop sweep", table)
 }
 
-// lastSequences is how long before the -timeout of go test no sequence begins.
+// lastSequences is how long before go test's -timeout the last sequence may begin.
 const lastSequences = 2 * time.Minute
 
 const widgetCRD = `apiVersion: apiextensions.k8s.io/v1
@@ -83,27 +83,27 @@ spec:
       schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// sequence is one release in the hands of the three programs.
+// sequence is one release that the three programs work on in turn.
 type sequence struct {
 	seed      uint64
 	release   string
 	namespace string
 	folder    string
-	charts    int // how many charts were written
+	charts    int // the number of charts written
 	hands     []hand
 	rng       *rand.Rand
 	chart     *chartModel
 	look      look
 	seen      *sightings
-	// brokenAt tells how the chart of a revision is broken.
+	// brokenAt says how the chart of a revision is broken.
 	brokenAt map[int]string
 	// touched says whether we have worked on the release since it was installed.
 	touched bool
-	// apart says whether Helm has left the cluster other than its manifest.
+	// apart says whether Helm has left the cluster different from its manifest.
 	apart bool
-	// left is what Helm's moves have left otherwise than their manifests.
+	// left are the deviations from their manifests that Helm's moves have left.
 	left map[string]bool
-	// lost is what Helm has left of a release whose records are gone.
+	// lost are the remains that Helm has left of a release whose records are gone.
 	lost map[string]bool
 	log  []string
 }
@@ -118,7 +118,7 @@ func newSequence(t *testing.T, seed uint64, programs []hand, seen *sightings) *s
 	}
 }
 
-// movesOfSequence is how long a sequence is.
+// movesOfSequence is the number of moves in a sequence.
 const movesOfSequence = 7
 
 func (s *sequence) play(t *testing.T) {
@@ -156,8 +156,8 @@ func (s *sequence) play(t *testing.T) {
 	}
 }
 
-// settled checks that our plan of what is deployed finds nothing to do, whoever
-// has deployed it, where the cluster holds exactly its manifest.
+// settled checks that our plan for what is deployed finds nothing to do, whoever
+// deployed it, provided that the cluster matches its manifest exactly.
 func (s *sequence) settled(t *testing.T, now answers) {
 	t.Helper()
 	last := lastOf(now.History)
@@ -170,7 +170,7 @@ func (s *sequence) settled(t *testing.T, now answers) {
 	}
 }
 
-// remember keeps what is known of new revisions.
+// remember notes how the charts of new revisions are broken.
 func (s *sequence) remember(m move, before, after answers) {
 	for _, r := range after.History {
 		if r.Revision <= lastOf(before.History).Revision {
@@ -188,7 +188,7 @@ func (s *sequence) remember(m move, before, after answers) {
 	}
 }
 
-// checkOurs demands everything of a move of ours.
+// checkOurs applies every check to a move of ours.
 func (s *sequence) checkOurs(t *testing.T, m move, end string, before holding, now, after answers) {
 	t.Helper()
 	if want := s.expected(m, now); end != want && want != "any" {
@@ -197,7 +197,7 @@ func (s *sequence) checkOurs(t *testing.T, m move, end string, before holding, n
 	if len(now.History) == 0 {
 		s.touched = false
 	}
-	if end != endRefused && end != endFailed { // a move that failed may have come to nothing
+	if end != endRefused && end != endFailed { // a move that failed may have had no effect
 		s.touched = true
 	}
 	held := s.look.holds(t)
@@ -234,9 +234,9 @@ func (s *sequence) checkOurs(t *testing.T, m move, end string, before holding, n
 	}
 }
 
-// orphaned says whether a difference is about a Secret's key that no field
-// manager owns: what was applied as stringData and is applied no longer stays so
-// in data, and no record that counts tells that the release has sent it.
+// orphaned reports whether a difference is a Secret's key that no field manager
+// owns: a key that was applied as stringData and no longer is stays in data that
+// way, and no relevant record shows that the release sent it.
 func orphaned(held holding, difference string) bool {
 	name, field, _ := strings.Cut(difference, " ")
 	key, isData := strings.CutPrefix(strings.TrimSuffix(field, " is left"), ".data.")
@@ -253,7 +253,7 @@ func orphaned(held holding, difference string) bool {
 	})
 }
 
-// holdingsApart compares what a namespace held with what it holds, hooks aside.
+// holdingsApart compares what a namespace contained with what it contains, apart from hooks.
 func holdingsApart(before, after holding) []string {
 	var differences []string
 	for name, object := range before {
@@ -279,9 +279,9 @@ func holdingsApart(before, after holding) []string {
 
 func isHook(name string) bool { return strings.HasPrefix(name, "hook-") }
 
-// allowed is what may be in the namespace besides the manifest: hooks whose
-// policy leaves them (after a move that failed, any; or from before), and the object whose policy
-// is to be kept.
+// allowed returns what may be in the namespace besides the manifest: hooks that their delete
+// policy leaves (or that were there before; after a failed move, any), and the object whose
+// resource policy is keep.
 func allowed(end string, before holding) func(string, *unstructured.Unstructured) bool {
 	return func(name string, object *unstructured.Unstructured) bool {
 		policy := object.GetAnnotations()["helm.sh/hook-delete-policy"]
@@ -294,7 +294,7 @@ func allowed(end string, before holding) func(string, *unstructured.Unstructured
 
 var spaces = regexp.MustCompile(`\s+`)
 
-// watchHelm notes what Helm did otherwise than its record says.
+// watchHelm notes where Helm did something other than what its record says.
 func (s *sequence) watchHelm(t *testing.T, m move, end, stderr string, now, after answers) {
 	t.Helper()
 	if len(now.History) == 0 {
@@ -330,7 +330,7 @@ func (s *sequence) watchHelm(t *testing.T, m move, end, stderr string, now, afte
 	}
 }
 
-// stillLost forgets what is no longer there, or in a manifest again and so on record.
+// stillLost forgets what is no longer there, or is in a manifest again and thus on record.
 func (s *sequence) stillLost(differences []string) {
 	for d := range s.lost {
 		if !slices.Contains(differences, d) {
@@ -339,7 +339,7 @@ func (s *sequence) stillLost(differences []string) {
 	}
 }
 
-// reason picks the known words of an error.
+// reason picks a known phrase from an error.
 func reason(words string) string {
 	for _, known := range []string{
 		"has no deployed releases", "cannot reuse a name that is still in use", "another operation", "already exists", "field is immutable", "no revision for release", "release: not found", "has no 0 version", "exists and cannot be imported", "invalid ownership metadata",
@@ -367,7 +367,7 @@ func kindOfDifference(d string) string {
 	return "has a field otherwise than its manifest (" + kind + ")"
 }
 
-// sightings are what a sweep has seen.
+// sightings is what a sweep has seen.
 type sightings struct {
 	mu          sync.Mutex
 	moves, ends map[string]int

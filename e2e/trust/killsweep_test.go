@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// kill is one run that gets a signal behind its k-th write of objects or records.
+// kill is one run that gets a signal after its k-th write of objects or records.
 type kill struct {
 	signal syscall.Signal
 	write  int
@@ -34,12 +34,12 @@ func (k kill) String() string {
 	return fmt.Sprintf("%s behind write %d", name, k.write)
 }
 
-// ends is when a run that goes on after SIGTERM counts as one that hangs.
+// ends is the time after SIGTERM beyond which a run counts as hanging.
 const ends = 5 * time.Minute
 
-// TestKillSweep sends an upgrade of thirty objects with hooks a signal behind each
+// TestKillSweep sends a signal to an upgrade of thirty objects with hooks after each
 // of its writes, and runs it once more: nothing is left of the first run, without
-// anybody's hands.
+// manual intervention.
 func TestKillSweep(t *testing.T) {
 	end, writeCount, _ := undisturbed(t)
 	var kills []kill
@@ -67,7 +67,7 @@ func TestKillSweep(t *testing.T) {
 	}
 }
 
-// play says whether the signal came before the run had ended. What the run writes is recorded.
+// play reports whether the signal came before the run had ended. What the run writes is recorded.
 func (k kill) play(t *testing.T, by recorder, undisturbed map[string]any) bool {
 	s := newThirty(t)
 	flags := []string{}
@@ -112,7 +112,7 @@ func (k kill) play(t *testing.T, by recorder, undisturbed map[string]any) bool {
 		if took := time.Since(time.Unix(0, signalled.Load())); took > ends {
 			t.Errorf("it went on for %v after SIGTERM", took.Round(time.Second))
 		}
-		// The last two writes are the records of success: behind the first it is done.
+		// The last two writes are the records of success: after the first of them the run has succeeded.
 		if code < 0 || code == 0 && k.write < int(count.Load())-1 {
 			t.Errorf("exit code %d after SIGTERM:\n%s", code, out.String())
 		}

@@ -21,17 +21,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// pause is a holder of the lock that stands still for longer than its lease.
+// pause is a lock holder that stands still for longer than its lease.
 type pause struct {
 	name string
-	// flags are those of its upgrade.
+	// flags are the flags of its upgrade.
 	flags []string
-	// when picks the request at which it happens; write is the number of writes
+	// when picks the request at which it stops; write is the number of writes
 	// of objects and records so far.
 	when func(r *http.Request, write int) bool
-	// network says that its requests hang on the way, instead of the process.
+	// network says that its requests hang on the way, instead of the process being stopped.
 	network bool
-	// ahead is by how much its clock is ahead of that of the run that takes over.
+	// ahead is how far its clock is ahead of that of the run that takes over.
 	ahead time.Duration
 }
 
@@ -53,8 +53,8 @@ func atWatch(resource string) func(*http.Request, int) bool {
 	}
 }
 
-// play lets the holder stand still, lets another run take over and finish, and
-// lets the holder go on: it has to end by itself, say why, and write nothing.
+// play makes the holder stand still, lets another run take over and finish, and
+// lets the holder continue: it must end on its own, say why, and write nothing.
 func (p pause) play(t *testing.T) string {
 	t.Helper()
 	namespace := cluster.Namespace(t)
@@ -115,7 +115,7 @@ func (p pause) play(t *testing.T) string {
 	if late := g.late(); len(late) > 0 {
 		t.Errorf("it wrote on: %q", late)
 	}
-	time.Sleep(500 * time.Millisecond) // what was under way would arrive by now
+	time.Sleep(500 * time.Millisecond) // anything in flight would have arrived by now
 	if after := versions(t, namespace); !maps.Equal(before, after) {
 		t.Errorf("something was written behind the new holder:\n%v\n%v", before, after)
 	}
@@ -131,7 +131,7 @@ func when(p pause, after time.Duration) string {
 	return fmt.Sprintf("%.1f s after it went on", after.Seconds())
 }
 
-// reasonGiven is the line that says why the holder has ended.
+// reasonGiven returns the reason that the holder gives for ending.
 func reasonGiven(out string) string {
 	for line := range strings.Lines(out) {
 		if _, why, found := strings.Cut(line, "is lost: "); found {
@@ -141,7 +141,7 @@ func reasonGiven(out string) string {
 	return ""
 }
 
-// healed checks that the release is what the other run has made it.
+// healed checks that the release is as the other run has left it.
 func (p pause) healed(t *testing.T, namespace string) {
 	t.Helper()
 	history := rows(t, ours(t, "history", "web", "--namespace", namespace, "-o", "json"))
@@ -160,7 +160,7 @@ func (p pause) healed(t *testing.T, namespace string) {
 	}
 }
 
-// versions are the resource versions of what only releases write.
+// versions returns the resource versions of objects that only runs write.
 func versions(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -203,7 +203,7 @@ func (g *gate) judge(r *http.Request) *fault {
 	return nil
 }
 
-// see counts a request; closed says that it hangs on the way from now on.
+// see counts a request; closed reports whether requests hang on the way from now on.
 func (g *gate) see(r *http.Request) (hit, closed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 // fault is what a proxy does to a request instead of passing on its answer.
 type fault struct {
 	// committed sends the request to the API server first, and then spoils the
-	// answer; otherwise the API server never hears of it.
+	// answer; otherwise the API server never gets the request.
 	committed bool
-	// strike is called at that moment, where it is set.
+	// strike, if set, is called at that moment.
 	strike func()
 	// status is the code to answer with; 0 resets the connection.
 	status int
@@ -26,13 +26,13 @@ type fault struct {
 	retryAfter string
 	// stall keeps the client waiting until it gives up.
 	stall bool
-	// heard lets the client hear the true answer after all, behind the strike.
+	// heard lets the client get the true answer after all, after the strike.
 	heard bool
 }
 
-// newProxy is a server in front of the API server, with all rights. It asks
-// judge about each request, many at a time; nil passes it through. It returns
-// its URL, for --server and --kube-apiserver.
+// newProxy starts a proxy in front of the API server, with all permissions, and returns
+// its URL, for --server and --kube-apiserver. It asks judge about each request, about
+// several at the same time; if judge returns nil, the request is passed through.
 func newProxy(t testing.TB, judge func(*http.Request) *fault) string {
 	t.Helper()
 	proxy := cluster.Proxy(t)
@@ -65,14 +65,14 @@ func newProxy(t testing.TB, judge func(*http.Request) *fault) string {
 	return server.URL
 }
 
-// passOn gives an answer that was kept for a while.
+// passOn sends an answer that was held back.
 func passOn(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// spoil answers as the fault says.
+// spoil answers in the way that the fault says.
 func (f *fault) spoil(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case f.stall:
@@ -92,14 +92,14 @@ func (f *fault) spoil(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reasons are the API server's words for the codes that tests answer with.
+// reasons are the API server's reasons for the status codes that tests answer with.
 var reasons = map[int]string{
 	http.StatusForbidden: "Forbidden",
 	http.StatusConflict:  "Conflict", http.StatusTooManyRequests: "TooManyRequests", http.StatusInternalServerError: "InternalError",
 	http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusGatewayTimeout: "Timeout",
 }
 
-// reset closes a connection with a TCP reset in the middle of everything.
+// reset closes a connection with a TCP reset.
 func reset(w http.ResponseWriter) {
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
@@ -115,15 +115,15 @@ func reset(w http.ResponseWriter) {
 	_ = connection.Close()
 }
 
-// writes says whether a request changes something that lasts: a dry run does not.
+// writes reports whether a request makes a lasting change; a dry run does not.
 func writes(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead && !r.URL.Query().Has("dryRun") && !asks(r)
 }
 
-// locks says whether a request is about a lock.
+// locks reports whether a request is about a lock.
 func locks(r *http.Request) bool { return strings.Contains(r.URL.Path, "/leases") }
 
-// asks says whether a request is a question in the form of an object.
+// asks reports whether a request is a question in the form of an object: an access review.
 func asks(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/selfsubjectaccessreviews") || strings.Contains(r.URL.Path, "/selfsubjectrulesreviews")
 }

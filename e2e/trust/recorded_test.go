@@ -25,11 +25,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// recordedName is the name under which this binary is runRecorded.
+// recordedName is the name under which this binary runs as runRecorded.
 const recordedName = "recorded-release"
 
-// recorder keeps what the runs of a program say and do. Its program is this binary
-// under another name, which becomes the program itself: signals reach that one.
+// recorder keeps what the runs of a program report and do. Its program is this binary
+// under another name, which replaces itself with the real program, so that signals reach it.
 type recorder struct{ dir string }
 
 func newRecorder(t testing.TB, program string) recorder {
@@ -47,24 +47,24 @@ func newRecorder(t testing.TB, program string) recorder {
 	return r
 }
 
-// program is what scripts run.
+// program returns the path of the program that scripts run.
 func (r recorder) program() string { return filepath.Join(r.dir, recordedName) }
 
-// recording is what is kept of a run before it begins.
+// recording is what is stored about a run before it begins.
 type recording struct {
 	Args []string
-	// Server is the API server's address that it was given.
+	// Server is the API server's address that the run was given.
 	Server string
-	// Streams says that it was made to print its events.
+	// Streams reports whether the run was made to print its events.
 	Streams bool
 }
 
-// runExtra is the field of the user by which the API server's audit log tells the
-// requests of runs apart.
+// runExtra is the key in the user's extra fields by which the requests of runs can be told
+// apart in the API server's audit log.
 const runExtra = "run"
 
-// runRecorded becomes the program that is beside it, with a user of its own and, when it
-// is a command that applies, with its events in a file in the place of what it prints.
+// runRecorded replaces itself with the program next to it, with a user of its own and, for a
+// command that applies something, with its events in a file instead of its usual output.
 func runRecorded() {
 	if err := becomeProgram(); err != nil {
 		fmt.Fprintln(os.Stderr, "recorded:", err)
@@ -109,7 +109,7 @@ func becomeProgram() error {
 	return syscall.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
-// applies says whether a command line applies something.
+// applies reports whether a command line applies something.
 func applies(args []string) bool {
 	return len(args) > 0 && slices.Contains([]string{"install", "upgrade", "rollback", "uninstall", "test", "apply"}, args[0]) &&
 		!slices.ContainsFunc(args, func(arg string) bool {
@@ -117,8 +117,8 @@ func applies(args []string) bool {
 		})
 }
 
-// tagged writes a copy of a kubeconfig with the run in its user, and tells its server.
-// A run that takes somebody else's place by a flag stays that one.
+// tagged writes a copy of a kubeconfig with the run's ID in its users, and returns its server.
+// A run that impersonates somebody with a flag keeps that user.
 func tagged(from, to, id string, other bool) (server string, err error) {
 	config, err := clientcmd.LoadFromFile(from)
 	if err != nil {
@@ -136,7 +136,7 @@ func tagged(from, to, id string, other bool) (server string, err error) {
 	return server, clientcmd.WriteToFile(*config, to)
 }
 
-// runs are what was kept, with the writes of an audit log, by ID.
+// runs returns the recorded runs with their writes from the audit log, by ID.
 func (r recorder) runs(t testing.TB, log map[string][]write) map[string]recordedRun {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(r.dir, "*.run"))
@@ -178,11 +178,11 @@ func (r recorder) runs(t testing.TB, log map[string][]write) map[string]recorded
 // recordedRun is a run with its command line.
 type recordedRun struct {
 	line    string
-	outcome string // of its summary; "" when it was killed
+	outcome string // of its summary; "" if it was killed
 	played
 }
 
-// event is what this test reads of a line of the program's events.
+// event is the part of one of the program's events that this test reads.
 type event struct {
 	Type, Step string
 	Undoing    bool
@@ -190,7 +190,7 @@ type event struct {
 	Summary    *struct{ Outcome string }
 }
 
-// read takes in the events of a run: the plan that was told last is the one that was
+// read reads the events of a run: the plan that was reported last is the one that was
 // carried out.
 func (r *recordedRun) read(t testing.TB, file string) {
 	t.Helper()
@@ -229,7 +229,7 @@ func (r *recordedRun) read(t testing.TB, file string) {
 			r.outcome = e.Summary.Outcome
 			r.failed = !slices.Contains([]string{"done", "nothing"}, e.Summary.Outcome)
 			if slices.Contains([]string{"nothing", "blocked", "stale", "locked"}, e.Summary.Outcome) {
-				r.forth = nil // it is not carried out
+				r.forth = nil // it was not carried out
 			}
 		}
 	}
@@ -238,13 +238,12 @@ func (r *recordedRun) read(t testing.TB, file string) {
 	}
 }
 
-// auditLog is what the API server of the suite has done, of which this test needs to
-// know the end: a request that is made after all others.
+// auditLog is the path of the audit log of the suite's API server.
 type auditLog string
 
-// writes are those of recorded runs, by run, in the order of their arrival. Not counted
-// are dry runs; questions about what is allowed, which are created and stored nowhere; and
-// the Lease that is the lock of a release, which a run takes, renews and frees.
+// writes returns the writes of the recorded runs, by run, in the order of their arrival. It does
+// not count dry runs; access reviews, which are created but not stored; and writes to the
+// Lease that is a release's lock, which a run takes, renews and releases.
 func (log auditLog) writes(t testing.TB) map[string][]write {
 	t.Helper()
 	log.mark(t)
@@ -284,7 +283,7 @@ func (log auditLog) writes(t testing.TB) map[string][]write {
 	return runs
 }
 
-// mark makes a request and waits until it is in the log, and so are those before it.
+// mark makes a request and waits until it is in the log, with all those before it.
 func (log auditLog) mark(t testing.TB) {
 	t.Helper()
 	file, err := os.Open(string(log))
@@ -301,7 +300,7 @@ func (log auditLog) mark(t testing.TB) {
 		t.Fatal(err)
 	}
 	name := "end-of-" + strings.ToLower(rand.Text())
-	_, _ = client.CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{}) // there is none
+	_, _ = client.CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{}) // it does not exist
 	for range 6000 {
 		data, err := io.ReadAll(io.NewSectionReader(file, from, math.MaxInt64-from))
 		if err != nil {
@@ -315,7 +314,7 @@ func (log auditLog) mark(t testing.TB) {
 	t.Fatal("the audit log does not come to its end")
 }
 
-// auditEvent is what this test reads of audit.k8s.io/v1 Events.
+// auditEvent is the part of an audit.k8s.io/v1 Event that this test reads.
 type auditEvent struct {
 	Stage, Verb, RequestURI  string
 	RequestReceivedTimestamp metav1.MicroTime
@@ -324,7 +323,7 @@ type auditEvent struct {
 	ObjectRef                struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 }
 
-// counts says whether it is an answer to a request that changes something.
+// counts reports whether the event is the answer to a request that counts as a write.
 func (e auditEvent) counts() bool {
 	of := e.ObjectRef
 	return e.Stage == "ResponseComplete" && slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) &&
@@ -338,14 +337,14 @@ func (e auditEvent) write() write {
 	if of.Subresource != "" {
 		w.resource.resource += "/" + of.Subresource
 	}
-	if w.resource.resource == "namespaces" { // the request is said to be in it
+	if w.resource.resource == "namespaces" { // the log gives the namespace itself as the request's namespace
 		w.namespace = ""
 	}
 	return w
 }
 
-// asPlanned matches the writes of all runs with their plans; whole says that every
-// scenario was played, so that each way out has to be among them.
+// asPlanned checks the writes of all runs against their plans; whole says that every
+// scenario was played, so that each way a run can end must have occurred.
 func (r recorder) asPlanned(t *testing.T, whole bool) {
 	t.Helper()
 	if audit == "" {
@@ -373,7 +372,7 @@ func (r recorder) asPlanned(t *testing.T, whole bool) {
 	}
 }
 
-// ways says how a run that has written has ended.
+// ways returns in which ways a run ended.
 func (r recordedRun) ways() map[string]bool {
 	wrote := r.forth != nil && len(r.writes) > 0
 	cleans := wrote && r.forth.OnFailure != nil && slices.ContainsFunc(r.forth.OnFailure.Stages, func(s plan.Stage) bool { return s.Name == plan.StageCleanup })

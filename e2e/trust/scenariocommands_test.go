@@ -15,13 +15,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scenarioCommands are, besides testscript's own:
+// scenarioCommands returns these commands, in addition to testscript's own:
 //
-//	claim SENTENCE...              what the following lines show; a failing script is reported by it
-//	exits CODE|failing PROGRAM ... as exec, and the exit code is that (failing: any but 0)
-//	tries PROGRAM ARGS...          as exec, whatever the exit code is
-//	within DURATION PROGRAM ...    as exec, and it ends by itself within that time (six times that outside
-//	                               of a soak, beside other tests), whatever its exit code is
+//	claim SENTENCE...              what the following lines show; used to report a script that fails
+//	exits CODE|failing PROGRAM ... like exec, and the exit code must be CODE (failing: anything but 0)
+//	tries PROGRAM ARGS...          like exec, whatever the exit code is
+//	within DURATION PROGRAM ...    like exec, and it must end on its own within that time (six times that
+//	                               except in a soak, next to other tests), whatever its exit code is
 //	eventually PROGRAM ARGS...     repeated until it exits with 0, for at most five minutes
 //	status RELEASE STATUSES        the statuses of the release's revisions, such as superseded,deployed
 //	                               (* stands for any: deployed,*,failed)
@@ -41,7 +41,7 @@ func scenarioCommands(s *stage) map[string]func(*testscript.TestScript, bool, []
 	return commands
 }
 
-// run is Exec with the exit code, which is $CODE from then on.
+// run is like Exec, but returns the exit code and sets $CODE to it.
 func run(ts *testscript.TestScript, args []string) int {
 	err := ts.Exec(args[0], args[1:]...)
 	code := 0
@@ -109,8 +109,8 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// statuses are those of a release's revisions, oldest first, as the labels of
-// its records say them.
+// statuses returns the statuses of a release's revisions, oldest first, according to
+// the labels of its records.
 func statuses(ts *testscript.TestScript, release string) string {
 	command := exec.Command(cluster.Binaries.Kubectl, "get", "secrets", "-l", "owner=helm,name="+release,
 		"-o", `jsonpath={range .items[*]}{.metadata.labels.version} {.metadata.labels.status}{"\n"}{end}`)

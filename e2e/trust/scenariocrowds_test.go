@@ -16,19 +16,19 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// crowdCommands do much at once. They are
+// crowdCommands returns commands that do many things at the same time:
 //
 //	crowd N PROGRAM ARGS...
 //
 // starts the program N times at once, with {} in ARGS replaced by 1, 2 and so on, and
-// returns when all have ended. Standard output is then a line each, such as
-// "3 exit 1", and standard error what all of them said.
+// returns when all have ended. Standard output then has one line for each, such as
+// "3 exit 1", and standard error contains what all of them wrote there.
 //
 //	foreach NAME VALUES FILE [VALUES FILE]...
 //
-// plays the script FILE of this archive once for each value, such as 1..9 or a,b,c,
-// with the variable NAME, ours all at once, each with its own copy of the other files, an
-// empty namespace and a proxy. The claim of the first one that fails is this script's.
+// plays the script FILE of this archive once for each value, such as 1..9 or a,b,c, in the
+// variable NAME, at most four at the same time, each with its own copy of the other files, an
+// empty namespace and a proxy. The claim of the first one that fails becomes this script's.
 func crowdCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"crowd": crowd,
@@ -89,8 +89,8 @@ func (s *stage) foreach(name string, args []string) (outcome, error) {
 			parts = append(parts, part)
 		}
 	}
-	// A crowd of runs on few processors would renew their locks too late. With others than ours the
-	// first failure is all that is told.
+	// More runs at a time on few processors would renew their locks too late. Only the first
+	// failure is reported.
 	const atOnce = 4
 	var last outcome
 	for some := range slices.Chunk(parts, atOnce) {
@@ -111,8 +111,8 @@ func (s *stage) foreach(name string, args []string) (outcome, error) {
 	return last, nil
 }
 
-// parseValues reads 1..9 or a,b,c. Outside of a soak, of a long range every fourth is
-// taken, and the last.
+// parseValues reads 1..9 or a,b,c. Except in a soak, it takes only every fourth number of a
+// long range, and the last.
 func parseValues(values string) ([]string, error) {
 	from, to, isRange := strings.Cut(values, "..")
 	if !isRange {
@@ -137,7 +137,7 @@ func parseValues(values string) ([]string, error) {
 	return append(list, strconv.Itoa(last)), nil
 }
 
-// part makes a file of the script's archive a script of its own, with a variable.
+// part turns a file of the script's archive into a script of its own, with a variable, and returns its path.
 func (s *stage) part(name, value, file string) (string, error) {
 	archive, err := txtar.ParseFile(s.script)
 	if err != nil {

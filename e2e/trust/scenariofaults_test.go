@@ -22,18 +22,18 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// faultCommands are what scripts bring trouble with.
+// faultCommands returns the commands with which scripts cause faults:
 //
 //	fault [since=CALL] CALL NTH HOW
 //
 // spoils what goes through the kubeconfig $FAULTY (--kubeconfig $FAULTY, or env
-// KUBECONFIG=$FAULTY), besides the faults there are.
-// CALL is a regular expression for "METHOD /path", where the path of a POST ends
-// with the object's name, too; or the word write, for each call that changes
-// something and is about no lock. Dry runs match no CALL.
-// NTH is the how manieth such call, 2, or all from then on, 2-.
-// With since=CALL, calls are counted from the first one of that kind on, itself included.
-// HOW is a code (403, 409, 429, 500, 503, 504), reset, stall, or slow: held back for
+// KUBECONFIG=$FAULTY), in addition to existing faults.
+// CALL is a regular expression for "METHOD /path", where the path of a POST also ends
+// with the object's name; or the word write, for each call that changes
+// something and is not about a lock. Dry runs match no CALL.
+// NTH says which such call: only the second for 2, or all from the second on for 2-.
+// With since=CALL, calls are counted from the first one that matches it, itself included.
+// HOW is a status code (403, 409, 429, 500, 503, 504), reset, stall, or slow: held back for
 // 300 ms and then passed on. lost-500, lost-reset and so on let the API server
 // carry out the call first.
 //
@@ -43,8 +43,8 @@ import (
 //
 //	calls
 //
-// prints what has changed something through $FAULTY since the last faultless, a line
-// each, in the order of arrival: METHOD /path.
+// prints the calls through $FAULTY that changed something since the last faultless, one per
+// line, in the order of arrival: METHOD /path.
 //
 // See also killCommands and crowdCommands.
 func faultCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
@@ -70,7 +70,7 @@ func faultCommands(s *stage) map[string]func(*testscript.TestScript, bool, []str
 type faults struct {
 	lock  sync.Mutex
 	rules []*rule
-	calls []string // those that change something
+	calls []string // only those that change something
 }
 
 // rule spoils some calls.
@@ -90,7 +90,7 @@ func (f *faults) add(r *rule) {
 	f.rules = append(f.rules, r)
 }
 
-// first adds a rule that goes before the others.
+// first adds a rule before the others.
 func (f *faults) first(r *rule) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -109,7 +109,7 @@ func (f *faults) seen() []string {
 	return slices.Clone(f.calls)
 }
 
-// judge is for newProxy. Each rule counts each call; the first one that spoils it does.
+// judge is the function for newProxy. Every rule counts every call; the first rule that applies spoils it.
 func (f *faults) judge(r *http.Request) *fault {
 	if r.URL.Query().Has("dryRun") || asks(r) {
 		return nil
@@ -141,7 +141,7 @@ func (r *rule) spoils(request *http.Request, name string) bool {
 	return r.seen == r.nth || r.onwards && r.seen > r.nth
 }
 
-// call says which calls are meant; without an expression, every write.
+// call selects calls; without an expression, it selects every write that is not about a lock.
 type call struct{ expression *regexp.Regexp }
 
 func (c *call) matches(r *http.Request, name string) bool {
@@ -151,7 +151,7 @@ func (c *call) matches(r *http.Request, name string) bool {
 	return c.expression.MatchString(name)
 }
 
-// called is "METHOD /path", with the name of what is to be created.
+// called returns "METHOD /path", including the name of an object to be created.
 func called(r *http.Request) string {
 	where := r.URL.Path
 	if r.Method == http.MethodPost {
@@ -164,7 +164,7 @@ func called(r *http.Request) string {
 	return r.Method + " " + where
 }
 
-// named is the name of an object in JSON, or of a built-in kind in protobuf, as
+// named returns the name of an object in JSON, or of a built-in kind in protobuf, as
 // Helm sends its records.
 func named(body []byte) string {
 	var object struct{ Metadata struct{ Name string } }

@@ -8,10 +8,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// historyCommands judge the records of a release. They are
+// historyCommands returns commands that check the records of a release:
 //
-//	terminal RELEASE    no revision is on its way: pending or uninstalling
-//	settled RELEASE     so, and the newest is deployed, and no other is
+//	terminal RELEASE    there are revisions, and none is pending or uninstalling
+//	settled RELEASE     none is pending or uninstalling, and only the newest is deployed
 func historyCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"terminal": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -17,24 +17,24 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// killCommands are
+// killCommands returns these commands:
 //
 //	killed SIGNAL [before] [since=CALL] CALL NTH PROGRAM ARGS...
 //
 // runs a program through the proxy and sends it a signal (SIGKILL, SIGTERM, SIGINT, SIGHUP)
-// when the API server has carried out that call, of which faultCommands speaks; with
-// the word before, when the call is about to reach it, which it then never does.
-// After SIGKILL its answer is lost; after the others it comes 300 ms later, and the
-// command returns when the program has ended, whatever its exit code: $CODE.
+// when the API server has carried out that call (see faultCommands); with the word
+// before, when the call is about to reach it, which it then never does.
+// After SIGKILL the answer is lost; after the others it arrives once the program has been
+// idle for 300 ms. The command returns when the program has ended, with its exit code in $CODE.
 // A program that makes fewer such calls just ends; ours must not.
 //
 //	frozen [since=CALL] CALL NTH PROGRAM ARGS...
 //
-// does so with SIGSTOP, and returns while the program stands still.
+// does the same with SIGSTOP, and returns while the program stands still.
 //
 //	thawed
 //
-// lets it go on, and returns when it has ended, with its exit code in $CODE.
+// lets it continue, and returns when it has ended, with its exit code in $CODE.
 func killCommands(s *stage) map[string]func(*testscript.TestScript, bool, []string) {
 	var stopped *victim
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -70,7 +70,7 @@ func killCommands(s *stage) map[string]func(*testscript.TestScript, bool, []stri
 	}
 }
 
-// signals are those that scripts may send.
+// signals are the signals that scripts may send.
 var signals = map[string]syscall.Signal{"SIGKILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT, "SIGHUP": syscall.SIGHUP}
 
 // victim is a program that gets a signal.
@@ -81,7 +81,7 @@ type victim struct {
 	struck, ended  chan struct{}
 }
 
-// attack starts a program and has it hit by a signal.
+// attack starts a program that a signal will hit.
 func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []string) *victim {
 	before := len(args) > 0 && args[0] == "before"
 	if before {
@@ -122,15 +122,15 @@ func (s *stage) attack(ts *testscript.TestScript, signal syscall.Signal, args []
 	return v
 }
 
-// heard waits until a program has nothing to do any more, for it has to hear of a signal before
-// it hears of an answer: its threads stand still for a while, or it has ended.
+// heard waits until a program has nothing left to do (its threads have been idle for a while,
+// or it has ended), because the program must notice a signal before it gets an answer.
 func heard(pid int) {
 	for still, end := 0, time.Now().Add(time.Minute); still < 6 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 		still++
 		for _, thread := range threads {
 			stat, err := os.ReadFile(thread)
-			// The state follows the name, which is in brackets.
+			// The state follows the name, which is in parentheses.
 			if _, state, ok := strings.Cut(string(stat), ") "); err == nil && ok && strings.HasPrefix(state, "R") {
 				still = 0
 			}
@@ -138,7 +138,7 @@ func heard(pid int) {
 	}
 }
 
-// end waits for the program, for at most five minutes, and tells what came of it.
+// end waits for the program, for at most five minutes, and passes on its output and exit code.
 func (v *victim) end(ts *testscript.TestScript) {
 	select {
 	case <-v.ended:
@@ -152,7 +152,7 @@ func (v *victim) end(ts *testscript.TestScript) {
 	ts.Setenv("CODE", fmt.Sprint(v.ProcessState.ExitCode()))
 }
 
-// scripted is a command in the script's folder and surroundings.
+// scripted returns a command in the script's folder and environment.
 func scripted(ts *testscript.TestScript, line []string) *exec.Cmd {
 	command := exec.Command(line[0], line[1:]...)
 	command.Dir = ts.MkAbs(".")

@@ -16,14 +16,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestScenarios runs each script of testdata/scenarios, unmodified, with our
-// program and, in a soak, with Helm 3 and Helm 4. Ours has to pass. What the others do
-// is reported as it is seen: a table in docs/trust.md. Whatever ours writes has to be in its plans, by
-// the API server's audit log, see played.unplanned.
+// TestScenarios runs each script in testdata/scenarios, unmodified, with our
+// program and, in a soak, with Helm 3 and Helm 4. Ours must pass. What the others do
+// is reported as it is, in a table in docs/trust.md. According to the API server's audit
+// log, everything that ours writes must be in its plans: see played.unplanned.
 //
 // A script's first line is "# S1: what it shows". $RELEASE is the program, $NS an
-// empty namespace (the kubeconfig's too), $FAULTY a kubeconfig for the same through
-// a proxy that the command fault speaks to. See scenarioCommands.
+// empty namespace (also the kubeconfig's), $FAULTY a kubeconfig for the same namespace
+// through a proxy that the command fault controls. See scenarioCommands.
 func TestScenarios(t *testing.T) {
 	scripts, err := filepath.Glob(filepath.Join("testdata", "scenarios", "*.txtar"))
 	if err != nil || len(scripts) == 0 {
@@ -58,7 +58,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// all says whether no script was left out by -run.
+// all reports whether every script was played, which is not so with -run.
 func all(outcomes map[string][]outcome) bool {
 	for _, hands := range outcomes {
 		if slices.ContainsFunc(hands, func(o outcome) bool { return !o.played }) {
@@ -68,11 +68,11 @@ func all(outcomes map[string][]outcome) bool {
 	return true
 }
 
-// outcome is what came of one script with one program.
+// outcome is the result of one script with one program.
 type outcome struct {
 	played bool
 	failed bool
-	// claim is the last sentence that the script was about to show.
+	// claim is the last claim that the script was about to prove.
 	claim string
 	log   string
 }
@@ -90,11 +90,11 @@ func play(t testing.TB, script string, h hand) outcome {
 	return outcome{played: true, failed: stage.failed, claim: stage.claim, log: stage.log.String()}
 }
 
-// stage is the testscript.T of one run of a script: it keeps what went wrong
+// stage is the testscript.T of one run of a script: it records what went wrong
 // instead of failing the test.
 type stage struct {
 	testing.TB
-	script string // the path of it
+	script string // its path
 	hand   hand
 	faults *faults
 	failed bool
@@ -156,7 +156,7 @@ func setScenarioUp(t testing.TB, e *testscript.Env, s *stage) error {
 	return nil
 }
 
-// scenarioTable is the table of docs/trust.md.
+// scenarioTable returns the table for docs/trust.md.
 func scenarioTable(t *testing.T, scripts []string, outcomes map[string][]outcome) string {
 	t.Helper()
 	slices.SortFunc(scripts, func(a, b string) int { return scenarioNumber(a) - scenarioNumber(b) })
@@ -181,7 +181,7 @@ func scenarioTable(t *testing.T, scripts []string, outcomes map[string][]outcome
 	return table.String()
 }
 
-// scenarioNumber is 7 for S7-fields.txtar.
+// scenarioNumber returns 7 for S7-fields.txtar.
 func scenarioNumber(script string) int {
 	n := 0
 	_, _ = fmt.Sscanf(filepath.Base(script), "S%d", &n)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// operation is one of those whose speed is measured, and the part of Helm 4's time
+// operation is an operation whose speed is measured, and the fraction of Helm 4's time
 // that it may take.
 type operation struct {
 	name  string
@@ -20,7 +20,7 @@ type operation struct {
 	args  string // CHART stands for the chart, NAMESPACE for the namespace
 }
 
-// operations are in the order in which one release goes through them.
+// operations are listed in the order in which a release goes through them.
 var operations = []operation{
 	{"install", 0.55, "install many CHART --namespace NAMESPACE"},
 	{"upgrade, one field of each object", 0.3, "upgrade many CHART --set mark=x --namespace NAMESPACE"},
@@ -28,10 +28,10 @@ var operations = []operation{
 	{"uninstall", 0.35, "uninstall many --namespace NAMESPACE"},
 }
 
-// BenchmarkSpeed goes through the operations with 1,000 objects, ours and Helm 4 in
-// turn on the same control plane, and compares medians. Ours plans in that time,
-// dry runs included. It is for a machine that does nothing else (make bench, make
-// soak): -benchtime 1x.
+// BenchmarkSpeed runs the operations on 1,000 objects, with ours and Helm 4 in
+// turn on the same control plane, and compares medians. Our times include planning
+// with its dry runs. It is for a machine that does nothing else (make bench, make
+// soak), with -benchtime 1x.
 func BenchmarkSpeed(t *testing.B) {
 	const perKind, rounds = 200, 5
 	chart := clustertest.ManyObjects(t, perKind)
@@ -70,7 +70,7 @@ func BenchmarkSpeed(t *testing.B) {
 }
 
 // settle waits until the controllers have seen what was written, so that no
-// program pays for what another one has left to do.
+// program pays for work that another one has left behind.
 func settle(t testing.TB, namespace string) {
 	t.Helper()
 	for range 6000 {
@@ -89,7 +89,7 @@ func settle(t testing.TB, namespace string) {
 	t.Fatal("the Deployments are not seen by their controller")
 }
 
-// medianOf is the median of each figure by itself.
+// medianOf returns the median of each figure separately.
 func medianOf(runs []clustertest.Usage) (m clustertest.Usage) {
 	by := func(figure func(clustertest.Usage) int64) int64 {
 		figures := make([]int64, 0, len(runs))

@@ -17,10 +17,10 @@ var (
 	update = flag.Bool("update", false, "write results into docs/trust.md")
 )
 
-// cluster is the control plane of the whole suite.
+// cluster is the control plane that the whole suite uses.
 var cluster *clustertest.Cluster
 
-// audit is what its API server has done; "" of a cluster that is used again.
+// audit is the audit log of its API server; "" if an existing cluster is reused.
 var audit auditLog
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		options.AuditLog = filepath.Join(os.TempDir(), fmt.Sprintf("trust-audit-%d.log", os.Getpid()))
 		audit = auditLog(options.AuditLog)
 	}
-	// Most of the time these tests wait: for pods, or for a dead run's lease.
+	// These tests spend most of their time waiting: for pods, or for a dead run's lease.
 	_ = flag.Set("test.parallel", "6")
 	code := clustertest.Main(m, options, func(c *clustertest.Cluster) { cluster = c })
 	_ = os.Remove(options.AuditLog)
@@ -56,7 +56,7 @@ func hands(t testing.TB) []hand {
 	}
 }
 
-// sample is how many there are of something: whole in a soak, part otherwise.
+// sample returns whole in a soak, and part otherwise.
 func sample(part, whole int) int {
 	if *soak {
 		return whole

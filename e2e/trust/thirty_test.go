@@ -19,7 +19,7 @@ import (
 
 // thirty is a release of the chart of that name in a namespace of its own: the
 // upgrade from edition one to two changes, adds and removes objects, waits for
-// pods and has hooks before and behind it.
+// pods, and has hooks before and after it.
 type thirty struct{ namespace string }
 
 // newThirty installs edition one.
@@ -32,17 +32,17 @@ func newThirty(t *testing.T) thirty {
 
 var thirtyChart = filepath.Join("testdata", "charts", "thirty")
 
-// upgrade are the arguments of the upgrade to edition two.
+// upgrade returns the arguments of the upgrade to edition two.
 func (s thirty) upgrade(flags ...string) []string {
 	return append([]string{"upgrade", "shop", thirtyChart, "--namespace", s.namespace, "--set", "edition=two", "--wait", "--timeout", "10m"}, flags...)
 }
 
-// end is what the namespace holds, without what two runs that end alike may differ in.
+// end returns what the namespace contains, without what may differ between two runs with the same outcome.
 func (s thirty) end(t *testing.T) map[string]any {
 	t.Helper()
 	state := map[string]any{}
 	for name, object := range newLook(t, s.namespace).holds(t) {
-		if object.GetKind() == "Job" { // its labels hold its UID
+		if object.GetKind() == "Job" { // its labels contain its UID
 			containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
 			state[name] = containers[0].(map[string]any)["image"] //nolint:errcheck,forcetypeassert // the chart's Jobs have one
 			continue
@@ -55,7 +55,7 @@ func (s thirty) end(t *testing.T) map[string]any {
 	return state
 }
 
-// sameAs tells how the namespace differs from an undisturbed run's.
+// sameAs checks that the namespace is as an undisturbed run leaves it.
 func (s thirty) sameAs(t *testing.T, undisturbed map[string]any) {
 	t.Helper()
 	for _, d := range fieldsApart("", undisturbed, s.end(t)) {
@@ -63,7 +63,8 @@ func (s thirty) sameAs(t *testing.T, undisturbed map[string]any) {
 	}
 }
 
-// soundHistory says that the newest revision alone is deployed and that none is pending.
+// soundHistory checks that only the newest revision is deployed, that none is pending, and that
+// there are no gaps.
 func (s thirty) soundHistory(t *testing.T) {
 	t.Helper()
 	history := rows(t, ours(t, "history", "shop", "--namespace", s.namespace, "-o", "json"))
@@ -75,8 +76,8 @@ func (s thirty) soundHistory(t *testing.T) {
 	}
 }
 
-// undisturbed is how an upgrade ends that nothing happens to, how many writes of
-// objects and records it makes, and how many requests of all kinds.
+// undisturbed runs an upgrade without disturbance, and returns how it ends, how many writes
+// of objects and records it makes, and how many requests of all kinds.
 func undisturbed(t *testing.T) (end map[string]any, writeCount, requests int) {
 	t.Helper()
 	s := newThirty(t)
@@ -123,7 +124,7 @@ func (s thirty) hookRuns(t *testing.T) (stop func() map[string]int) {
 	}
 }
 
-// sideBySide runs cases as subtests, so many at a time.
+// sideBySide runs cases as subtests, at most limit at a time.
 func sideBySide[C fmt.Stringer](t *testing.T, limit int, cases []C, run func(*testing.T, C)) {
 	t.Helper()
 	queue := make(chan C)
@@ -142,7 +143,7 @@ func sideBySide[C fmt.Stringer](t *testing.T, limit int, cases []C, run func(*te
 	group.Wait()
 }
 
-// rerun is the one command behind a disturbed run.
+// rerun runs the single command that follows a disturbed run.
 func (s thirty) rerun(t *testing.T) {
 	t.Helper()
 	r := cluster.Run(t, clustertest.Program(t), "", s.upgrade()...)

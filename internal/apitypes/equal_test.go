@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What the API server reads as one value is equal, and nothing else is.
+// Quantities are equal if and only if the API server reads them as the same value.
 func TestEqualQuantities(t *testing.T) {
 	cases := []struct {
 		a, b any
@@ -28,7 +28,7 @@ func TestEqualQuantities(t *testing.T) {
 	}
 }
 
-// A quantity with a huge exponent would keep the parser busy for ever (S34).
+// A quantity with a huge exponent would keep the parser busy forever (S34).
 func TestHugeQuantityIsBounded(t *testing.T) {
 	done := make(chan bool)
 	go func() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A key costs the time that it takes on average: a chart can make twelve RSA keys
-// of 4,096 bits or a hundred of 2,048 bits, and no key uses up steps.
+// A key is charged the time that it takes on average: a chart can make twelve RSA keys
+// of 4,096 bits or a hundred of 2,048 bits, and keys use no steps.
 func TestKeysHaveTheirOwnBudget(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// All findings are reported together, so that a chart is mended in one go.
+// All findings are reported together, so a chart can be fixed in one go.
 func TestValidateCollects(t *testing.T) {
 	m := &Metadata{Name: "..", Type: "x", Dependencies: []*Dependency{nil, {Name: "a", Alias: "b/c"}}}
 	err := m.Validate()
@@ -24,7 +24,7 @@ func TestValidateCollects(t *testing.T) {
 	}
 }
 
-// Text is cleaned of what a terminal would act on; a version is refused instead.
+// Text is stripped of what a terminal would interpret; a version with such characters is refused.
 func TestValidateCleans(t *testing.T) {
 	m := &Metadata{
 		APIVersion: "v2", Name: "a\x1b", Version: "1.0.0", Description: "x\ty\x00",

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// crowd answers nobody before as many ask at once as may, and notes how many did.
+// crowd answers no request before as many are under way as are allowed, and records the maximum.
 type crowd struct {
 	now, most atomic.Int32
 	full      chan struct{}
@@ -33,9 +33,9 @@ func (c *crowd) together(answer http.HandlerFunc) http.HandlerFunc {
 		}
 		select {
 		case <-c.full:
-		case <-time.After(5 * time.Minute): // fewer ask at once: check says so
+		case <-time.After(5 * time.Minute): // fewer requests at a time: check reports that
 		}
-		time.Sleep(20 * time.Millisecond) // so that one too many would be seen
+		time.Sleep(20 * time.Millisecond) // so one too many would be noticed
 		answer(w, r)
 	}
 }
@@ -47,8 +47,8 @@ func (c *crowd) check(t *testing.T) {
 	}
 }
 
-// However many objects there are, no more than Concurrency requests are under
-// way at once, over all kinds and namespaces together, and not fewer either.
+// However many objects there are, exactly Concurrency requests are under way at
+// a time, over all kinds and namespaces together.
 func TestObserveBoundsWhatIsUnderWay(t *testing.T) {
 	s := newServer(t)
 	var refs []apply.Ref
@@ -69,7 +69,7 @@ func TestObserveBoundsWhatIsUnderWay(t *testing.T) {
 	c.check(t)
 }
 
-// The same of dry runs.
+// The same holds for dry runs.
 func TestPredictBoundsWhatIsUnderWay(t *testing.T) {
 	s := newServer(t)
 	c := newCrowd()

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// kubectls is discovery as kubectl does it, with the same place for its cache.
+// kubectls returns a discovery client like kubectl's, with the same cache directory as ours.
 func (s *server) kubectls(t *testing.T) *disk.CachedDiscoveryClient {
 	t.Helper()
 	host := regexp.MustCompile(`[^(\w/.)]`).ReplaceAllString(strings.TrimPrefix(s.URL, "http://"), "_")
@@ -27,7 +27,7 @@ func (s *server) kubectls(t *testing.T) *disk.CachedDiscoveryClient {
 	return c
 }
 
-// What we have learned spares kubectl its discovery.
+// Our cache saves kubectl its discovery.
 func TestKubectlReadsOurCache(t *testing.T) {
 	s := newServer(t)
 	s.aggregate()
@@ -51,7 +51,7 @@ func TestKubectlReadsOurCache(t *testing.T) {
 	}
 }
 
-// What kubectl has learned spares us discovery.
+// kubectl's cache saves us discovery.
 func TestWeReadKubectlsCache(t *testing.T) {
 	s := newServer(t)
 	s.aggregate()
@@ -71,7 +71,7 @@ func TestWeReadKubectlsCache(t *testing.T) {
 	}
 }
 
-// An answer that has not changed is not sent twice.
+// An unchanged answer is not sent twice.
 func TestDiscoveryIsConditional(t *testing.T) {
 	s := newServer(t)
 	saved := s.tagged()
@@ -89,7 +89,7 @@ func TestDiscoveryIsConditional(t *testing.T) {
 	}
 }
 
-// Nor is one that kubectl has been sent, of the version that our client-go is of.
+// Nor is one that was sent to a kubectl of our client-go's version.
 func TestAnswersToKubectlAreOurs(t *testing.T) {
 	s := newServer(t)
 	saved := s.tagged()
@@ -104,8 +104,8 @@ func TestAnswersToKubectlAreOurs(t *testing.T) {
 	}
 }
 
-// tagged has both roots of the API say that they are what they were, where they
-// are, and counts how often they do.
+// tagged makes both roots of the API answer Not Modified to conditional requests, and
+// counts how often they do.
 func (s *server) tagged() *atomic.Int32 {
 	s.aggregate()
 	s.reply("GET /version", map[string]any{"gitVersion": "v1.36.3"})
@@ -128,7 +128,7 @@ func (s *server) tagged() *atomic.Int32 {
 	return &saved
 }
 
-// A cache that is too old, broken or not writable is no reason to fail.
+// A cache that is too old, broken or not writable is not a reason to fail.
 func TestCacheThatIsOfNoUse(t *testing.T) {
 	kinds := []schema.GroupVersionKind{deployment}
 	for name, spoil := range map[string]func(t *testing.T, file string){
@@ -175,8 +175,8 @@ func TestCacheThatIsOfNoUse(t *testing.T) {
 	}
 }
 
-// Who leaves before the answer is there ends the request only when nobody else
-// waits for it.
+// A caller that gives up before the answer arrives ends the request only if nobody else
+// is waiting for it.
 func TestDiscoveryIsSharedByThoseWhoWait(t *testing.T) {
 	s := newServer(t)
 	s.aggregate()
@@ -209,8 +209,8 @@ func TestDiscoveryIsSharedByThoseWhoWait(t *testing.T) {
 	}
 }
 
-// Without a home nothing is cached, least of all where others can write: what they
-// have put there is not believed, and nothing is written to it.
+// Without a home directory nothing is cached, least of all where others can write: files
+// that they put there are not trusted, and nothing is written there.
 func TestNoCacheWithoutHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("KUBECACHEDIR", "")

@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// server is an API server made of canned answers, which notes its requests.
+// server is an API server that gives canned answers and records its requests.
 type server struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -75,7 +75,7 @@ func status(code int, st metav1.Status) http.HandlerFunc {
 	}
 }
 
-// requests are those since the last call, discovery left out.
+// requests returns the requests since the last call, without discovery.
 func (s *server) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +121,8 @@ func groups(versions ...string) metav1.APIGroupList {
 	return list
 }
 
-// resources describes kinds as "plural Kind", with a third word when they have
-// no namespace.
+// resources returns the resources for kinds given as "plural Kind", with a third word if they are
+// cluster-scoped.
 func resources(gv string, kinds ...string) metav1.APIResourceList {
 	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList"}, GroupVersion: gv}
 	for _, k := range kinds {
@@ -142,8 +142,8 @@ func ref(kind, name string) apply.Ref {
 	return apply.Ref{ID: manifest.ID{Kind: kind, Namespace: "shop", Name: name}, Version: "v1"}
 }
 
-// Three objects of a kind are one LIST, fewer are GETs; a kind that nobody
-// serves costs nothing and is not there.
+// Three objects of a kind are read by one LIST, fewer by GETs; objects of a kind that nobody
+// serves cost no requests and do not exist.
 func TestObserveChoosesListOrGet(t *testing.T) {
 	s := newServer(t)
 	s.reply("GET /api/v1/namespaces/shop/configmaps", map[string]any{
@@ -172,7 +172,7 @@ func TestObserveChoosesListOrGet(t *testing.T) {
 	}
 }
 
-// Who may not list may still get.
+// Objects are read by GETs if LIST is forbidden.
 func TestObserveGetsWhereListIsForbidden(t *testing.T) {
 	s := newServer(t)
 	s.refuse("GET /api/v1/namespaces/shop/configmaps", http.StatusForbidden, metav1.StatusReasonForbidden, "no list")
@@ -193,7 +193,7 @@ func TestObserveGetsWhereListIsForbidden(t *testing.T) {
 	}
 }
 
-// S28: one aggregated API that is away does not hinder the others, and is told.
+// S28: one aggregated API that is down does not affect the others, and is reported.
 func TestKindsOfABrokenGroup(t *testing.T) {
 	s := newServer(t)
 	kinds, err := s.connect(t).Kinds(t.Context(), []schema.GroupVersionKind{
@@ -213,7 +213,7 @@ func TestKindsOfABrokenGroup(t *testing.T) {
 	}
 }
 
-// The same of aggregated discovery, which leaves such a group without versions.
+// The same holds for aggregated discovery, which leaves such a group without versions.
 func TestKindsOfAGroupWithoutVersions(t *testing.T) {
 	s := newServer(t)
 	list := groups("apps/v1", "broken.io/v1")
@@ -228,7 +228,7 @@ func TestKindsOfAGroupWithoutVersions(t *testing.T) {
 	}
 }
 
-// A path that is not there any more says nothing about the object.
+// A path that no longer exists says nothing about the object.
 func TestObserveTellsAMissingPathFromAMissingObject(t *testing.T) {
 	s := newServer(t)
 	s.answers["GET /api/v1/namespaces/shop/configmaps/a"] = func(w http.ResponseWriter, _ *http.Request) {
@@ -246,7 +246,7 @@ func TestObserveTellsAMissingPathFromAMissingObject(t *testing.T) {
 	}
 }
 
-// What discovery said is on disk: the next run does not ask.
+// Discovery is cached on disk: the next run sends no requests for it.
 func TestDiscoveryIsCachedOnDisk(t *testing.T) {
 	s := newServer(t)
 	s.reply("GET /apis", groups("apps/v1"))
@@ -263,7 +263,7 @@ func TestDiscoveryIsCachedOnDisk(t *testing.T) {
 	}
 }
 
-// The server's refusals become what a plan can tell.
+// The server's refusals are translated into what a plan can report.
 func TestPredictTranslatesRefusals(t *testing.T) {
 	cause := func(kind metav1.CauseType, field, message string) *metav1.StatusDetails {
 		return &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: kind, Field: field, Message: message}}}
@@ -340,8 +340,8 @@ func TestPredictTranslatesRefusals(t *testing.T) {
 	}
 }
 
-// A watch survives a connection that drops and a resourceVersion that is too
-// old; it ends when nobody wants to see more.
+// A watch survives a dropped connection and a resourceVersion that is too
+// old; it ends when the caller wants no more.
 func TestWatchResumes(t *testing.T) {
 	s := newServer(t)
 	lists, watches := 0, 0
@@ -394,7 +394,7 @@ func TestWatchResumes(t *testing.T) {
 	}
 }
 
-// A cluster that can't be reached is one error, not an observation.
+// A cluster that can't be reached gives an error, not an observation.
 func TestAnUnreachableClusterIsAnError(t *testing.T) {
 	s := newServer(t)
 	c := s.connect(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// podOf is a pod that crashes, of the revision that its label says.
+// podOf returns a crashing pod of the revision in its label.
 func podOf(name, created, label, revision string) map[string]any {
 	p := withStatus(pod(name, created, "main"), map[string]any{
 		"name": "main", "state": map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
@@ -22,7 +22,7 @@ func podOf(name, created, label, revision string) map[string]any {
 	return p
 }
 
-// holder is what holds a revision of the workload: a ReplicaSet, whose number is
+// holder returns the object that holds a revision of the workload: a ReplicaSet, whose number is
 // an annotation, or a ControllerRevision.
 func holder(name, owner, label, hash, number string) map[string]any {
 	return map[string]any{
@@ -38,8 +38,8 @@ func items(kind string, items ...map[string]any) map[string]any {
 	return map[string]any{"kind": kind + "List", "apiVersion": "apps/v1", "metadata": map[string]any{}, "items": items}
 }
 
-// workload serves an apps/v1 object "web" whose controller has observed
-// generation 2 of that many.
+// workload serves an apps/v1 object "web" with the generation; its controller has observed
+// generation 2.
 func (s *server) workload(kind string, generation int, status map[string]any) apply.Ref {
 	plural := strings.ToLower(kind) + "s"
 	s.reply("GET /apis/apps/v1", resources("apps/v1", plural+" "+kind, "replicasets ReplicaSet", "controllerrevisions ControllerRevision"))
@@ -51,7 +51,7 @@ func (s *server) workload(kind string, generation int, status map[string]any) ap
 	return apply.Ref{ID: manifest.ID{Group: "apps", Kind: kind, Namespace: "shop", Name: "web"}, Version: "v1"}
 }
 
-// What an older revision has come to is no reason why the newest is not ready.
+// The state of an older revision is not a reason why the newest is not ready.
 func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 	const hash, revision = "pod-template-hash", "controller-revision-hash"
 	early, late := "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"
@@ -130,8 +130,8 @@ func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 	}
 }
 
-// warnings serves, of every object of the test, one event from before the write
-// and one from after.
+// warnings serves one event from before the write and one from after for every object
+// of the test.
 func (s *server) warnings() {
 	event := func(kind, name, reason, message, at string) map[string]any {
 		return map[string]any{

@@ -14,7 +14,7 @@ import (
 )
 
 // aggregate makes discovery answer in the aggregated form of Kubernetes 1.30
-// and later; stale group versions are those whose server is away.
+// and later; stale lists the group versions whose server is down.
 func (s *server) aggregate(stale ...string) {
 	resource := func(plural, kind, scope string) map[string]any {
 		return map[string]any{"resource": plural, "scope": scope, "verbs": []string{"get", "list"}, "responseKind": map[string]any{"kind": kind}}
@@ -48,8 +48,8 @@ func (s *server) aggregate(stale ...string) {
 
 var deployment = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 
-// Two requests are discovery's price for the first run; the next ones find
-// everything on disk.
+// Discovery costs the first run two requests; later runs find everything on
+// disk.
 func TestAggregatedDiscoveryIsTwoRequestsOnce(t *testing.T) {
 	s := newServer(t)
 	s.aggregate()
@@ -67,8 +67,8 @@ func TestAggregatedDiscoveryIsTwoRequestsOnce(t *testing.T) {
 	}
 }
 
-// S28: a server that is away leaves its group stale. Its kinds are unavailable,
-// not unknown, and a template that asks for its version still finds it.
+// S28: if an aggregated server is down, its group is stale. Its kinds are unavailable,
+// not unknown, and a template that checks for its version still finds it.
 func TestStaleGroupIsUnavailable(t *testing.T) {
 	s := newServer(t)
 	s.aggregate("broken.io/v1")
@@ -104,7 +104,7 @@ func TestStaleGroupIsUnavailable(t *testing.T) {
 	}
 }
 
-// However many unknown kinds are asked for, the server is asked once.
+// However many unknown kinds are requested, discovery runs only once.
 func TestUnknownKindsAreNoRequestStorm(t *testing.T) {
 	s := newServer(t)
 	s.aggregate()
@@ -121,7 +121,7 @@ func TestUnknownKindsAreNoRequestStorm(t *testing.T) {
 	}
 }
 
-// S15: the cache on disk remembers a version that is gone; the object is read
+// S15: if the cache on disk has a version that is no longer served, the object is read
 // through the one that is served now, not taken for gone.
 func TestObserveRefreshesAnOldCache(t *testing.T) {
 	s := newServer(t)
@@ -146,7 +146,7 @@ func TestObserveRefreshesAnOldCache(t *testing.T) {
 	}
 }
 
-// A write of a kind whose API is away is a passing fault, not an unknown kind.
+// A request for a kind whose API is down fails with a transient error, not as an unknown kind.
 func TestWriteToAStaleGroupIsUnavailable(t *testing.T) {
 	s := newServer(t)
 	s.aggregate("broken.io/v1")
@@ -156,8 +156,8 @@ func TestWriteToAStaleGroupIsUnavailable(t *testing.T) {
 	}
 }
 
-// A kind that nobody serves is not excused by a custom resource whose kind is
-// called CustomResourceDefinition: one of Kubernetes' own defines it, or nothing.
+// A custom resource whose kind happens to be CustomResourceDefinition does not define a kind
+// that nobody serves: only Kubernetes' own CustomResourceDefinition does.
 func TestValidateKnowsWhatDefinesKinds(t *testing.T) {
 	for group, defines := range map[string]bool{"apiextensions.k8s.io": true, "platform.x.io": false} {
 		s := newServer(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Nothing of a kubeconfig that another user has written is quoted, such as a proxy's password.
+// Errors about a kubeconfig that another user has written quote nothing of it, such as a proxy's password.
 func TestForeignConfigQuotesNothing(t *testing.T) {
 	const secret = "canary-4711"
 	for name, test := range map[string]struct{ cluster, user, says string }{

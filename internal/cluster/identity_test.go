@@ -20,8 +20,8 @@ import (
 
 const kubeSystem = "GET /api/v1/namespaces/kube-system"
 
-// A fault that passes is not taken for a lack of rights to see who the cluster is:
-// it is tried again, and an error when it does not pass.
+// A transient failure is not mistaken for missing permission to read the cluster's identity:
+// the request is tried again, and an error if it keeps failing.
 func TestOnlyALackOfRightsHidesTheClustersIdentity(t *testing.T) {
 	for name, test := range map[string]struct {
 		faults, code int
@@ -57,8 +57,8 @@ func TestOnlyALackOfRightsHidesTheClustersIdentity(t *testing.T) {
 	}
 }
 
-// The certificate authorities are told by their certificates, not by their text, and
-// a server whose certificate nobody checks has none.
+// Certificate authorities are identified by their certificates, not by their text, and
+// a server whose certificate is not verified has none.
 func TestTheClusterIsToldByItsAuthority(t *testing.T) {
 	first, second := certificate(t), certificate(t)
 	identity := func(config rest.Config) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// pages answers a LIST in pages of one object each, named a, b, c and so on. A
-// negative expired serves all of them; else that page's token is too old.
+// pages answers a LIST in pages of one object each, named by the characters of names. If expired
+// is negative, all pages are served; otherwise the token of that page is too old.
 func (s *server) pages(names string, expired int) {
 	s.answers["GET /api/v1/namespaces/shop/configmaps"] = func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -40,7 +40,7 @@ func (s *server) pages(names string, expired int) {
 	}
 }
 
-// wanted are more objects than are read one by one when a page lacks them.
+// wanted returns references to ConfigMaps named by the characters of names.
 func wanted(names string) []apply.Ref {
 	var refs []apply.Ref
 	for _, n := range names {
@@ -49,10 +49,11 @@ func wanted(names string) []apply.Ref {
 	return refs
 }
 
+// manyNames are more names than are read one by one when a page lacks them.
 const manyNames = "0123456789abcdefghijklmno"
 
-// A namespace with more objects than a page holds is read to its end; when the
-// list grows too old on the way it is read anew in one piece.
+// A namespace with more objects than a page holds is read to its end; if the
+// list expires on the way, it is read again in one piece.
 func TestObserveReadsPages(t *testing.T) {
 	for name, expired := range map[string]int{"all pages": -1, "a token that is too old": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +76,7 @@ func TestObserveReadsPages(t *testing.T) {
 	}
 }
 
-// Each object of a LIST has its own managedFields, where its neighbour's are the same as where they are not.
+// Each object of a LIST has its own managedFields, whether or not they equal its neighbour's.
 func TestObserveReadsManagers(t *testing.T) {
 	managers := map[string]string{"a": "helm", "b": "helm", "c": "kubectl", "d": "", "e": "helm"}
 	var items []any

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A page that is cut says what a page that is decoded says, and so does what can't be cut.
+// Cutting a page into items gives the same as decoding it, also if it can't be cut.
 func TestReadPage(t *testing.T) {
 	for _, text := range []string{
 		`{"kind":"List","metadata":{"resourceVersion":"1","continue":"a\"]"},"items":[{"a":[1,{"b":"]}"}]},{"metadata":{"name":"x"}}]}`,
@@ -40,7 +40,7 @@ func texts(p listPage) []string {
 	return out
 }
 
-// What an object's managers own is kept once where the one before it says the same.
+// Equal managed fields of an object and the one before it share memory.
 func TestShareFields(t *testing.T) {
 	entry := func(fields string) metav1.ManagedFieldsEntry {
 		e := metav1.ManagedFieldsEntry{FieldsV1: &metav1.FieldsV1{}}

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(clustertest.Main(m, clustertest.Options{}, func(c *clustertest.Cluster) { control = c }))
 }
 
-// live is a client of the real control plane, and the number of its requests.
+// live returns a client of the real control plane, and a counter of its requests.
 func live(t *testing.T) (*cluster.Client, *atomic.Int32) {
 	t.Helper()
 	config := control.Config(t)
@@ -95,14 +95,14 @@ func create(t testing.TB, c *cluster.Client, o *unstructured.Unstructured) *unst
 	if _, err := c.Create(t.Context(), o, apply.WriteOptions{FieldManager: "helm"}); err != nil {
 		t.Fatal(err)
 	}
-	created, err := c.Get(t.Context(), refOf(o)) // a create answers with metadata only
+	created, err := c.Get(t.Context(), refOf(o)) // the answer to a create contains only metadata
 	if err != nil {
 		t.Fatal(err)
 	}
 	return created
 }
 
-// S18: the real server's words for fields that can't be changed are known as such.
+// S18: the real server's messages about immutable fields are recognised.
 func TestLiveImmutableFields(t *testing.T) {
 	c, _ := live(t)
 	namespace := control.Namespace(t)
@@ -171,8 +171,8 @@ func TestLiveConflictNamesTheManager(t *testing.T) {
 	}
 }
 
-// What a dry run says of a namespace that is not there, of a quota that is used
-// up, and of a replace that a controller's write came before.
+// What a dry run says about a namespace that does not exist, about an exhausted quota,
+// and about a replace after somebody else's write.
 func TestLiveRefusals(t *testing.T) {
 	c, _ := live(t)
 	namespace := control.Namespace(t)
@@ -196,7 +196,7 @@ func TestLiveRefusals(t *testing.T) {
 	crowd := object(t, namespace, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one-too-many}")
 	step = plan.Step{Op: plan.OpCreate, Object: refOf(crowd).ID, APIVersion: "v1", Body: crowd}
 	var over plan.Prediction
-	for range 50 { // the quota counts a moment later
+	for range 50 { // it takes the quota a moment to count
 		if over = predict(t, c, step); over.Refused != nil && strings.Contains(over.Refused.Message, "exceeded quota") {
 			break
 		}
@@ -207,7 +207,7 @@ func TestLiveRefusals(t *testing.T) {
 	}
 }
 
-// A Deployment whose pods are not allowed tells why, though only its
+// The diagnosis of a Deployment whose pods are not allowed says why, although only its
 // ReplicaSets know.
 func TestLiveDiagnostics(t *testing.T) {
 	c, _ := live(t)
@@ -226,7 +226,7 @@ func TestLiveDiagnostics(t *testing.T) {
 	}
 }
 
-// S17: a kind is found as soon as its CRD is served, by a client that knew it not.
+// S17: a kind is found as soon as its CRD is served, even by a client that has not seen it before.
 func TestLiveKindOfANewCRD(t *testing.T) {
 	c, _ := live(t)
 	namespace := control.Namespace(t)
@@ -260,7 +260,7 @@ spec:
 	t.Logf("the kind was there after %v", time.Since(began).Round(time.Millisecond))
 }
 
-// S28: an aggregated API without a server is unavailable, and the rest goes on.
+// S28: an aggregated API without a server is unavailable, and everything else works.
 func TestLiveDeadAPIService(t *testing.T) {
 	control.Apply(t, "default", `
 apiVersion: apiregistration.k8s.io/v1
@@ -277,7 +277,7 @@ spec:
 	t.Cleanup(func() { control.Kubectl(t, "delete", "apiservice", "v1.dead.example", "--wait=false") })
 	dead := schema.GroupVersionKind{Group: "dead.example", Version: "v1", Kind: "Thing"}
 	var k plan.Kind
-	for range 6000 { // the server learns of it a moment later
+	for range 6000 { // the server notices it a moment later
 		c, _ := live(t)
 		kinds, err := c.Kinds(t.Context(), []schema.GroupVersionKind{dead, deployment})
 		if err != nil {
@@ -293,7 +293,7 @@ spec:
 	}
 }
 
-// A thousand objects of five kinds are five LISTs. Run with -v for the time.
+// A thousand objects of five kinds are read by five LISTs. Run with -v for the time.
 func TestLiveObserveThousandObjects(t *testing.T) {
 	c, sent := live(t)
 	namespace := control.Namespace(t)

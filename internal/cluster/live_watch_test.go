@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 )
 
-// A Deployment is watched until it is ready; a delete of a namesake is refused,
-// one of itself is seen.
+// A Deployment is watched until it is ready; deleting a namesake is refused,
+// and its own deletion is seen.
 func TestLiveWatchAndDelete(t *testing.T) {
 	c, _ := live(t)
 	namespace := control.Namespace(t)
@@ -57,12 +57,12 @@ func TestLiveWatchAndDelete(t *testing.T) {
 	}
 }
 
-// cutter has every watch cut when a test says so, as a proxy does that is restarted, and
+// cutter lets a test cut every watch, as a proxy that is restarted does, and
 // counts requests.
 type cutter struct {
 	next           http.RoundTripper
 	lists, watches atomic.Int32
-	open           chan *stream // the watch that is open
+	open           chan *stream // the open watch
 }
 
 func (c *cutter) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -80,7 +80,7 @@ func (c *cutter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// stream is a body that ends by an error of the test's when it is cut.
+// stream is a body that ends with the test's error when it is cut.
 type stream struct {
 	io.ReadCloser
 	end atomic.Pointer[error]
@@ -99,7 +99,7 @@ func (s *stream) cut(end error) {
 	s.Close()
 }
 
-// overDrops has states written, each behind a cut of the watch, and waits until it is told.
+// overDrops writes states, each after cutting the watch, and waits until each is reported.
 func overDrops(t testing.TB, states int, cutBy func(i int) error) (c *cutter, took time.Duration) {
 	t.Helper()
 	config := control.Config(t)
@@ -131,7 +131,7 @@ func overDrops(t testing.TB, states int, cutBy func(i int) error) (c *cutter, to
 		}
 		written := time.Now()
 		for got := ""; got != n; {
-			got = <-told // a state that is never told is the suite's timeout
+			got = <-told // if a state is never reported, the suite times out
 		}
 		took += time.Since(written)
 	}
@@ -144,8 +144,8 @@ func overDrops(t testing.TB, states int, cutBy func(i int) error) (c *cutter, to
 	return c, took
 }
 
-// Every state is told, though the connection is cut before each of them, for one watch a
-// cut: it is resumed where it was, and only what the server calls an error is listed anew.
+// Every state is reported although the connection is cut before each of them, at the cost of one watch per
+// cut: the watch resumes where it was, and only an error from the server causes another list.
 func TestLiveWatchOverDrops(t *testing.T) {
 	const states = 21
 	ends := []error{io.EOF, io.ErrUnexpectedEOF, errors.New("no event")}
@@ -155,7 +155,7 @@ func TestLiveWatchOverDrops(t *testing.T) {
 	}
 }
 
-// BenchmarkSpeedOfWatch says how long after it was written a state is told when the connection
+// BenchmarkSpeedOfWatch measures how long after its write a state is reported if the connection
 // is cut just before (make bench).
 func BenchmarkSpeedOfWatch(b *testing.B) {
 	const states = 20
@@ -165,7 +165,7 @@ func BenchmarkSpeedOfWatch(b *testing.B) {
 	}
 }
 
-// A role that may only get learns that a Deployment is ready, too, by one request a look.
+// With permission for get alone, a watch also sees that a Deployment is ready, with one request per look.
 func TestLiveWatchWithGetAlone(t *testing.T) {
 	admin, _ := live(t)
 	namespace := control.Namespace(t)
@@ -174,7 +174,7 @@ func TestLiveWatchWithGetAlone(t *testing.T) {
 	control.Kubectl(t, "create", "rolebinding", "looker", "-n", namespace, "--role=looker", "--serviceaccount="+namespace+":looker")
 	config := control.Config(t)
 	config.Impersonate.UserName = "system:serviceaccount:" + namespace + ":looker"
-	asked := map[string]int{} // Watch sends its requests for one object one by one
+	asked := map[string]int{} // Watch sends its requests for one object one at a time
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			response, err := next.RoundTrip(r)
@@ -206,7 +206,7 @@ func TestLiveWatchWithGetAlone(t *testing.T) {
 	}
 }
 
-// Whose kind goes away during a watch is gone, and a wait for it to become ready
+// If its kind is removed during a watch, the object is gone, and a wait for it to become ready
 // ends.
 func TestLiveWatchOfAKindThatGoesAway(t *testing.T) {
 	c, _ := live(t)
@@ -248,7 +248,7 @@ spec:
 					close(there)
 				}
 			}
-			return true // as one who waits for it to be ready
+			return true // like a wait for it to be ready
 		})
 	}()
 	<-there

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// pod is one with the named containers; those that begin with "init" are init
+// pod returns a pod with the named containers; those whose names begin with "init" are init
 // containers.
 func pod(name, created string, containers ...string) map[string]any {
 	var main, initial []any
@@ -31,8 +31,8 @@ func pod(name, created string, containers ...string) map[string]any {
 	}
 }
 
-// logging serves a pod, and the lines of its containers by "pod/container"; a
-// container without lines refuses.
+// logging serves pods, and the log lines of their containers by "pod/container"; for a
+// container without an entry the request is refused.
 func (s *server) logging(logs map[string]string, pods ...map[string]any) {
 	s.reply("GET /apis/batch/v1", resources("batch/v1", "jobs Job"))
 	s.reply("GET /apis", groups("apps/v1", "batch/v1"))
@@ -105,8 +105,8 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// Diagnostics are the states of the pods behind an object and the warnings about
-// both, oldest first; what is well is left out.
+// Diagnostics are the states of an object's pods and the warnings about
+// both, oldest first; healthy pods are omitted.
 func TestDiagnose(t *testing.T) {
 	s := newServer(t)
 	s.logging(nil,

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What does not pass by itself is trouble, which waits tell within seconds; stages on the
-// way to ready, which every pod goes through, are not.
+// A state that does not pass on its own is trouble, which waits report within seconds; the stages
+// that every pod goes through before it is ready are not.
 func TestTroubleIsMoreThanAStageOnTheWay(t *testing.T) {
 	waiting := func(reason string) corev1.PodStatus {
 		state := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}

@@ -25,7 +25,7 @@ func encode(w http.ResponseWriter, body any) { _ = json.NewEncoder(w).Encode(bod
 
 func reasonOf(err error) metav1.StatusReason { return apierrors.ReasonForError(err) }
 
-// busy answers the first n times with an error, then as next does.
+// busy answers the first n requests with an error, then passes them to next.
 func busy(n, code int, header map[string]string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if n > 0 {
@@ -40,7 +40,7 @@ func busy(n, code int, header map[string]string, next http.HandlerFunc) http.Han
 	}
 }
 
-// S29: a read that meets a passing fault is sent again.
+// S29: a read that fails with a transient error is sent again.
 func TestObserveRepeatsReads(t *testing.T) {
 	for name, code := range map[string]int{"500": 500, "504": 504, "429": 429} {
 		t.Run(name, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestObserveRepeatsReads(t *testing.T) {
 	}
 }
 
-// S29: writes are sent once and no more: whoever counts attempts is apply.
-// client-go alone would heed Retry-After ten times.
+// S29: writes are sent only once: apply counts the attempts.
+// client-go on its own would retry ten times after Retry-After.
 func TestWritesAreSentOnce(t *testing.T) {
 	s := newServer(t)
 	const path = "POST /api/v1/namespaces/shop/configmaps"
@@ -77,7 +77,7 @@ func TestWritesAreSentOnce(t *testing.T) {
 	}
 }
 
-// The same of release records, which releasestore and apply repeat, see
+// The same holds for release records, whose requests releasestore and apply repeat, see
 // docs/retries.md.
 func TestRequestsForRecordsAreSentOnce(t *testing.T) {
 	const path = "/api/v1/namespaces/shop/secrets"
@@ -114,7 +114,7 @@ func TestRequestsForRecordsAreSentOnce(t *testing.T) {
 	}
 }
 
-// Wrong credentials are one sentence, however many objects there are.
+// Wrong credentials give one sentence, however many objects there are.
 func TestUnauthorizedIsOneError(t *testing.T) {
 	s := newServer(t)
 	c := s.connect(t)
@@ -127,7 +127,7 @@ func TestUnauthorizedIsOneError(t *testing.T) {
 	}
 }
 
-// A refused connection names the server, and no URL of a request.
+// The error for a refused connection names the server, not the URL of a request.
 func TestUnreachableIsOneSentence(t *testing.T) {
 	c, err := cluster.Connect(&rest.Config{Host: "http://127.0.0.1:1"}, cluster.Options{CacheDir: t.TempDir()})
 	if err != nil {
@@ -142,8 +142,8 @@ func TestUnreachableIsOneSentence(t *testing.T) {
 	}
 }
 
-// A run that is called off does not wait for a server that is silent, neither
-// for discovery nor for objects: nothing is sent again.
+// A cancelled run does not wait for a silent server, neither for discovery nor for
+// objects: nothing is sent again.
 func TestCancelledReadsEnd(t *testing.T) {
 	for path, want := range map[string]int{"GET /apis": 0, "GET /api/v1/namespaces/shop/configmaps/a": 1} {
 		t.Run(path, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestWarningsAreToldOnce(t *testing.T) {
 	}
 }
 
-// expired is a context whose time is up.
+// expired returns a context that has been cancelled.
 func expired(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The text without managedFields says what the object without them says, and
-// what is no object stays as it is.
+// The text without managedFields decodes to the object without them, and
+// text that is not an object stays as it is.
 func FuzzCutManagedFields(f *testing.F) {
 	for _, seed := range []string{
 		`{"kind":"A","metadata":{"name":"a","managedFields":[{"fieldsV1":{"f:a":{}}}]},"spec":{"metadata":{"managedFields":[1]}}}`,
@@ -46,7 +46,7 @@ func FuzzCutManagedFields(f *testing.F) {
 	})
 }
 
-// What the API server sends is cut indeed.
+// The API server's own format is actually cut.
 func TestCutManagedFieldsCuts(t *testing.T) {
 	rest, managed := cutManagedFields([]byte(`{"kind":"A","metadata":{"name":"a","managedFields":[{"fieldsV1":{"f:a":{}}}]},"data":{}}`))
 	if want := `{"kind":"A","metadata":{"name":"a"},"data":{}}`; string(rest) != want {
@@ -57,7 +57,7 @@ func TestCutManagedFieldsCuts(t *testing.T) {
 	}
 }
 
-// Answers are decoded as client-go's decoder does it, and refused with its words.
+// Answers are decoded as by client-go's decoder, and refused with the same messages.
 func TestAnswersAreDecodedAsByClientGo(t *testing.T) {
 	serializer := dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer
 	theirs := serializer.DecoderToVersion(serializer.SupportedMediaTypes()[0].Serializer, nil)

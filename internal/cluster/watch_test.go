@@ -18,7 +18,7 @@ var configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 
 const watched = "GET /api/v1/namespaces/shop/configmaps"
 
-// Who may only get is told by GETs.
+// With permission for get alone, a watch polls with GETs.
 func TestWatchPollsWhereItIsForbidden(t *testing.T) {
 	s := newServer(t)
 	s.refuse(watched, http.StatusForbidden, metav1.StatusReasonForbidden, "no list")
@@ -36,7 +36,7 @@ func TestWatchPollsWhereItIsForbidden(t *testing.T) {
 	}
 }
 
-// Who may not even get is told so at once.
+// Without permission for get, a watch ends immediately with an error.
 func TestWatchEndsWhereNothingIsAllowed(t *testing.T) {
 	s := newServer(t)
 	s.refuse(watched, http.StatusForbidden, metav1.StatusReasonForbidden, "no list")
@@ -47,7 +47,7 @@ func TestWatchEndsWhereNothingIsAllowed(t *testing.T) {
 	}
 }
 
-// Where the kind itself is gone, so is the object: a wait for its end is over.
+// If the kind itself is gone, so is the object: a wait for its deletion is over.
 func TestWatchOfAKindThatIsGone(t *testing.T) {
 	s := newServer(t)
 	s.answers[watched] = http.NotFound
@@ -69,8 +69,8 @@ func TestWatchOfAKindThatIsGone(t *testing.T) {
 	}
 }
 
-// A server that closes every watch at once is not asked in a busy loop, and a
-// watch that is called off says why.
+// A server that closes every watch immediately is not asked in a busy loop, and a
+// cancelled watch says why.
 func TestWatchDoesNotSpin(t *testing.T) {
 	s := newServer(t)
 	const watches, pauses = 8, 50*time.Millisecond + 100*time.Millisecond + 5*200*time.Millisecond

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// action is as much of action.yml as a runner needs.
+// action is the part of action.yml that a runner needs.
 type action struct {
 	Inputs map[string]struct {
 		Default string `json:"default"`
@@ -49,11 +49,11 @@ func readAction(t *testing.T) (action, string) {
 	return a, string(text)
 }
 
-// runner runs the steps of a composite action as GitHub's runner does, as far as action.yml
-// needs it: contexts of inputs, steps and github, and conditions of terms joined by &&.
+// runner runs the steps of a composite action as GitHub's runner does, as far as action.yml needs
+// it: the contexts inputs, steps and github, and conditions of terms joined by &&.
 type runner struct {
 	t *testing.T
-	// known are the values of all contexts: "inputs.name", "steps.plan.outputs.blocked".
+	// known holds the values of all contexts: "inputs.name", "steps.plan.outputs.blocked".
 	known map[string]string
 	env   []string
 	dir   string
@@ -65,7 +65,7 @@ var (
 	output     = regexp.MustCompile(`(?ms)^([a-z_-]+)(?:=(.*?)$|<<(\S+)\n(.*?)^(\S+)$)`)
 )
 
-// value is that of a term: a literal or the name of something in a context.
+// value returns the value of a term: a literal or a name in a context.
 func (r *runner) value(term string) string {
 	if literal, ok := strings.CutPrefix(term, "'"); ok {
 		return strings.TrimSuffix(literal, "'")
@@ -95,7 +95,7 @@ func (r *runner) holds(condition string) bool {
 	return true
 }
 
-// run runs the action's steps and returns its outputs, and whether it has succeeded.
+// run runs the action's steps and returns its outputs, and whether it succeeded.
 func (r *runner) run(a action, given map[string]string) (map[string]string, bool) {
 	for name, in := range a.Inputs {
 		r.known["inputs."+name] = r.filled(in.Default)
@@ -105,7 +105,7 @@ func (r *runner) run(a action, given map[string]string) (map[string]string, bool
 	}
 	succeeded := true
 	for i, step := range a.Runs.Steps {
-		// A step without a condition does not run after one that has failed.
+		// A step without a condition does not run after a step that failed.
 		if step.If == "" && !succeeded || !r.holds(step.If) {
 			fmt.Fprintf(&r.log, "== %s is skipped\n", step.Name)
 			continue
@@ -135,8 +135,8 @@ func (r *runner) run(a action, given map[string]string) (map[string]string, bool
 	return out, succeeded
 }
 
-// mergedPullRequest is what actions/checkout makes of a pull request: its merge with the
-// base, of which it has the first parents.
+// mergedPullRequest makes what actions/checkout checks out for a pull request: its merge with the
+// base, whose commits are the first parents.
 func mergedPullRequest(t *testing.T, values string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -161,7 +161,7 @@ echo other > other && git add . && git commit -q -m other && git merge -q --no-f
 	return filepath.Join(dir, "pr")
 }
 
-// recordingGitHub notes what it is asked, and keeps one comment.
+// recordingGitHub records its requests and keeps one comment.
 func recordingGitHub(t *testing.T) (url string, comment *string, requests *[]string) {
 	t.Helper()
 	comment, requests = new(string), new([]string)
@@ -192,8 +192,8 @@ func recordingGitHub(t *testing.T) (url string, comment *string, requests *[]str
 	return s.URL, comment, requests
 }
 
-// Check 21: the steps of action.yml are run as GitHub runs them, for pull requests of the repository
-// and of forks.
+// Check 21: the steps of action.yml are run the way GitHub runs them, for pull requests from the
+// repository and from forks.
 func TestActionRunsEveryStep(t *testing.T) {
 	program, err := exec.LookPath("kubectl-release")
 	if err != nil {
@@ -206,7 +206,7 @@ func TestActionRunsEveryStep(t *testing.T) {
 		succeeds           bool
 		outputs            map[string]string
 		requests, comment  string
-		// says is in the log.
+		// says must be in the log.
 		says string
 	}{
 		{
@@ -287,8 +287,8 @@ func TestActionRunsEveryStep(t *testing.T) {
 	}
 }
 
-// What is given to a plan of the cluster: an encrypted, signed file, or set, for the job that
-// applies it.
+// What a plan against the cluster is given: it saves an encrypted, signed file, or set, for the job
+// that applies it.
 func TestActionSavesPlans(t *testing.T) {
 	a, _ := readAction(t)
 	saving := map[string]string{"against": "cluster", "encrypt-to": "age1recipient", "sign-key-file": "ci", "comment": "never"}
@@ -314,7 +314,7 @@ func TestActionSavesPlans(t *testing.T) {
 	}
 }
 
-// Check 23: no script of the action has an expression in it, by which an event could write into
+// Check 23: no script of the action contains an expression through which an event could write into
 // the script. Check 24: every action that is used, there or on the page, is pinned to a commit.
 func TestActionsAreSafe(t *testing.T) {
 	a, text := readAction(t)
@@ -353,8 +353,8 @@ func TestActionsAreSafe(t *testing.T) {
 	}
 }
 
-// The component of GitLab has a header that declares every input it uses, and no keyword
-// that belongs to who includes it.
+// The GitLab component has a header that declares every input it uses, and no keyword that is up to
+// whoever includes it.
 func TestGitLabComponent(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "templates", "plan.yml"))
 	if err != nil {
@@ -388,8 +388,8 @@ func TestGitLabComponent(t *testing.T) {
 	}
 }
 
-// The script of the component is run by sh, as GitLab's runner does, for one release and for
-// those that a change touches; it comments where there is a token.
+// The component's script is run by sh, as by GitLab's runner, for one release and for those that a
+// change touches; it comments if there is a token.
 func TestGitLabComponentRuns(t *testing.T) {
 	program, err := exec.LookPath("kubectl-release")
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
-// heldRelease puts a HelmRelease into the cluster whose plan waits as the condition says.
+// heldRelease puts into the cluster a HelmRelease whose plan is held, as the condition says.
 func (d *desk) heldRelease(namespace, name, since, status, reason, message string) {
 	d.t.Helper()
 	d.Put(objecttest.Parse(d.t, fmt.Sprintf(`{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {namespace: %s, name: %s}, spec: {interval: 1m}, status: {
 		conditions: [{type: Approved, status: "%s", reason: %s, lastTransitionTime: "%s", message: %q}]}}`, namespace, name, status, reason, since, message)))
 }
 
-// What waits for its approval is listed with the command that approves it, the oldest first, and
-// nothing else is.
+// Plans that wait for approval are listed with the commands that approve them, the oldest first,
+// and nothing else is.
 func TestApprovals(t *testing.T) {
 	d := atDesk(t)
 	if a := d.must("approvals -A"); a.out != "No plan is waiting for approval.\n" {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// What a build has taken from the cache is in charts/ by then.
+// Dependencies that a build took from the cache are in charts/ afterwards.
 func TestDependenciesFromTheCache(t *testing.T) {
 	built := dependency.Outcome{Chart: "um", Changed: true, Dependencies: []dependency.Result{{Name: "a", Version: "1.0.0", New: true}}}
 	for check, want := range map[bool]string{false: "a 1.0.0: from the cache\num: charts/ is up to date now\n", true: "a 1.0.0: missing from charts/\num is out of date\n"} {
@@ -21,8 +21,8 @@ func TestDependenciesFromTheCache(t *testing.T) {
 	}
 }
 
-// The registry to log in to is the one that was typed; whoever logs in just now is not told
-// to, and whose index was just fetched not to fetch it again.
+// The registry to log in to is the one that was typed; nobody is told to log in while doing
+// so, or to fetch an index again that was just fetched.
 func TestHintsAboutServers(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
 	said := func(hint func() string, line flagOrder) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// said runs the program without a cluster and gives what it prints; it has to exit with 0.
+// said runs the program without a cluster and returns what it prints; it must exit with 0.
 func said(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -24,7 +24,7 @@ func said(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// inShop goes where nothing is but the chart shop, in the folder chart.
+// inShop changes to a folder that holds nothing but the chart shop, in the folder chart.
 func inShop(t *testing.T) {
 	t.Helper()
 	shop, err := filepath.Abs(filepath.Join("..", "..", "testdata", "charts", "shop"))
@@ -39,9 +39,9 @@ func inShop(t *testing.T) {
 	}
 }
 
-// What the program prints of an install, and of an upgrade with a deletion and a warning.
-// Check 25: SARIF fits its schema. Check 26: rdjson does. Check 27: GitLab's does, and each finding
-// has what GitLab demands. Check 28: the same plan has the same fingerprints.
+// What the program prints for an install, and for an upgrade with a deletion and a warning.
+// Check 25: SARIF matches its schema. Check 26: rdjson does. Check 27: GitLab's does, and each
+// finding has what GitLab requires. Check 28: the same plan has the same fingerprints.
 func TestChecks25To28FindingsFitWhoReadsThem(t *testing.T) {
 	schemas, err := filepath.Abs(filepath.Join("..", "..", "testdata", "schemas"))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestChecks25To28FindingsFitWhoReadsThem(t *testing.T) {
 	}
 }
 
-// Check 31: a finding is at the line of the values file that makes it so.
+// Check 31: a finding points to the line of the values file that causes it.
 func TestCheck31AFindingIsAtTheLineOfItsValue(t *testing.T) {
 	inShop(t)
 	put(t, ".git/HEAD", "") // the root of the repository
@@ -119,8 +119,8 @@ func TestCheck31AFindingIsAtTheLineOfItsValue(t *testing.T) {
 	}
 }
 
-// Check 32: no form of output of the program shows what a Secret holds, as it is or in base64,
-// of one release or of a set.
+// Check 32: no output format of the program shows what a Secret holds, in plain text or in base64,
+// for one release or for a set.
 func TestCheck32NoOutputOfTheProgramShowsASecret(t *testing.T) {
 	inShop(t)
 	put(t, "values.yaml", "database: {password: hunter2}\n")
@@ -145,7 +145,7 @@ func TestCheck32NoOutputOfTheProgramShowsASecret(t *testing.T) {
 	formats(setOutputs, "plan", "many", "releases.yaml", "--offline", "--base-dir", os.DevNull, "--full")
 }
 
-// Check 45: what the GitLab component takes and makes is called as with the action, and the
+// Check 45: the GitLab component's inputs and outputs have the same names as the action's, and the
 // page names the formats of its reports.
 func TestCheck45TheGitLabComponentAgreesWithActionAndPage(t *testing.T) {
 	read := func(name string) string {
@@ -157,7 +157,7 @@ func TestCheck45TheGitLabComponentAgreesWithActionAndPage(t *testing.T) {
 	}
 	component, action, page := read("templates/plan.yml"), read("action.yml"), read("docs/pull-requests.md")
 	inputs := regexp.MustCompile(`(?m)^    (\w+): \{description`).FindAllStringSubmatch(component, -1)
-	own := []string{"job", "stage", "image"} // a job of GitLab's has them
+	own := []string{"job", "stage", "image"} // every GitLab job has them
 	for _, m := range inputs {
 		if !slices.Contains(own, m[1]) && !strings.Contains(action, "\n  "+m[1]+": {description") {
 			t.Errorf("the action has no input %s", m[1])

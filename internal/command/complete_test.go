@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// completed is what the program answers for a line whose last word is not finished, as
-// one line, and the directive.
+// completed returns, as one line, what the program answers for a line whose last word is
+// unfinished, including the directive.
 func completed(t *testing.T, line string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -27,8 +27,8 @@ func completed(t *testing.T, line string) string {
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
-// onThisMachine gives a test a kubeconfig of a cluster that nobody can reach, a
-// repository, and a folder of charts to be in.
+// onThisMachine gives a test a kubeconfig for a cluster that nobody can reach, a repository,
+// and a folder of charts to be in.
 func onThisMachine(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,9 +60,9 @@ contexts: [{name: dev, context: {cluster: here, user: me}}, {name: prod, context
 	}
 }
 
-// A line is completed by what the command takes there: :4 says that files are not
-// meant, :0 leaves files to the shell, :16 folders, :2 goes on in the same word, :8
-// files with these endings, and :32 keeps the order.
+// A line is completed with what the command takes there: :4 says that no files are meant, :0
+// leaves files to the shell, :16 means folders, :2 continues the same word, :8 means files
+// with these extensions, and :32 keeps the order.
 func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 	onThisMachine(t)
 	for line, want := range map[string]string{
@@ -127,7 +127,7 @@ func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 	}
 }
 
-// The versions of a chart in a registry are its tags, as --version and in the reference.
+// The versions of a chart in a registry are its tags, both for --version and in the reference.
 func TestChartsOfRegistriesAreCompletedWithTheirVersions(t *testing.T) {
 	onThisMachine(t)
 	server := sourcetest.Serve(t, sourcetest.Options{})
@@ -147,8 +147,8 @@ func TestChartsOfRegistriesAreCompletedWithTheirVersions(t *testing.T) {
 	}
 }
 
-// The registries that one can log out of are also those of the helper that Helm's file names;
-// one that fails, or that prints something else, has none.
+// The registries to log out of include those of the credential helper that Helm's file names;
+// a helper that fails or prints something else has none.
 func TestLogoutIsCompletedByTheHelpersList(t *testing.T) {
 	onThisMachine(t)
 	bin := t.TempDir()
@@ -192,7 +192,7 @@ func TestEveryCommandIsCompletedWithoutAWordOfItsOwn(t *testing.T) {
 	}
 }
 
-// Flags are offered once, and those that can be repeated again, with what they mean.
+// Flags are offered once, repeatable ones again, each with its meaning.
 func TestFlagsAreCompletedWithWhatTheyMean(t *testing.T) {
 	var out bytes.Buffer
 	Main(t.Context(), nil, []string{"kubectl-release", "__complete", "list", "--filter", "a", "--fil", "--f"}, Streams{In: strings.NewReader(""), Out: &out, Err: &out})
@@ -211,9 +211,9 @@ func TestFlagsAreCompletedWithWhatTheyMean(t *testing.T) {
 	}
 }
 
-// Each script registers for the program's name and asks it in the way that it answers.
-// No machine of ours has PowerShell (docs/limits.md): its script is cobra's, as kubectl's
-// and Helm's are, and is held to that here.
+// Each script registers for the program's name and queries the program in the form that it
+// answers. None of our machines has PowerShell (docs/limits.md): its script is cobra's, as
+// those of kubectl and Helm are, and is held to that here.
 func TestCompletionScriptsAskTheProgram(t *testing.T) {
 	registered := map[string]string{
 		"bash": "complete -o default -F __start_kubectl-release kubectl-release", "zsh": "compdef _kubectl-release kubectl-release",

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 )
 
-// A field that a command reads without declaring the flag for it is "" or false, whatever
-// people say. That is meant where lacking says so, and nowhere else.
+// A field that a command reads without declaring the flag for it is "" or false, whatever people type.
+// That is intended where lacking says so, and nowhere else.
 func TestCommandsHaveTheFlagsThatTheyRead(t *testing.T) {
 	source := load(t)
 	for path, c := range source.commands {
@@ -35,8 +35,8 @@ func TestCommandsHaveTheFlagsThatTheyRead(t *testing.T) {
 	}
 }
 
-// A flag that is declared has to be read: code that its command's action may call has to
-// mention the field that it is bound to. unread are those that mean nothing there.
+// A declared flag must be read: code that the command's action may call must mention the field that the
+// flag is bound to. unread lists those that mean nothing there.
 func TestFlagsAreRead(t *testing.T) {
 	source := load(t)
 	fields := 0
@@ -57,8 +57,8 @@ func TestFlagsAreRead(t *testing.T) {
 	}
 }
 
-// A flag that is bound to nothing can't be read, and of two of one name only one could.
-// Those of Helm that mean nothing here are not bound; no help shows them.
+// A flag bound to nothing can't be read, and of two with the same name only one can. Helm's flags that
+// mean nothing here are not bound; no help shows them.
 func TestFlagsAreBoundToOneFieldEach(t *testing.T) {
 	for path, c := range commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "") {
 		names := map[string]bool{}
@@ -76,8 +76,8 @@ func TestFlagsAreBoundToOneFieldEach(t *testing.T) {
 	}
 }
 
-// readElsewhere says of a field of another room, such as plan.Options, whether code outside
-// of this one mentions a field of that name.
+// readElsewhere reports, for a field of another package, such as plan.Options, whether code outside this
+// one mentions a field of that name.
 func readElsewhere(t *testing.T, field types.Object) bool {
 	t.Helper()
 	if field.Pkg().Path() == room+"internal/command" {
@@ -90,15 +90,14 @@ func readElsewhere(t *testing.T, field types.Object) bool {
 	return names[field.Name()]
 }
 
-// unread are fields for flags that say nothing to a command and are there for people who
-// write the flags of another one: a plan takes no lock and renders no other CRDs.
+// unread lists fields of flags that mean nothing to a command and exist for people who type the flags of
+// another one: a plan takes no lock and renders no other CRDs.
 var unread = map[string]string{
 	"plan": "optionFlags.lock", "plan rollback": "optionFlags.lock", "plan uninstall": "optionFlags.lock", "plan graph": "optionFlags.lock",
 	"template": "renderFlags.updateCRDs",
 }
 
-// lacking are the fields that a command does without although code which it shares with
-// others reads them.
+// lacking lists the fields that a command does without although code it shares with others reads them.
 var lacking = map[string]string{
 	// install --dry-run=client prints what template prints without its flags.
 	"install": "capabilityFlags.apiVersions capabilityFlags.kubeVersion reuseFlags.reset reuseFlags.resetThenReuse reuseFlags.reuse " +
@@ -109,28 +108,27 @@ var lacking = map[string]string{
 	// They send no chart's objects, and a test has nothing to deny.
 	"uninstall": "optionFlags.labels", "plan uninstall": "optionFlags.labels",
 	"test": "optionFlags.deny optionFlags.labels optionFlags.policies",
-	// A picture is neither text nor Markdown, and is not kept.
+	// A graph is neither text nor Markdown, and is not saved.
 	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.sign readerFlags.judged readerFlags.judgedGroup readerFlags.readOnly " +
 		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",
 	// Charts of a set are in its tree, or fetched; a set is approved by its digest.
 	"plan many": "fetchFlags.load planFileFlags.commit",
-	// A set was seen when it was planned.
+	// A set was shown when it was planned.
 	"apply many": "readerFlags.judged readerFlags.judgedGroup readerFlags.readOnly showFlags.color showFlags.contextLines showFlags.full showFlags.hideNotes showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.spill showFlags.summary",
-	// It asks whether the chart is still the same, and fetches none; what is masked is said by the plan.
+	// It asks whether the chart is still the same, and fetches none; the plan says what is masked.
 	"plan check": "fetchFlags.allowMismatch showFlags.sensitive verifyFlags.identity verifyFlags.identityRegexp verifyFlags.issuer verifyFlags.key verifyFlags.keyring verifyFlags.trustedRoot verifyFlags.verify",
 	"show all":   "showChartFlags.jsonPath",
 	"unlock":     "outputFlags.output",
 }
 
-// everywhere are fields of flags that mean the same to every command, and that are there
-// as Helm's global flags are, also where nothing is asked of a server.
+// everywhere reports whether a field belongs to flags that mean the same for every command and that
+// exist, like Helm's global flags, even where no server is asked.
 func everywhere(field string) bool {
 	owner, _, _ := strings.Cut(field, ".")
 	return slices.Contains([]string{"program", "connectionFlags", "pathFlags"}, owner)
 }
 
-// parsing are all functions in which *cli.Context is a parameter, or one of a function in
-// them.
+// parsing lists all functions that have a *cli.Context parameter, or contain a function that has one.
 var parsing = []string{
 	"(*" + room + "internal/command.optional[T]).note",
 	"(*" + room + "internal/command.program).appOf",
@@ -143,9 +141,8 @@ var parsing = []string{
 	"badValue", "isDuration", "only", "takesBetween",
 }
 
-// Below an action there are typed values: nothing there can read a flag by its name, and
-// get "" for one that the command does not have. parsing are the functions that have to do
-// with the parser.
+// Below an action there are typed values: nothing there can read a flag by its name and get "" for one
+// that the command does not have. parsing lists the functions that deal with the parser.
 func TestNothingBelowAnActionSeesTheParser(t *testing.T) {
 	found := map[string]bool{}
 	for name, f := range load(t).bodies {
@@ -171,8 +168,8 @@ func TestNothingBelowAnActionSeesTheParser(t *testing.T) {
 	}
 }
 
-// A command is cut off by a signal where its definition says that it only reads,
-// which is so exactly where nothing that it calls writes to a cluster.
+// A signal cuts a command off where its definition says that it only reads, which is the case exactly
+// where nothing it calls writes to a cluster.
 func TestCommandsThatOnlyReadSaySo(t *testing.T) {
 	source := load(t)
 	all := commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "")
@@ -195,7 +192,7 @@ func TestCommandsThatOnlyReadSaySo(t *testing.T) {
 	}
 }
 
-// writers are what all that changes a cluster goes through.
+// writers are the functions that every change to a cluster goes through.
 var writers = map[string]bool{
 	"(*" + room + "releasestore.Locker).Lock": true,
 	"(*" + room + "releasestore.Locker).Free": true,

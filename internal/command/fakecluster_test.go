@@ -26,9 +26,9 @@ type desk struct {
 	*clusterfake.Cluster
 	t      *testing.T
 	client *fake.Clientset
-	// users are those who were impersonated.
+	// users are the impersonated users.
 	users []string
-	// in is what is typed after a question, nil where nobody is there.
+	// in is what is typed in answer to a question, nil if nobody is there.
 	in io.Reader
 }
 
@@ -44,14 +44,14 @@ func (m memory) CoordinationV1() coordinationv1.CoordinationV1Interface {
 	return m.client.CoordinationV1()
 }
 
-// Facts are those of a cluster that people know as the context dev.
+// Facts returns those of a cluster that people know as the context dev.
 func (m memory) Facts(ctx context.Context) (cluster.Facts, error) {
 	facts, err := m.Cluster.Facts(ctx)
 	facts.Cluster = plan.Cluster{Context: "dev", Server: "https://prod.example:6443"}
 	return facts, err
 }
 
-// Validate is not among what a cluster in memory can do.
+// Validate is something that a cluster in memory can't do.
 func (memory) Validate(context.Context, []manifest.Object, []manifest.Object, string) ([]cluster.Verdict, error) {
 	return nil, errors.New("nothing is validated here")
 }
@@ -97,7 +97,7 @@ func (d *desk) file(name, text string) {
 	}
 }
 
-// answer is what somebody sees of a command.
+// answer is what a user sees of a command.
 type answer struct {
 	code     int
 	out, err string
@@ -133,7 +133,7 @@ func (d *desk) typesIn(ctx context.Context, line string) answer {
 	return answer{code, out.String(), errs.String()}
 }
 
-// must is types of a line that has to go well.
+// must is types for a line that has to succeed.
 func (d *desk) must(line string) answer {
 	d.t.Helper()
 	a := d.types(line)
@@ -143,7 +143,7 @@ func (d *desk) must(line string) answer {
 	return a
 }
 
-// text is what the chart's ConfigMap says, "" when it is not there.
+// text returns what the chart's ConfigMap says, "" if it does not exist.
 func (d *desk) text() string {
 	o := d.Objects[manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}]
 	if o == nil {

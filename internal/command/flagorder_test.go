@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// People write flags anywhere on the line; the parser behind it wants them
-// before the arguments, and each with its value.
+// People write flags anywhere on the line; the parser behind it wants them before the
+// arguments, each with its value.
 func TestOrder(t *testing.T) {
 	for name, c := range map[string]struct{ line, want, err string }{
 		"flags behind arguments":                 {"plan web ./chart -n shop --full", "plan --namespace=shop --full -- web ./chart", ""},
@@ -54,7 +54,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A suggestion is near in letters, and of two as near the one that begins alike.
+// A suggestion is close in spelling; of two equally close words, it is the one that
+// begins alike.
 func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{"instal": "install", "vals": "values", "upgrad": "upgrade", "frobnicate": "", "x": "", "nv": "", "pgrade": "upgrade"} {
 		if got := nearest(word, []string{"all", "values", "install", "uninstall", "upgrade"}); got != want {

@@ -13,11 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fleetFiles declare the same releases: 40 applications in three environments, of which
-// each tenth has a database.
+// fleetFiles declare the same releases: 40 applications, every tenth with a database, in three environments.
 var fleetFiles = []string{"releases.yaml", "helmfile.yaml"}
 
-// fleet makes a repository of 120 releases with a branch main, and goes there.
+// fleet makes a repository of 120 releases with a branch main, and changes to it.
 func fleet(tb testing.TB) {
 	tb.Helper()
 	shop, err := filepath.Abs(filepath.Join("..", "..", "testdata", "charts", "shop"))
@@ -65,7 +64,7 @@ spec:
 	commitMain(tb)
 }
 
-// commitMain makes a repository of the folder, with all in it on the branch main.
+// commitMain makes a repository of the folder, with everything in it on the branch main.
 func commitMain(tb testing.TB) {
 	tb.Helper()
 	for _, line := range []string{"init -q -b main", "add .", "-c user.name=a -c user.email=a@example.com commit -qm base"} {
@@ -75,10 +74,10 @@ func commitMain(tb testing.TB) {
 	}
 }
 
-// changeThree is of one application in all environments.
+// changeThree changes one application in all environments.
 func changeThree(tb testing.TB) { put(tb, "apps/app-07.yaml", "motd: changed\n") }
 
-// changeAll is of all releases, and for some it is more dangerous than for others.
+// changeAll changes all releases, some of them more dangerously than others.
 func changeAll(tb testing.TB) {
 	put(tb, "common.yaml", "image: {tag: '2.0'}\n")
 	put(tb, "env/stage.yaml", "replicas: 1\n")
@@ -96,7 +95,7 @@ func put(tb testing.TB, name, text string) {
 	}
 }
 
-// planFleet runs plan many of a file without a cluster.
+// planFleet runs plan many on a file without a cluster.
 func planFleet(tb testing.TB, file, flags string) answer {
 	tb.Helper()
 	var out, errs bytes.Buffer
@@ -105,7 +104,7 @@ func planFleet(tb testing.TB, file, flags string) answer {
 	return answer{code, out.String(), errs.String()}
 }
 
-// A helmfile and a releases.yaml that declare the same are planned alike.
+// A helmfile and a releases.yaml that declare the same releases are planned alike.
 func TestAFleetIsTheSameInBothFormats(t *testing.T) {
 	fleet(t)
 	own, other := planFleet(t, fleetFiles[0], "--print-set"), planFleet(t, fleetFiles[1], "--print-set")
@@ -114,7 +113,7 @@ func TestAFleetIsTheSameInBothFormats(t *testing.T) {
 	}
 }
 
-// Of 120 releases those three are planned, and told of, that a change touches.
+// Of 120 releases, the three that a change touches are planned and reported.
 func TestAChangeOfThreeReleasesOfAFleet(t *testing.T) {
 	fleet(t)
 	changeThree(t)
@@ -134,8 +133,9 @@ func TestAChangeOfThreeReleasesOfAFleet(t *testing.T) {
 	}
 }
 
-// A change of all 120 fits into a comment, equal ones in a row that names them all. What may hurt most comes first: what is
-// blocked, then deletions, what data depends on, what gets fewer pods, and all else.
+// A change of all 120 fits into a comment, equal ones in one row that names them all. What may do the most
+// harm comes first: what is blocked, then deletions, what data depends on, what gets fewer pods, and all
+// else.
 func TestAChangeOfAWholeFleet(t *testing.T) {
 	fleet(t)
 	changeAll(t)

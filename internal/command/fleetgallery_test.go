@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fleetTitle is that of the gallery's part about a fleet, which TestGallery of e2e leaves as it is.
+// fleetTitle is the title of the gallery's part about a fleet, which TestGallery in e2e leaves alone.
 const fleetTitle = "120 releases of a repository"
 
-// docs/gallery.md shows what becomes of a change of a whole fleet: the comment, the summary of the
-// job, the check and the page. UPDATE=1 writes it anew.
+// docs/gallery.md shows what a change to a whole fleet leads to: the comment, the job summary, the
+// check and the page. UPDATE=1 rewrites it.
 func TestGalleryShowsAFleet(t *testing.T) {
 	const file = "../../docs/gallery.md"
 	page, err := os.ReadFile(file)
@@ -51,7 +51,7 @@ func TestGalleryShowsAFleet(t *testing.T) {
 	}
 }
 
-// fleetSection is the part of the gallery, below its title.
+// fleetSection returns that part of the gallery, without its title.
 func fleetSection(t *testing.T) string {
 	t.Helper()
 	fleet(t)
@@ -71,7 +71,7 @@ func fleetSection(t *testing.T) string {
 	if summary := read("summary.md"); summary != comment {
 		t.Errorf("the summary is not the comment, for which there is room:\n%s", summary)
 	}
-	_, shown, _ := strings.Cut(comment, "### ") // what is before is not seen
+	_, shown, _ := strings.Cut(comment, "### ") // what comes before is not visible
 	shown, _, _ = strings.Cut(shown, "\n<details><summary><code>")
 	var out strings.Builder
 	fmt.Fprintf(&out, "\nForty applications in three environments get another major version of their image, one environment less\nreplicas, one application loses its ConfigMap, and one the Service that its StatefulSet is of. This is the\ncomment, as GitHub shows it; below it each of the rows has its details to unfold. The summary of the job is the\nsame.\n\n### %s", shown)
@@ -84,8 +84,8 @@ func fleetSection(t *testing.T) string {
 	return out.String()
 }
 
-// fleetCheck is what a server of GitHub's is told of the fleet: name, title and notes, as lines, and
-// the text.
+// fleetCheck returns what a GitHub server is sent about the fleet: name, title and annotations, as
+// lines, and the text.
 func fleetCheck(t *testing.T) (lines, text string) {
 	t.Helper()
 	var made struct {
@@ -102,7 +102,7 @@ func fleetCheck(t *testing.T) (lines, text string) {
 		}
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost { // later requests have the other notes
+		if r.Method == http.MethodPost { // later requests have the other annotations
 			if err := json.NewDecoder(r.Body).Decode(&made); err != nil {
 				t.Error(err)
 			}
@@ -132,7 +132,7 @@ var (
 	spaces = regexp.MustCompile(`( │ )?\s*\n+`)
 )
 
-// inWords is what a reader of the page sees above its plans.
+// inWords returns what a reader of the page sees above its plans.
 func inWords(page string) string {
 	_, index, _ := strings.Cut(page, "<main>\n")
 	index, _, _ = strings.Cut(index, `<p class="tools">`)

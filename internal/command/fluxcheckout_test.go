@@ -19,12 +19,12 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// gitRepository is one of the namespace shop, called fleet.
+// gitRepository returns a GitRepository in the namespace shop, called fleet.
 func gitRepository(url, more string) string {
 	return "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: shop}\nspec: {interval: 1m, url: '" + url + "', " + more + "}\n"
 }
 
-// A GitRepository is the checkout by its URL, or since a user says so (docs/flux.md).
+// A GitRepository is the checkout because of its URL, or because a user says so (docs/flux.md).
 func TestWhichGitRepositoryIsTheCheckout(t *testing.T) {
 	const here, other = "https://x-access-token:canary@GitHub.com/shop/fleet", "https://github.com/shop/charts"
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestWhichGitRepositoryIsTheCheckout(t *testing.T) {
 	}
 }
 
-// valuesFiles are files of the source, wherever a user says that it is.
+// valuesFiles are files of the source, wherever a user says it is.
 func TestValuesFilesOfASourceThatIsNamed(t *testing.T) {
 	d := atDesk(t)
 	outside := t.TempDir()
@@ -90,7 +90,7 @@ func TestValuesFilesOfASourceThatIsNamed(t *testing.T) {
 	}
 }
 
-// Nothing is built of what another repository has.
+// Nothing is built from what another repository has.
 func TestKustomizationsOfAnotherRepository(t *testing.T) {
 	d := atDesk(t)
 	git(t, "init", "-q")
@@ -105,12 +105,13 @@ func TestKustomizationsOfAnotherRepository(t *testing.T) {
 	if web := d.planned(line + " --source GitRepository/flux-system/fleet=.")["web"]; web.Plan == nil {
 		t.Errorf("%+v", web)
 	}
-	// What builds the very folder that Flux begins at is of this repository, whatever it is called by now.
+	// A Kustomization that builds the very folder that Flux starts from belongs to this repository,
+	// whatever it is called by now.
 	d.file("clusters/prod/sync.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: sync, namespace: flux-system}\nspec: {interval: 1m, path: ./clusters/prod/, prune: true, sourceRef: {kind: GitRepository, name: fleet}}\n")
 	d.must("plan many "+line).has(t, "shop/web install", "GitRepository/flux-system/fleet is assumed to be this repository, or the one it is a fork or mirror of: it is github.com/shop/charts, and the checkout's remotes are github.com/shop/fleet")
 }
 
-// What is merged into one branch does not come to a cluster that follows another one.
+// What is merged into one branch does not reach a cluster that follows another.
 func TestGitRepositoriesThatFollowSomethingElse(t *testing.T) {
 	d := atDesk(t)
 	git(t, "init", "-q", "-b", "main")

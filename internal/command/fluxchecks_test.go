@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// planned runs a line of plan many and gives what it says, by the release's name.
+// planned runs a line of plan many and returns its results by release name.
 func (d *desk) planned(line string) map[string]releaseset.Planned {
 	d.t.Helper()
 	a := d.types("plan many " + line + " -o json")
@@ -27,7 +27,7 @@ func (d *desk) planned(line string) map[string]releaseset.Planned {
 	return out
 }
 
-// steps are those of a plan with a kind, in a line: "create patch".
+// steps returns a plan's operations on objects of a kind, as one line: "create patch".
 func steps(r releaseset.Planned, kind string) string {
 	var out []string
 	if r.Plan != nil {
@@ -40,7 +40,7 @@ func steps(r releaseset.Planned, kind string) string {
 	return strings.Join(out, " ")
 }
 
-// originLabels are those of the first step with a kind, as "namespace/name".
+// originLabels returns those of the first step on an object of a kind, as "namespace/name".
 func originLabels(r releaseset.Planned, kind string) (out string) {
 	r.Plan.Steps(func(_ plan.StageName, s *plan.Step) {
 		if s.Object.Kind == kind && s.Body != nil && out == "" {

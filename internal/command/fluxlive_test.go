@@ -17,9 +17,9 @@ import (
 // noValues is the digest of no values.
 const noValues = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// helmRelease writes release.yaml with a HelmRelease of the chart in ./web, whose spec has
-// more fields, and puts it into the cluster as helm-controller has left it when revision 1
-// was released as it says, with values of that digest.
+// helmRelease writes release.yaml, a HelmRelease of the chart in ./web with more fields in its spec, and
+// puts it into the cluster as helm-controller leaves it after releasing it as revision 1, with values of
+// that digest.
 func (d *desk) helmRelease(more, digest string) {
 	d.t.Helper()
 	spec := "{interval: 1m, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, " + more + "}"
@@ -41,7 +41,7 @@ func (a answer) has(t *testing.T, want ...string) {
 	}
 }
 
-// drifted is a desk with a release whose ConfigMap says something else than revision 1.
+// drifted returns a desk with a release whose ConfigMap differs from revision 1.
 func drifted(t *testing.T) *desk {
 	d := atDesk(t)
 	d.must("install web ./web")
@@ -52,7 +52,7 @@ func drifted(t *testing.T) *desk {
 	return d
 }
 
-// Check 30 of FLUX.md, what of it a plan says.
+// Check 30 of FLUX.md, as far as a plan shows it.
 func TestCheck30Drift(t *testing.T) {
 	for _, c := range []struct {
 		detection string
@@ -112,8 +112,8 @@ func TestValuesAreReadFromTheCluster(t *testing.T) {
 	}
 }
 
-// Check 17 of FLUX.md: without any right on Secrets, equal digests prove that the values
-// are unchanged; and so does an equal HelmRelease.
+// Check 17 of FLUX.md: without any permission on Secrets, equal digests prove that the values are
+// unchanged, and so does an equal HelmRelease.
 func TestCheck17ValuesAreUnchangedByTheDigest(t *testing.T) {
 	for _, c := range []struct {
 		repository, live, digest, want string
@@ -149,8 +149,8 @@ func TestPlansAsTheServiceAccount(t *testing.T) {
 	}
 }
 
-// The cluster of spec.kubeConfig is asked, by its Secret as it is in the cluster, and never by what
-// the repository has.
+// The cluster of spec.kubeConfig is queried with its Secret as it is in the cluster, never as it is in
+// the repository.
 func TestTheClusterOfAKubeconfig(t *testing.T) {
 	const plain, sops = "stringData: {value: theirs}", "stringData: {value: 'ENC[AES256_GCM,data:a]'}\nsops: {version: 3.9.0}"
 	for _, c := range []struct{ why, secret, declared, spec, asked, want string }{
@@ -195,7 +195,7 @@ func TestTheClusterOfAKubeconfig(t *testing.T) {
 	}
 }
 
-// So is that of a HelmRelease which leaves the repository.
+// The same goes for the cluster of a HelmRelease that is removed from the repository.
 func TestAReleaseThatLeavesAnotherCluster(t *testing.T) {
 	for _, c := range []struct {
 		kubeconfig string
@@ -217,7 +217,7 @@ func TestAReleaseThatLeavesAnotherCluster(t *testing.T) {
 	}
 }
 
-// Records are where the HelmRelease keeps them, and not in the release's namespace.
+// Records are read from where the HelmRelease keeps them, not from the release's namespace.
 func TestRecordsOfAnotherNamespace(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")
@@ -244,8 +244,8 @@ func TestRecordsOfAnotherNamespace(t *testing.T) {
 	d.must("plan many release.yaml").has(t, "upgrade", "1 → 2", "data.text", "one → three")
 }
 
-// Check 29 of FLUX.md with a cluster: dependencies are those that are there, and a readyExpr is evaluated
-// with self and dep.
+// Check 29 of FLUX.md with a cluster: dependencies are looked up in the cluster, and a readyExpr is
+// evaluated with self and dep.
 func TestCheck29DependenciesInTheCluster(t *testing.T) {
 	ready := func(status, message string) string {
 		return "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: base, namespace: infra, generation: 1}, spec: {interval: 1m, values: {message: " + message + "}}, status: {observedGeneration: 1, conditions: [{type: Ready, status: '" + status + "'}]}}"
@@ -273,7 +273,7 @@ func TestCheck29DependenciesInTheCluster(t *testing.T) {
 	}
 }
 
-// A health check that does not compile stalls the HelmRelease, with a cluster and without.
+// A health check that does not compile stalls the HelmRelease, with or without a cluster.
 func TestHealthChecksThatDoNotCompile(t *testing.T) {
 	d := atDesk(t)
 	d.releaseFile("release.yaml", "web", "healthCheckExprs: [{apiVersion: v1, kind: A, current: 'status.'}], chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")
@@ -284,8 +284,8 @@ func TestHealthChecksThatDoNotCompile(t *testing.T) {
 	}
 }
 
-// Check 15 of FLUX.md with a cluster: objects that hold what is not known are estimated, and such a
-// plan can't be saved, so that no marker is ever written.
+// Check 15 of FLUX.md with a cluster: objects that hold unknown values are estimated, and such a plan
+// can't be saved, so no marker is ever written.
 func TestCheck15MarkersAreNeverWritten(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")

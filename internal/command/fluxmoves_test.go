@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// A HelmRelease that moves to another release (check 24 of FLUX.md) uninstalls the one that it has: the
-// plan counts what goes, and is that of the uninstall where both have the same name.
+// A HelmRelease that moves to another release (check 24 of FLUX.md) uninstalls the one it has: the plan
+// counts what is deleted, and is that of the uninstall if both have the same name.
 func TestCheck24WhatAMoveDeletes(t *testing.T) {
 	const volume = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: web}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestCheck24WhatAMoveDeletes(t *testing.T) {
 	}
 }
 
-// The same without a cluster, by what the base has.
+// The same without a cluster, from the base's files.
 func TestCheck24WhatAMoveDeletesByTheFiles(t *testing.T) {
 	for _, more := range []string{", releaseName: front", ", releaseName: web, targetNamespace: other", ", storageNamespace: other"} {
 		d := atDesk(t)

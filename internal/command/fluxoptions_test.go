@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// An install is planned with the options of installs, and an upgrade with those of upgrades.
+// An install is planned with the options for installs, and an upgrade with those for upgrades.
 func TestOptionsOfInstallsAndUpgrades(t *testing.T) {
 	const definition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: as.example.com}, spec: {
 		group: example.com, scope: Namespaced, names: {kind: A, plural: as}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`
@@ -48,7 +48,7 @@ func TestOptionsOfInstallsAndUpgrades(t *testing.T) {
 	}
 }
 
-// With preserveValues the plan has the values of the newest revision, and without a cluster those of
+// With preserveValues the plan has the values of the newest revision or, without a cluster, those of
 // the base.
 func TestPreservedValues(t *testing.T) {
 	for spec, want := range map[string]string{"upgrade: {preserveValues: true}, values: {more: 1}": "text:two", "values: {more: 1}": "text:one"} {
@@ -81,8 +81,8 @@ func TestPreservedValues(t *testing.T) {
 	}
 }
 
-// The end of a release is planned by the options of uninstalls: of one that leaves the repository,
-// and of one that moves to another name, with and without a cluster.
+// An uninstall is planned with the options for uninstalls, both for a release that is removed from
+// the repository and for one that moves to another name or storage namespace, with and without a cluster.
 func TestOptionsOfUninstalls(t *testing.T) {
 	for _, offline := range []string{"", " --offline"} {
 		for _, head := range []string{"", ", storageNamespace: other", ", releaseName: front"} {
@@ -108,7 +108,7 @@ func TestOptionsOfUninstalls(t *testing.T) {
 	}
 }
 
-// force replaces objects where the server does not apply them; where it does it is ignored.
+// force replaces objects unless server-side apply is used, where it is ignored.
 func TestForcedUpgrades(t *testing.T) {
 	for spec, want := range map[string]bool{
 		"upgrade: {force: true}":                            false,

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A HelmRelease that leaves the repository goes by what its Kustomization is after the change (check 25
-// of FLUX.md), and one of which nobody knows whether it has left does not go.
+// What happens to a HelmRelease that is removed from the repository depends on its Kustomization after
+// the change (check 25 of FLUX.md); one that may or may not have been removed is not uninstalled.
 func TestCheck25ByTheKustomizationOfTheChange(t *testing.T) {
 	const parent = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: parent, namespace: flux-system}\nspec: {interval: 1m, path: ./parent, prune: true, sourceRef: {kind: GitRepository, name: fleet}}\n"
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestCheck25ByTheKustomizationOfTheChange(t *testing.T) {
 	}
 }
 
-// What others make HelmReleases or Applications of is told.
+// Objects from which others generate HelmReleases or Applications are reported.
 func TestGeneratorsAreTold(t *testing.T) {
 	d := atDesk(t)
 	d.releaseFile("apps/web.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}")

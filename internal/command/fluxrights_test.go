@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Who plans a HelmRelease need not be allowed what helm-controller is: without its rights the plan is
-// made without dry runs and nothing is blocked. What a service account that is impersonated may not do is.
+// Whoever plans a HelmRelease need not have helm-controller's permissions: without them the plan is made
+// without dry runs and nothing is blocked. What an impersonated service account may not do is blocked.
 func TestRightsOfWhoeverPlans(t *testing.T) {
 	impersonate := plan.Permission{Verb: "impersonate", Resource: "serviceaccounts", Namespace: "shop", Name: "deployer"}
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestRightsOfWhoeverPlans(t *testing.T) {
 	}
 }
 
-// So are the plan of an uninstall and that of drift.
+// The plan of an uninstall and that of drift are not blocked, either.
 func TestRightsOfWhoeverPlansDrift(t *testing.T) {
 	d := drifted(t)
 	d.helmRelease("driftDetection: {mode: enabled}", noValues)

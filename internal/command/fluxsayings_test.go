@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
-// webOf is a chart of the repository as a HelmRelease names it.
+// webOf refers to a chart of the repository as a HelmRelease does.
 func webOf(more string) string {
 	return "chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}" + more + "}}"
 }
 
-// tree writes a repository with a HelmRelease below a Kustomization, a chart that says a text, and
-// a GitRepository.
+// tree writes a repository with a HelmRelease below a Kustomization, a chart that contains a text,
+// and a GitRepository.
 func (d *desk) tree(dir, kustomization, spec, text string) {
 	d.file(dir+"/clusters/prod/apps.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\nspec: {interval: 1m, path: ./apps, sourceRef: {kind: GitRepository, name: fleet}, "+kustomization+"}\n")
 	d.file(dir+"/apps/keep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: keep, namespace: shop}\ndata: {values.yaml: 'text: kept', key: value}\n")
@@ -28,8 +28,8 @@ func (d *desk) tree(dir, kustomization, spec, text string) {
 	d.file(dir+"/charts/web/templates/b.yaml", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: web}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n")
 }
 
-// What a pull request does and nobody else says (issue 15, FLUX.md §9): each sentence, by the whole
-// program. Checks 8, 9, 11, 24, 25, 26, 27, 28 and 54 of FLUX.md.
+// What a pull request does and nobody else says (issue 15, FLUX.md §9): each sentence, as the whole
+// program prints it. Checks 8, 9, 11, 24, 25, 26, 27, 28 and 54 of FLUX.md.
 func TestSayingsOfAChange(t *testing.T) {
 	const prunes, keeps = "prune: true", "prune: false"
 	for _, c := range []struct {
@@ -81,12 +81,12 @@ func TestSayingsOfAChange(t *testing.T) {
 	}
 }
 
-// unwrapped is a text without spaces, and without what Markdown and HTML write for signs.
+// unwrapped returns a text without spaces and without the escapes of Markdown and HTML.
 func unwrapped(text string) string {
 	return strings.NewReplacer(" ", "", "\n", "", "`", "", "&#39;", "'", "&#34;", `"`, "<wbr>", "", `\`, "").Replace(text)
 }
 
-// What a HelmRelease in the cluster is told by, too.
+// What is said if the HelmRelease in the cluster is taken into account, too.
 func TestSayingsInTheCluster(t *testing.T) {
 	id := manifest.ID{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "web"}
 	stalled := func(o map[string]any) {
@@ -124,7 +124,7 @@ func TestSayingsInTheCluster(t *testing.T) {
 	}
 }
 
-// Adoption is on by default, and an uninstall that remedies an install deletes what was adopted.
+// Adoption is on by default, and an uninstall that remediates an install deletes what was adopted.
 func TestSayingsOfAdoption(t *testing.T) {
 	d := atDesk(t)
 	d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}, data: {text: theirs}}"))
@@ -136,7 +136,7 @@ func TestSayingsOfAdoption(t *testing.T) {
 	}
 }
 
-// A name that is no label can't be deployed at all.
+// A HelmRelease whose name is not a valid label value can't be deployed at all.
 func TestSayingsOfALongName(t *testing.T) {
 	d := atDesk(t)
 	for n, says := range map[int]bool{63: false, 64: true} {
@@ -148,7 +148,7 @@ func TestSayingsOfALongName(t *testing.T) {
 	}
 }
 
-// With --all, too, nothing is planned that does not happen.
+// Even with --all, nothing is planned that does not happen.
 func TestAllPlansNothingThatDoesNotHappen(t *testing.T) {
 	d := atDesk(t)
 	d.tree("base", "prune: true", webOf("")+", suspend: true", "one")

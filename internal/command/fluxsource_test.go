@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// texts are the texts of the ConfigMaps that a plan writes, or its error.
+// texts returns the texts of the ConfigMaps that a plan writes, or its error.
 func (d *desk) texts(line string) string {
 	d.t.Helper()
 	web := d.planned(line)["web"]
@@ -30,7 +30,7 @@ func (d *desk) texts(line string) string {
 	return strings.Join(out, " ")
 }
 
-// A chart of the repository has the files that source-controller has of it (FLUX.md §2).
+// A chart in the repository has the files that source-controller keeps of it (FLUX.md §2).
 func TestChartsAreMadeOfWhatTheSourceKeeps(t *testing.T) {
 	for _, c := range []struct {
 		why         string
@@ -63,7 +63,7 @@ func TestChartsAreMadeOfWhatTheSourceKeeps(t *testing.T) {
 	}
 }
 
-// What a source leaves out is no part of its Kustomizations, either.
+// What a source excludes is not part of its Kustomizations, either.
 func TestKustomizationsAreBuiltOfWhatTheSourceKeeps(t *testing.T) {
 	d := atDesk(t)
 	d.file("clusters/prod/apps.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\nspec: {interval: 1m, path: ./apps, prune: true, sourceRef: {kind: GitRepository, name: fleet}}\n")
@@ -76,7 +76,7 @@ func TestKustomizationsAreBuiltOfWhatTheSourceKeeps(t *testing.T) {
 	}
 }
 
-// What of a GitRepository makes another tree than the checkout is told.
+// Fields of a GitRepository that make its tree differ from the checkout are reported.
 func TestSourcesOfMoreThanTheCheckoutAreTold(t *testing.T) {
 	for _, field := range []string{"include: [{repository: {name: other}}]", "sparseCheckout: [web]", "recurseSubmodules: true"} {
 		d := atDesk(t)
@@ -89,7 +89,7 @@ func TestSourcesOfMoreThanTheCheckoutAreTold(t *testing.T) {
 	}
 }
 
-// Check 18 of FLUX.md, of a chart that is fetched: the version has digits of the manifest's
+// Check 18 of FLUX.md, for a chart that is fetched: the version has digits of the manifest's
 // digest, in templates, too, and a tag is the version of its chart.
 func TestCheck18VersionOfAnOCIRepository(t *testing.T) {
 	d := atDesk(t)
@@ -108,7 +108,7 @@ func TestCheck18VersionOfAnOCIRepository(t *testing.T) {
 		"{tag: stable}": "a=map[version:1.0.0+",
 		"{}":            "a=map[version:1.0.0+",
 		"{tag: 2.0.0}":  "artifact revision 2.0.0 does not match chart version 1.0.0",
-		// The tag that is chosen among a range is held against the chart as one that is named.
+		// A tag chosen from a range is checked against the chart like one that is named.
 		"{semver: '^1'}":              "a=map[version:1.0.0+",
 		"{semver: '>=1.0.0'}":         "artifact revision 2.0.0 does not match chart version 1.0.0",
 		"{semver: '>=2', tag: 1.0.0}": "artifact revision 2.0.0 does not match chart version 1.0.0",
@@ -119,7 +119,8 @@ func TestCheck18VersionOfAnOCIRepository(t *testing.T) {
 	}
 }
 
-// planOfShared is what is said of a HelmRelease whose chart an OCIRepository with such a ref has.
+// planOfShared returns what is planned for a HelmRelease whose chart comes from an OCIRepository
+// with the ref, or the error.
 func (d *desk) planOfShared(host, ref string) string {
 	d.t.Helper()
 	d.file("source.yaml", fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: shared, namespace: shop}\nspec: {interval: 1m, url: \"oci://%s/charts/shared\", ref: %s}\n", host, ref))
@@ -127,7 +128,7 @@ func (d *desk) planOfShared(host, ref string) string {
 	return d.texts("source.yaml release.yaml --plain-http --base-dir /dev/null")
 }
 
-// ref.semver of an OCIRepository chooses among the tags that semverFilter fits.
+// ref.semver of an OCIRepository chooses among the tags that match semverFilter.
 func TestSemverFilterOfAnOCIRepository(t *testing.T) {
 	d := atDesk(t)
 	registry := sourcetest.Serve(t, sourcetest.Options{})
@@ -156,8 +157,8 @@ func TestSemverFilterOfAnOCIRepository(t *testing.T) {
 	}
 }
 
-// The source in the cluster: helm-controller waits for one that is not ready, and its artifact says
-// the chart's version.
+// Sources in the cluster: helm-controller waits for one that is not ready, and its artifact
+// determines the chart's version.
 func TestSourcesInTheCluster(t *testing.T) {
 	digest := func(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 	artifact := func(generation int, revision string) string {
@@ -205,7 +206,7 @@ func TestSourcesInTheCluster(t *testing.T) {
 	}
 }
 
-// The repository itself may be at another commit in the cluster than the checkout.
+// In the cluster, the repository itself may be at a different commit from the checkout.
 func TestTheRepositoryIsAtAnotherCommit(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")

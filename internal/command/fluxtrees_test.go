@@ -22,8 +22,9 @@ func archived(t *testing.T, dir string) []byte {
 	return out.Bytes()
 }
 
-// Other sources are folders and archives, in the repository and outside of it: Kustomizations are built
-// of them, and charts and values read from them (issue 15 §4). Nothing that was unpacked stays.
+// Other sources are folders and archives, inside and outside the repository: Kustomizations are built
+// from them, and charts and values are read from them (issue 15 §4). Nothing that was unpacked is left
+// behind.
 func TestTreesOfOtherSources(t *testing.T) {
 	d := atDesk(t)
 	temporary := t.TempDir()
@@ -57,7 +58,7 @@ func TestTreesOfOtherSources(t *testing.T) {
 			t.Errorf("%s: a folder that is gone is named in\n%s", place, got)
 		}
 	}
-	// Manifests of a registry and of a bucket are trees, too.
+	// Manifests in a registry and in a bucket are trees, too.
 	for _, kind := range []string{"OCIRepository", "Bucket"} {
 		d.file("clusters/prod/other.yaml", kustomization(kind))
 		named := line + " --source GitRepository/flux-system/other=other --source " + kind + "/flux-system/other=other.tgz"
@@ -70,7 +71,7 @@ func TestTreesOfOtherSources(t *testing.T) {
 	}
 }
 
-// A change of an archive that lies in the repository is a change of what is built of it.
+// A change to an archive in the repository is a change to what is built from it.
 func TestAnArchiveOfTheRepositoryIsThatOfItsSide(t *testing.T) {
 	d := atDesk(t)
 	for side, version := range map[string]string{"base": "1.0.0", "head": "2.0.0"} {
@@ -90,7 +91,7 @@ func TestAnArchiveOfTheRepositoryIsThatOfItsSide(t *testing.T) {
 	d.must("plan many release.yaml --offline --base-dir "+base+" --source GitRepository/shop/other=other.tgz").has(t, "1.0.0 → 2.0.0")
 }
 
-// What an archive can't be unpacked for is said, and nothing is written beside the folder that it is
+// The error says why an archive can't be unpacked, and nothing is written outside the folder that it is
 // unpacked to.
 func TestHostileArchivesOfSources(t *testing.T) {
 	d := atDesk(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Who reads a warning that a flag does nothing finds the reason on the page, too.
+// Whoever reads a warning that a flag does nothing finds the reason on the page, too.
 func TestFlagsThatDoNothingStandOnThePageOfDifferences(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "helm-differences.md"))
 	if err != nil {

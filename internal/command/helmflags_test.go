@@ -17,8 +17,8 @@ import (
 )
 
 // Whoever comes from Helm keeps their command lines: each flag of each command of
-// Helm 4.3.1 that we have is declared by ours and read there, or stands in the table of
-// those that do nothing, under all of its names, and with a value where Helm's has one.
+// Helm 4.3.1 that we have is declared and read by ours, or is in the table of those that do
+// nothing, under all of its names, and with a value where Helm's has one.
 func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 	binaries, err := clustertest.FindBinaries(t.Context(), t.Output())
 	if err != nil {
@@ -58,17 +58,17 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 	}
 }
 
-// elsewhere are commands that are no commands of ours: completion takes its shell as an
-// argument, and verify is of signatures, as the flags below.
+// elsewhere lists Helm's commands that are not commands of ours: completion takes its
+// shell as an argument.
 var elsewhere = []string{"", "completion bash", "completion zsh", "completion fish", "completion powershell"}
 
-// helmsFlag is a flag as Helm's help tells it.
+// helmsFlag is a flag as Helm's help shows it.
 type helmsFlag struct {
 	names           []string
 	value, optional bool
 }
 
-// takenBy says whether what is written for Helm's flag is read by ours.
+// takenBy reports whether ours reads what is written for Helm's flag.
 func (f helmsFlag) takenBy(flag cli.Flag) bool {
 	_, optional := optionalValue[flag.Names()[0]]
 	switch {

@@ -39,7 +39,7 @@ func (d *desk) failsNext() {
 	}
 }
 
-// hints are the commands that an answer tells to type.
+// hints returns the commands that an answer suggests.
 func (a answer) hints() []string {
 	var out []string
 	for line := range strings.Lines(a.err + a.out) {
@@ -50,8 +50,8 @@ func (a answer) hints() []string {
 	return out
 }
 
-// A6: A hint can be pasted: it repeats namespace, context and kubeconfig as they were typed,
-// and the flags of the command that it goes on from.
+// A6: A hint can be pasted: it repeats namespace, context and kubeconfig as they were typed, and
+// the flags of the command that it continues.
 func TestHintsCanBePasted(t *testing.T) {
 	const typed, same = " -n shop --context dev --kubeconfig /k", " --namespace shop --kubeconfig /k --context dev"
 	d := atDesk(t)
@@ -78,8 +78,7 @@ func TestHintsCanBePasted(t *testing.T) {
 	}
 }
 
-// Who is asked is told what is to be done to which release of which cluster, and only yes
-// is a yes.
+// The question says what is to be done to which release of which cluster, and only yes counts as yes.
 func TestTheQuestionNamesReleaseAndCluster(t *testing.T) {
 	d := atDesk(t)
 	keyboard, terminal, err := pty.Open()
@@ -106,7 +105,7 @@ func TestTheQuestionNamesReleaseAndCluster(t *testing.T) {
 	}
 }
 
-// A lock is freed by whoever is there to say so.
+// A lock is freed only when somebody is there to confirm it, or with --yes.
 func TestUnlockAsks(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")
@@ -126,7 +125,7 @@ func TestUnlockAsks(t *testing.T) {
 	}
 }
 
-// What Helm hands to its plugins and reads itself says which cluster is meant.
+// The variables that Helm passes to its plugins, and reads itself, say which cluster is meant.
 func TestHelmsVariablesSayWhichCluster(t *testing.T) {
 	d := atDesk(t)
 	for variable, value := range map[string]string{
@@ -150,7 +149,7 @@ func TestHelmsVariablesSayWhichCluster(t *testing.T) {
 	}
 }
 
-// A run that a signal ends before it writes says so, and not in the middle of what it was: in a
+// A run that a signal ends before it writes says so, rather than what it was in the middle of: a
 // template that looks something up, or waiting for the lock.
 func TestStoppedBeforeAnythingIsWritten(t *testing.T) {
 	const want = "Error: stopped by a signal; nothing was written\n"
@@ -169,8 +168,8 @@ func TestStoppedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-// A plan that no longer holds is looked at again before anything is applied, and one whose chart
-// is another one by now is applied all the same by a whole command.
+// The hint for a plan that no longer holds is to review it again before anything is applied; for
+// one whose chart has changed meanwhile, it is a complete command that applies it all the same.
 func TestHintsOfPlansThatNoLongerHold(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")
@@ -188,7 +187,7 @@ func TestHintsOfPlansThatNoLongerHold(t *testing.T) {
 	}
 }
 
-// A hint about charts names what was typed, and nothing that would change nothing.
+// A hint about charts names what was typed, and suggests nothing that would have no effect.
 func TestHintsAboutCharts(t *testing.T) {
 	d := atDesk(t)
 	d.file("um/Chart.yaml", "{apiVersion: v2, name: um, version: 1.0.0, dependencies: [{name: a, version: 1.0.0, repository: 'https://charts.example.com'}]}")
@@ -203,7 +202,7 @@ func TestHintsAboutCharts(t *testing.T) {
 	}
 }
 
-// Of several dependencies that can't be had each is named, in the order of Chart.yaml.
+// If several dependencies can't be fetched, each is named, in the order of Chart.yaml.
 func TestEveryDependencyThatIsMissingIsNamed(t *testing.T) {
 	d := atDesk(t)
 	registry := sourcetest.Serve(t, sourcetest.Options{})
@@ -242,7 +241,7 @@ func TestHintNamesTheRoleThatIsMissing(t *testing.T) {
 	}
 }
 
-// Who has no connection is sent to look at the cluster, by the error's type and not by its words.
+// Whoever has no connection is told to check the cluster; the error's type decides that, not its words.
 func TestHintOfAClusterThatIsNotReached(t *testing.T) {
 	dial := func(err error) error {
 		return fmt.Errorf("ask: %w", &url.Error{Op: "Get", URL: "https://c", Err: &net.OpError{Op: "dial", Net: "tcp", Err: err}})

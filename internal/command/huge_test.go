@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHugeValues: single objects of the size that etcd takes are planned, and what is shown of
-// a change of them can be read: a terminal, a comment on a pull request and a browser take it.
+// TestHugeValues: single objects of the size that etcd accepts are planned, and what is shown
+// of a change to them can be read: it fits a terminal, a comment on a pull request and a browser.
 func TestHugeValues(t *testing.T) {
 	d := atDesk(t)
 	lines := func(n int, word string) string {

@@ -18,8 +18,8 @@ import (
 
 func fixed(columns, rows int) func() (int, int) { return func() (int, int) { return columns, rows } }
 
-// What is written stays above the lines; they are erased and drawn anew, cut to
-// the terminal and never more than there is room for.
+// Output stays above the lines; they are erased and redrawn, cut to the terminal and never
+// more than there is room for.
 func TestRegionIsDrawnInPlace(t *testing.T) {
 	var out bytes.Buffer
 	r := &liveRegion{to: &out, size: fixed(12, 5)}
@@ -45,8 +45,8 @@ func TestRegionIsDrawnInPlace(t *testing.T) {
 	}
 }
 
-// On a terminal the objects under way are seen with state and age, the oldest
-// first, below how many of all are done; short steps are not, and states do not scroll by.
+// On a terminal the objects in progress are shown with state and age, the oldest first,
+// below how many of all are done; short steps are not shown, and states do not scroll by.
 func TestProgressOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -88,7 +88,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	})
 }
 
-// Of several releases each is seen on the terminal, not only the first.
+// With several releases, each is shown on the terminal, not only the first.
 func TestProgressOfSeveralReleases(t *testing.T) {
 	screen, terminal, err := pty.Open()
 	if err != nil {
@@ -104,7 +104,7 @@ func TestProgressOfSeveralReleases(t *testing.T) {
 	}
 }
 
-// The rollback tells why it begins, once, and in the end what it has undone.
+// A rollback reports why it begins, once, and at the end what it has undone.
 func TestProgressTellsOfAWayBack(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgram(Streams{Err: &out}, "").progress()

@@ -42,7 +42,7 @@ func TestOffline(t *testing.T) {
 	})
 }
 
-// exits CODE PROGRAM ARGS... is exec with the exit code that must come of it.
+// exits CODE PROGRAM ARGS... is exec with the exit code to expect.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")

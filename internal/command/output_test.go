@@ -56,7 +56,7 @@ func TestOutputOfAFullDisk(t *testing.T) {
 	}
 }
 
-// What is piped to a pager fits the terminal that the pager is on; a file knows none.
+// Output piped to a pager fits the terminal that the pager is on; a file has none.
 func TestWidthBehindAPager(t *testing.T) {
 	t.Setenv("COLUMNS", "")
 	master, terminal, err := pty.Open()
@@ -89,8 +89,8 @@ func TestWidthBehindAPager(t *testing.T) {
 	}
 }
 
-// A plan's warnings stand in the plan, and on standard error as well only where nobody reads both:
-// where the plan goes into a file of its own.
+// A plan's warnings are in the plan, and also on standard error only where nobody reads both:
+// where the plan goes to a file of its own.
 func TestWarningsAreReadOnce(t *testing.T) {
 	master, terminal, err := pty.Open()
 	if err != nil {
@@ -123,7 +123,7 @@ func TestWarningsAreReadOnce(t *testing.T) {
 	}
 }
 
-// created is an empty file of that name in a folder of its own.
+// created returns an empty file of that name in a folder of its own.
 func created(t *testing.T, name string) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), name))
@@ -134,8 +134,8 @@ func created(t *testing.T, name string) *os.File {
 	return f
 }
 
-// In a log of both streams a warning of the plan is read once; a plan in a file of its own
-// leaves it to be said on the other one.
+// In a log of both streams a plan's warning appears once; if the plan goes to a file of its own,
+// the warning is printed on the other stream.
 func TestAPlanAndItsWarningsInOneLog(t *testing.T) {
 	d := atDesk(t)
 	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0, deprecated: true}")

@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// A hook's step and its wait report under one ID: it is told once that it began
-// and once that it ended. States that do not last are not told at all, and what
-// is only bookkeeping neither.
+// A hook's step and its wait report under one ID: its beginning and its end are each
+// reported once. States that do not last are not reported at all, and neither is mere bookkeeping.
 func TestProgressTellsOnceWhatLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -67,7 +66,7 @@ func TestProgressNamesTheRecord(t *testing.T) {
 	})
 }
 
-// Objects that one cause holds up are told together, as soon as it is known.
+// Objects that one cause holds up are reported together, as soon as it is known.
 func TestProgressTellsACauseOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

@@ -15,10 +15,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// What a command has come to is on standard output, what happens on the way on standard
-// error.
+// A command's result is on standard output, its progress on standard error.
 func TestEachRunSaysWhatItHasComeTo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // steps that take their time are told
+	synctest.Test(t, func(t *testing.T) { // slow steps are reported
 		d := atDesk(t)
 		for _, step := range []struct {
 			line, out, err, text string
@@ -38,7 +37,7 @@ func TestEachRunSaysWhatItHasComeTo(t *testing.T) {
 	})
 }
 
-// A plan is on standard output, in each form, and a dry run is a plan. Neither writes.
+// A plan is on standard output, in each format, and a dry run is a plan. Neither writes anything.
 func TestAPlanIsShownAndNothingWritten(t *testing.T) {
 	d := atDesk(t)
 	for line, want := range map[string]string{
@@ -60,7 +59,7 @@ func TestAPlanIsShownAndNothingWritten(t *testing.T) {
 	d.wroteNothing()
 }
 
-// Scripts see by the exit code what a plan would change.
+// Scripts see from the exit code what a plan would change.
 func TestDetailedExitCode(t *testing.T) {
 	d := atDesk(t)
 	if a := d.types("plan web ./web --detailed-exitcode"); a.code != exitChanges {
@@ -106,8 +105,8 @@ func TestABlockedPlanIsNotApplied(t *testing.T) {
 	}
 }
 
-// An identity that may read and nothing else is told once what is missing, or plans with
-// --read-only, whose exit code goes by content.
+// An identity that may only read is told once what is missing, or plans with --read-only,
+// whose exit code depends on the content.
 func TestAReaderPlans(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web --set password=s3cr3t")
@@ -141,7 +140,7 @@ func TestAReaderPlans(t *testing.T) {
 	}
 }
 
-// Without a terminal --yes is the only answer to the question of apply, with events, too.
+// Without a terminal, --yes is the only answer to apply's question, with events, too.
 func TestApplyAsks(t *testing.T) {
 	d := atDesk(t)
 	for _, line := range []string{"apply web ./web", "apply web ./web -o json"} {
@@ -159,7 +158,7 @@ func TestApplyAsks(t *testing.T) {
 	}
 }
 
-// A release may be called as a command is: behind "--" no word is one, not for TAB either.
+// A release may have the name of a command: after "--" no word is one, not for completion, either.
 func TestAReleaseCalledAsACommand(t *testing.T) {
 	d := atDesk(t)
 	if a := d.must("plan --summary -- many ./web"); !strings.Contains(a.out, "Release shop/many: install") {
@@ -179,8 +178,8 @@ func TestAReleaseCalledAsACommand(t *testing.T) {
 	}
 }
 
-// With -o json there are events on standard output, one a line, the first of which says
-// their version and the last one how it ended.
+// With -o json, standard output has events, one per line; the first gives their version
+// and the last how the run ended.
 func TestEventsOfARun(t *testing.T) {
 	d := atDesk(t)
 	a := d.must("apply web ./web --yes -o json")
@@ -219,7 +218,7 @@ func TestTheRecordOfARun(t *testing.T) {
 	}
 }
 
-// A saved plan is applied as it is, and only as long as it holds.
+// A saved plan is applied as it is, and only while it holds.
 func TestASavedPlanIsAppliedWhileItHolds(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")
@@ -245,7 +244,7 @@ func TestASavedPlanIsAppliedWhileItHolds(t *testing.T) {
 	}
 }
 
-// A run that fails says how to go on, and with --atomic that it went back.
+// A run that fails says how to go on, and with --atomic that it was rolled back.
 func TestARunThatFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags, err string
@@ -273,7 +272,7 @@ func TestARunThatFails(t *testing.T) {
 	}
 }
 
-// What is read is printed in Helm's words, and structured where that is asked for.
+// What is read of a release is printed in Helm's words, and structured if requested.
 func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web --set text=two")
@@ -299,7 +298,7 @@ func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 	}
 }
 
-// Mistakes are told before anything is asked, with exit code 1 and nothing on standard
+// Mistakes are reported before anything is asked, with exit code 1 and nothing on standard
 // output.
 func TestMistakesAreTold(t *testing.T) {
 	d := atDesk(t)
@@ -341,7 +340,7 @@ func TestMistakesAreTold(t *testing.T) {
 	d.wroteNothing()
 }
 
-// A secret is in no output unless --show-secrets is given, or it is what get prints.
+// A secret is in no output unless --show-secrets is given, or get prints it.
 func TestSecretsAreMaskedWhereverTheyArePrinted(t *testing.T) {
 	d := atDesk(t)
 	const secret = "c4n4ry-of-the-desk"
@@ -365,7 +364,7 @@ func TestSecretsAreMaskedWhereverTheyArePrinted(t *testing.T) {
 	}
 }
 
-// events are the lines on standard output.
+// events returns the lines on standard output, decoded.
 func (a answer) events(t *testing.T) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -379,7 +378,7 @@ func (a answer) events(t *testing.T) []map[string]any {
 	return all
 }
 
-// summary is that of the last event.
+// summary returns the summary of the last event.
 func (a answer) summary(t *testing.T) map[string]any {
 	t.Helper()
 	all := a.events(t)
@@ -393,7 +392,7 @@ func (a answer) summary(t *testing.T) map[string]any {
 	return summary
 }
 
-// writes are those of objects and records so far.
+// writes counts those of objects and records so far.
 func (d *desk) writes() int {
 	n := d.Calls
 	for _, action := range d.client.Actions() {

@@ -17,12 +17,12 @@ type effort struct {
 	cpu            time.Duration
 }
 
-// TestEffortGrowsWithTheObjects: what is done to 4,000 objects takes each command 4.6 times at
-// most the bytes and allocations of what is done to 1,000 of them, and less than half of the
-// sixteen times as much processor time that what is quadratic takes. The reference is what 1,000
-// take in the same run; other work on the machine makes processor time longer, and the larger
-// number's more, whose caches it shares: of each line the shortest counts, lines are run again
-// when that is too long, and the collector stands still. (Instructions can't be counted on
+// TestEffortGrowsWithTheObjects: with 4,000 objects, each command takes at most 4.6 times the
+// bytes and allocations that it takes with 1,000 of them, and less than half of the sixteen
+// times as much processor time that something quadratic takes. The reference is what 1,000 take
+// in the same run. Other work on the machine makes processor time longer, more so for the larger
+// number, whose caches it shares: the shortest time of each line counts, lines are run
+// again if that is too long, and the garbage collector is off. (Instructions can't be counted on
 // virtual machines.) What grows a little too fast is for make bench, with 10,000 objects.
 func TestEffortGrowsWithTheObjects(t *testing.T) {
 	const rounds, quadratic = 4, 16.0
@@ -49,7 +49,7 @@ func TestEffortGrowsWithTheObjects(t *testing.T) {
 }
 
 // TestMemoryOfOfflinePlansGrowsWithTheObjects: without a cluster no kind is known to discovery,
-// which must not have each object looked for among all others.
+// which must not lead to a search for each object among all others.
 func TestMemoryOfOfflinePlansGrowsWithTheObjects(t *testing.T) {
 	lines := []string{"plan lots ./lots --offline --against /dev/null -o html", "plan lots ./lots --offline --against ./lots --set mark=x -o markdown"}
 	few, many := efforts(t, 1000, lines), efforts(t, 4000, lines)
@@ -60,17 +60,17 @@ func TestMemoryOfOfflinePlansGrowsWithTheObjects(t *testing.T) {
 	}
 }
 
-// steepest is how many times what 1,000 objects take 4,000 may take.
+// steepest is how many times as much 4,000 objects may take as 1,000.
 const steepest = 4.6
 
-// grows says whether so many more bytes or allocations are too many.
+// grows reports whether bytes or allocations grow too much.
 func grows(t *testing.T, line string, few, many effort) bool {
 	t.Helper()
 	t.Logf("%-34s %4d → %4d MB, %8d → %8d allocations, %.2f → %.2f s", line, few.bytes>>20, many.bytes>>20, few.objects, many.objects, few.cpu.Seconds(), many.cpu.Seconds())
 	return float64(many.bytes) > steepest*float64(few.bytes) || float64(many.objects) > steepest*float64(few.objects)
 }
 
-// least is of each line the least that it took.
+// least returns the least that each line took.
 func least(a, b []effort) []effort {
 	if a == nil {
 		return b
@@ -82,12 +82,12 @@ func least(a, b []effort) []effort {
 	return out
 }
 
-// efforts runs lines with a chart of as many objects, in one cluster, in this order.
+// efforts runs lines with a chart of that many objects, in one cluster, in this order.
 func efforts(t *testing.T, objects int, lines []string) []effort {
 	d := atDesk(t)
 	d.file("lots/Chart.yaml", "{apiVersion: v2, name: lots, version: 1.0.0}")
 	d.file("lots/values.yaml", "mark: \"\"\n")
-	for _, kind := range []string{"ConfigMap", "Secret"} { // each document by itself, as umbrella charts have them
+	for _, kind := range []string{"ConfigMap", "Secret"} { // separate documents, as in umbrella charts
 		var text strings.Builder
 		for i := range objects / 2 {
 			value := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "value-%08x", uint32(i)*2654435761))
@@ -108,7 +108,7 @@ func efforts(t *testing.T, objects int, lines []string) []effort {
 	return out
 }
 
-// spent is what this process has taken so far.
+// spent returns what this process has used so far.
 func spent() effort {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)

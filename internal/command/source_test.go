@@ -18,7 +18,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// commands are all commands by their paths, such as "plan rollback".
+// commands returns all commands by their paths, such as "plan rollback".
 func commands(of []*cli.Command, parent string) map[string]*cli.Command {
 	all := map[string]*cli.Command{}
 	for _, c := range of {
@@ -34,15 +34,15 @@ func commands(of []*cli.Command, parent string) map[string]*cli.Command {
 
 const room = "github.com/kubectl-release/kubectl-release/"
 
-// code is what the code of this room and the engine says about commands. Functions go
-// by their full names.
+// code is what the code of this package and the engine says about commands. Functions are
+// keyed by their full names.
 type code struct {
 	functions map[string]part
 	bodies    map[string]*ast.FuncDecl
 	infos     map[string]*types.Info
-	// owners are the structs of this room by their fields.
+	// owners maps fields to the names of this package's structs.
 	owners map[types.Object]string
-	// commands go by their paths.
+	// commands are keyed by their paths.
 	commands map[string]definition
 }
 
@@ -100,7 +100,7 @@ var loadOnce = sync.OnceValues(func() (*code, error) {
 	return s, nil
 })
 
-// own notes whose the fields of structs are.
+// own records which struct each field belongs to.
 func (s *code) own(scope *types.Scope) {
 	for _, name := range scope.Names() {
 		if structure, ok := scope.Lookup(name).Type().Underlying().(*types.Struct); ok {
@@ -111,7 +111,7 @@ func (s *code) own(scope *types.Scope) {
 	}
 }
 
-// name is that of a field with its struct, or that of a variable.
+// name returns the name of a field with its struct, or that of a variable.
 func (s *code) name(o types.Object) string {
 	if owner := s.owners[o]; owner != "" {
 		return owner + "." + o.Name()
@@ -119,12 +119,12 @@ func (s *code) name(o types.Object) string {
 	return o.Name()
 }
 
-// ofFlag says whether a field is there for a flag to be bound to.
+// ofFlag reports whether a field exists for a flag to be bound to.
 func (s *code) ofFlag(o types.Object) bool {
 	return strings.HasSuffix(s.owners[o], "Flags") && isValue(o.Type())
 }
 
-// mentions is what is in a piece of code.
+// mentions returns what is in a piece of code.
 func mentions(info *types.Info, nodes ...ast.Node) part {
 	m := part{bound: map[types.Object]bool{}, read: map[types.Object]bool{}}
 	for _, node := range nodes {
@@ -135,7 +135,7 @@ func mentions(info *types.Info, nodes ...ast.Node) part {
 					if o := object(info, n.X); o != nil {
 						m.bound[o] = true
 						if field, ok := n.X.(*ast.SelectorExpr); ok {
-							m.bound[info.Uses[field.Sel]] = true // it may be another room's
+							m.bound[info.Uses[field.Sel]] = true // it may be another package's
 						}
 						return false
 					}
@@ -162,8 +162,8 @@ func mentions(info *types.Info, nodes ...ast.Node) part {
 	return m
 }
 
-// isValue says whether a flag can be bound to something of a type: structs of this
-// room hold several.
+// isValue reports whether a flag can be bound to something of a type; structs of this
+// package hold several.
 func isValue(of types.Type) bool {
 	named, ok := of.(*types.Named)
 	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != room+"internal/command" {
@@ -172,8 +172,8 @@ func isValue(of types.Type) bool {
 	return named.Obj().Name() == "optional"
 }
 
-// object is what an expression such as o.source.chart.version is about: the last field in
-// it that this room declares, or the variable.
+// object returns what an expression such as o.source.chart.version refers to: the last
+// field in it that this package declares, or the variable.
 func object(info *types.Info, of ast.Expr) types.Object {
 	switch e := of.(type) {
 	case *ast.Ident:
@@ -198,7 +198,7 @@ func object(info *types.Info, of ast.Expr) types.Object {
 	return nil
 }
 
-// fieldPath are the fields that a selection leads through, embedded ones among them.
+// fieldPath returns the fields that a selection leads through, including embedded ones.
 func fieldPath(selection *types.Selection) []*types.Var {
 	var out []*types.Var
 	at := selection.Recv()
@@ -247,7 +247,7 @@ func (s *code) define(function, field, parent string) {
 	})
 }
 
-// command is the last literal of a command in a function: the one it returns.
+// command returns the last literal of a command in a function: the one it returns.
 func command(info *types.Info, function ast.Node) (found *ast.CompositeLit) {
 	ast.Inspect(function, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.CompositeLit); ok && info.Types[lit].Type.String() == "github.com/urfave/cli/v2.Command" {
@@ -258,8 +258,8 @@ func command(info *types.Info, function ast.Node) (found *ast.CompositeLit) {
 	return found
 }
 
-// add keeps a command's definition and returns its path. args are those of the function
-// that makes it: first its name, then what it calls, and flags.
+// add keeps a command's definition and returns its path. args are the arguments of the
+// function that makes it: first its name, then what it calls, and flags.
 func (s *code) add(info *types.Info, literal *ast.CompositeLit, parent string, args ...ast.Expr) string {
 	fields := map[string]ast.Expr{}
 	for _, e := range literal.Elts {
@@ -286,7 +286,7 @@ func (s *code) add(info *types.Info, literal *ast.CompositeLit, parent string, a
 	return path
 }
 
-// reached is what a piece of code mentions, and all functions that it may call.
+// reached returns what a piece of code, and all functions that it may call, mention.
 func (s *code) reached(from part) part {
 	all := part{uses: from.uses, bound: maps.Clone(from.bound), read: maps.Clone(from.read)}
 	seen := map[string]bool{}
@@ -297,7 +297,7 @@ func (s *code) reached(from part) part {
 		}
 		seen[name] = true
 		used, known := s.functions[name]
-		if !known { // a method of an interface is any of that name
+		if !known { // an interface's method is any method of that name
 			used.uses = s.methods(name)
 		}
 		all.uses = append(all.uses, used.uses...)
@@ -307,7 +307,7 @@ func (s *code) reached(from part) part {
 	return all
 }
 
-// elsewhereOnce are the names of all fields that code outside of this room mentions.
+// elsewhereOnce returns the names of all fields that code outside this package mentions.
 var elsewhereOnce = sync.OnceValues(func() (map[string]bool, error) {
 	names := map[string]bool{}
 	root := filepath.Join("..", "..")
@@ -329,7 +329,7 @@ var elsewhereOnce = sync.OnceValues(func() (map[string]bool, error) {
 	})
 })
 
-// methods are this room's of the name of an interface's method, whose full name is given.
+// methods returns this package's methods with the name of an interface's method, given in full.
 func (s *code) methods(name string) []string {
 	var out []string
 	if _, method, ok := strings.Cut(name, ")."); ok && strings.HasPrefix(name, "("+room+"internal/command.") {

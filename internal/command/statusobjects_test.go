@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
 
-// What is not ready is found among a hundred objects: those that are and say the same
-// are one line, but for what runs pods.
+// What is not ready can be found among a hundred objects: ready ones that say the same
+// are one line, except for those that run pods.
 func TestManyObjectsThatAreReadyAreOneLine(t *testing.T) {
 	var states []engine.ObjectState
 	add := func(group, kind string, state readiness.State, why string, names ...string) {

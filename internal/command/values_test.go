@@ -11,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Flags for values reach the rooms as Helm 4.3.1's do. The fuzzer found that
-// white space around them got lost, and names of files with commas were one.
+// Values flags are interpreted as Helm 4.3.1's are. The fuzzer found that white space
+// around values was lost, and that several file names separated by commas were taken
+// for one.
 func TestValuesFlags(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

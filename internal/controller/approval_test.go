@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// With --require-approval every plan needs one, without it those of HelmReleases that ask for that;
-// an approval is of one plan, and what a policy file denies none helps.
+// With --require-approval every plan needs an approval, otherwise only those of HelmReleases that ask for it;
+// an approval is for one plan, and does not override what a policy file denies.
 func TestReview(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "production.yaml")
 	if err := os.WriteFile(file, []byte("deny: [{risk: delete, kinds: [ConfigMap], because: it is needed}]\n"), 0o600); err != nil {

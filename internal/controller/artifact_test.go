@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// An artifact is used as its status promises it, or not at all; a server that is busy is
-// asked again, one that does not have it is not.
+// An artifact that does not match its status is not used; a request is repeated if the
+// server is busy, but not if it does not have the artifact.
 func TestArtifacts(t *testing.T) {
 	asked := map[string]int{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// gate is an API server that knows one object, and refuses some verbs. When they change, what
-// watches is cut off, and the object changes, too.
+// gate is an API server with one object that refuses some verbs. When these change, watches
+// are cut off, and the object changes, too.
 type gate struct {
 	mu      sync.Mutex
 	refused []string
@@ -78,8 +78,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A kind that may no longer be watched, be it listed or not, does not count as watched until it may
-// be again, in the metric as for passes; what has changed meanwhile is told then.
+// A kind that may no longer be watched, whether or not it may be listed, does not count as watched until it
+// may be again, neither in the metric nor for passes; changes in the meantime are reported then.
 func TestAWatchThatIsRefusedLater(t *testing.T) {
 	g := &gate{version: 1, changed: make(chan struct{})}
 	server := httptest.NewServer(g)
@@ -139,7 +139,7 @@ func TestAWatchThatIsRefusedLater(t *testing.T) {
 	becomes(false)
 }
 
-// Only what the API server refuses is no longer watched, and of that kind alone.
+// Only a refusal by the API server makes a kind count as unwatched, and only that kind.
 func TestWatchesThatGoOnByThemselves(t *testing.T) {
 	k, other := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	resource := schema.GroupResource{Resource: "configmaps"}

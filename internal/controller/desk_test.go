@@ -25,7 +25,7 @@ type etcd struct {
 	client.Client
 	content map[string]any
 	version int
-	// before is called before a status is taken.
+	// before is called before a status is accepted.
 	before func()
 }
 
@@ -47,7 +47,7 @@ func (e *etcd) read(into *helmRelease) error {
 	return err
 }
 
-// change changes a field, as somebody else does.
+// change changes a field, as somebody else would.
 func (e *etcd) change(of, name string, to any) {
 	e.content[of].(map[string]any)[name] = to
 	e.version++
@@ -55,7 +55,7 @@ func (e *etcd) change(of, name string, to any) {
 
 func (e *etcd) Status() client.SubResourceWriter { return statuses{e: e} }
 
-// statuses takes merge patches of the status, one field at a time.
+// statuses accepts merge patches of the status, field by field.
 type statuses struct {
 	client.SubResourceWriter
 	e *etcd
@@ -89,7 +89,7 @@ func (s statuses) Patch(_ context.Context, o client.Object, p client.Patch, _ ..
 	return s.e.read(o.(*helmRelease))
 }
 
-// passing makes the passes of a test.
+// passing runs a test's passes.
 type passing func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error)
 
 func (f passing) Reconcile(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error) {
@@ -100,7 +100,7 @@ func (f passing) Supersedes(context.Context, *flux.HelmRelease, reconcile.Source
 	return false, nil
 }
 
-// desk is a reconciler over the HelmRelease apps/web.
+// desk returns a reconciler for the HelmRelease apps/web.
 func desk(t *testing.T, f passing) (*reconciler, *etcd) {
 	t.Helper()
 	counted, err := newMetrics(prometheus.NewRegistry())
@@ -125,7 +125,7 @@ func desk(t *testing.T, f passing) (*reconciler, *etcd) {
 
 var web = ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "apps", Name: "web"}}
 
-// passed makes a pass.
+// passed runs a pass.
 func passed(t *testing.T, r *reconciler) ctrl.Result {
 	t.Helper()
 	out, err := r.Reconcile(t.Context(), web)
@@ -135,8 +135,8 @@ func passed(t *testing.T, r *reconciler) ctrl.Result {
 	return out
 }
 
-// The pause before a pass that is wanted soon grows while they are in a row, and begins anew
-// behind one that is not.
+// The pause before a pass that is wanted soon grows with each such pass in a row, and starts over
+// after one that is not.
 func TestPausesOfTriesGrow(t *testing.T) {
 	again := true
 	r, _ := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
@@ -157,8 +157,8 @@ func TestPausesOfTriesGrow(t *testing.T) {
 	}
 }
 
-// A process that has slept between its last record and its status writes nothing over what its
-// successor has written meanwhile, nor tells anything of it again; what it has written before it
+// A process that slept between its last record and its status does not overwrite what its
+// successor has written in the meantime, nor report any of it again; what it wrote before it
 // slept counts, too.
 func TestCheck44StatusesAreFenced(t *testing.T) {
 	for _, at := range []int{1, 2} {
@@ -186,7 +186,7 @@ func TestCheck44StatusesAreFenced(t *testing.T) {
 	}
 }
 
-// What else changes during a pass, such as an annotation, does not keep its status out.
+// Other changes during a pass, such as an annotation, do not keep its status from being written.
 func TestStatusBesideOtherChanges(t *testing.T) {
 	var e *etcd
 	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
@@ -201,8 +201,8 @@ func TestStatusBesideOtherChanges(t *testing.T) {
 	}
 }
 
-// A pass that panics ends no other: it is an error, which controller-runtime counts, wherever
-// that happens, and it is tried again.
+// A panic ends only its own pass: it is an error, which controller-runtime counts, wherever
+// it happens, and the pass is tried again.
 func TestAPanicEndsOnePass(t *testing.T) {
 	for want, broken := range map[string]any{
 		"it is [REDACTED]": &reconcile.PanicError{What: "it is [REDACTED]"},

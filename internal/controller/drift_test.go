@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// A change of an object, of its metadata too, changes the mark of its HelmRelease and
-// asks for a pass; its status does not, nor what the first list brings, nor a list that
-// is made again.
+// A change of an object, including its metadata, changes the mark of its HelmRelease and
+// requests a pass; a change of its status does not, nor does the first list, nor a repeated
+// list.
 func TestDriftWatchTellsChanges(t *testing.T) {
 	key := client.ObjectKey{Namespace: "apps", Name: "web"}
 	d := &driftWatch{

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// What asks for a pass while one goes on without a worker is not forgotten, though the queue makes one
-// request of it and of the end of that pass.
+// A request for a pass while one goes on without a worker is not forgotten, although the queue merges
+// it with the request at the end of that pass.
 func TestAsksDuringAPassWithoutAWorker(t *testing.T) {
 	for name, test := range map[string]struct {
 		asks func(*reconciler, *etcd)
@@ -35,7 +35,7 @@ func TestAsksDuringAPassWithoutAWorker(t *testing.T) {
 				return reconcile.Outcome{Status: hr.Status, After: time.Hour}, nil
 			})
 			r.drift.wanted, r.drift.changed = func(client.ObjectKey, time.Time) bool { return true }, make(chan event.GenericEvent, 1)
-			r.drift.ask(web.NamespacedName) // before the pass, which looks at that
+			r.drift.ask(web.NamespacedName) // before the pass, which takes it into account
 			request := func() time.Duration {
 				result, err := r.flights.Reconcile(t.Context(), web)
 				if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// refusing is an API server that refuses so many lists, and hears of each.
+// refusing is an API server that refuses the first lists, and reports each list.
 type refusing struct {
 	client.Reader
 	lists    chan int
@@ -36,7 +36,7 @@ func (r *refusing) List(context.Context, client.ObjectList, ...client.ListOption
 	return nil
 }
 
-// informing is a cache whose informers know all once it says so.
+// informing is a cache whose informers have synced once it says so.
 type informing struct {
 	cache.Cache
 	synced atomic.Bool
@@ -62,7 +62,7 @@ func (i informer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.R
 
 func (r registered) HasSynced() bool { return r.of.synced.Load() }
 
-// unwatched are the kinds that the metric names.
+// unwatched returns the kinds in the metric.
 func unwatched(t *testing.T, registry *prometheus.Registry) (kinds []string) {
 	t.Helper()
 	families, err := registry.Gather()
@@ -79,8 +79,8 @@ func unwatched(t *testing.T, registry *prometheus.Registry) (kinds []string) {
 	return kinds
 }
 
-// A kind whose list is refused is tried again until it is not, which is told in a metric; no
-// pass waits for that, nor asks for it twice.
+// A kind whose list is refused is tried again until it succeeds, and a metric shows it until then; no
+// pass waits for that, nor requests it twice.
 func TestKindsAreTriedAgain(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	counted, err := newMetrics(registry)
@@ -97,7 +97,7 @@ func TestKindsAreTriedAgain(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- d.Start(ctx) }()
 	k := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
-	for range 3 { // while nobody has answered yet
+	for range 3 { // while there is no answer yet
 		if d.watched(k) {
 			t.Error("it is watched before it was listed")
 		}
@@ -110,7 +110,7 @@ func TestKindsAreTriedAgain(t *testing.T) {
 			t.Error("the metric does not tell that it is not watched")
 		}
 	}
-	cancel() // Start ends behind what it does
+	cancel() // Start ends after its current work
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -122,8 +122,8 @@ func TestKindsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// What changes between the end of a pass and the beginning of the watch is told by nobody: the
-// HelmRelease is looked at once more when the watch is there, and then no more.
+// Nothing reports changes between the end of a pass and the start of the watch: the
+// HelmRelease gets one more pass when the watch has started, and then no more.
 func TestAPassThatEndedBeforeTheWatch(t *testing.T) {
 	counted, err := newMetrics(prometheus.NewRegistry())
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// rivalOf is the lease under which helm-controller, with one of the selectors, works on
-// HelmReleases that this controller would work on.
+// rivalOf returns the name of the lease under which helm-controller, with the selector theirs, works on
+// HelmReleases that this controller would work on with ours, or "".
 func rivalOf(t *testing.T, ours, theirs, holder string, renewed time.Time) string {
 	t.Helper()
 	seconds, at := int32(35), metav1.NewMicroTime(renewed)
@@ -35,8 +35,8 @@ func rivalOf(t *testing.T, ours, theirs, holder string, renewed time.Time) strin
 	return ""
 }
 
-// Check 48, for shards: one of ours does not start beside a helm-controller for all, nor ours
-// for all beside any shard of helm-controller; shards with other selectors are replaced one by
+// Check 48, for shards: a shard of ours does not start beside a helm-controller without shards, nor do we
+// without shards beside any shard of helm-controller; shards with different selectors are replaced one by
 // one.
 func TestCheck48Shards(t *testing.T) {
 	const one, two = "sharding.fluxcd.io/key=one", "sharding.fluxcd.io/key=two"
@@ -66,7 +66,7 @@ func TestCheck48Shards(t *testing.T) {
 	}
 }
 
-// Where leases may not be listed the one for all still counts.
+// If leases may not be listed, the lease of a helm-controller without shards still counts.
 func TestRivalsThatCanBeSeen(t *testing.T) {
 	client := fake.NewClientset(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: leaseName("")}})
 	client.PrependReactor("list", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {

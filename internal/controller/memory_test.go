@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Passes take as much of the budget as their charts have rendered to; of charts that
-// nobody knows few are rendered at a time; one that is larger than all of the budget is
-// rendered alone.
+// Passes take as much of the budget as their charts rendered to before; few unknown charts
+// are rendered at a time; one that is larger than the whole budget is rendered
+// alone.
 func TestBudgetOfBytes(t *testing.T) {
 	const total = 256 << 20
 	used := int64(0)
@@ -33,14 +33,14 @@ func TestBudgetOfBytes(t *testing.T) {
 		}
 		free()
 		free()
-		b.learn(key, total) // of nothing that is being rendered
+		b.learn(key, total) // has no effect: nothing is being rendered
 	}
 	if n := sideBySide("small"); n != 4 {
 		t.Errorf("%d charts that nobody knows are rendered side by side, want 4", n)
 	}
 	for digest, of := range map[string]struct{ bytes, want int }{"small": {1000, 250}, "large": {5 << 20, 4}, "huge": {total, 1}} {
 		render(digest, of.bytes)
-		render(digest, of.bytes/2) // the largest counts
+		render(digest, of.bytes/2) // the largest size counts
 		if n := sideBySide(digest); n != of.want {
 			t.Errorf("%d %s charts are rendered side by side, want %d", n, digest, of.want)
 		}
@@ -60,7 +60,7 @@ func TestBudgetOfBytes(t *testing.T) {
 	free()
 }
 
-// What waits holds nothing of the budget, so that however many wait, others are rendered.
+// Waiting passes hold none of the budget: however many wait, others are rendered.
 func TestWaitsHoldNoBudget(t *testing.T) {
 	used := int64(0)
 	b := newBudget(4*leastShare, func(n int64) { used += n })
@@ -69,7 +69,7 @@ func TestWaitsHoldNoBudget(t *testing.T) {
 		key := client.ObjectKey{Name: fmt.Sprint("web-", i)}
 		ctx, end := context.WithCancel(t.Context())
 		if used == b.total {
-			end() // it would wait for ever
+			end() // it would wait forever
 		}
 		free, err := b.take(ctx, key, "bad", c)
 		end()
@@ -79,7 +79,7 @@ func TestWaitsHoldNoBudget(t *testing.T) {
 		defer free()
 		b.learn(key, 1000)
 		b.rest(key)
-		b.learn(key, 1000) // of the plan that remedies it
+		b.learn(key, 1000) // for the plan of the remedy
 	}
 	if used != 0 {
 		t.Errorf("%d bytes are held by what waits", used)

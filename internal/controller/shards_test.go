@@ -14,7 +14,7 @@ import (
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
-// replicas are three, on one clock and one fake API server.
+// replicas are three replicas with one clock and one fake API server.
 type replicas struct {
 	now    time.Time
 	leases coordinationclient.LeaseInterface
@@ -34,7 +34,7 @@ func newReplicas(t *testing.T) *replicas {
 	return r
 }
 
-// hold writes helm-controller's lease. The fake server does not count versions.
+// hold writes helm-controller's lease. The fake server assigns no resource versions.
 func (r *replicas) hold(t *testing.T, holder, version string) {
 	t.Helper()
 	lease := &coordinationv1.Lease{
@@ -52,7 +52,7 @@ func (r *replicas) hold(t *testing.T, holder, version string) {
 
 const fleet = 3000
 
-// count is of how many HelmReleases something holds.
+// count returns for how many HelmReleases is returns true.
 func count(is func(types.UID) bool) int {
 	n := 0
 	for i := range fleet {
@@ -63,7 +63,7 @@ func count(is func(types.UID) bool) int {
 	return n
 }
 
-// owners counts by how many replicas each HelmRelease is taken: the least and the most.
+// owners returns the least and the most replicas that own a HelmRelease.
 func owners(some ...*shards) (least, most int) {
 	least = len(some)
 	for i := range fleet {
@@ -78,8 +78,8 @@ func owners(some ...*shards) (least, most int) {
 	return least, most
 }
 
-// Each HelmRelease is one replica's, in parts of about the same size; what a replica
-// leaves behind goes to the others, and nothing else moves.
+// Each HelmRelease belongs to one replica, in shares of about the same size; the share of a replica
+// that leaves goes to the others, and nothing else moves.
 func TestReplicasShare(t *testing.T) {
 	r := newReplicas(t)
 	for range 2 {
@@ -98,7 +98,7 @@ func TestReplicasShare(t *testing.T) {
 		}
 	}
 	before := append([]int{}, r.gained...)
-	if err := r.leases.Delete(t.Context(), r.all[2].id, metav1.DeleteOptions{}); err != nil { // as at its end
+	if err := r.leases.Delete(t.Context(), r.all[2].id, metav1.DeleteOptions{}); err != nil { // as when it ends
 		t.Fatal(err)
 	}
 	r.all[0].turn(t.Context())
@@ -111,8 +111,8 @@ func TestReplicasShare(t *testing.T) {
 	}
 }
 
-// A replica that does not renew its lease loses its part, and one that can't reach the
-// API server gives it up before.
+// A replica that does not renew its lease loses its share, and one that can't reach the
+// API server gives it up before that.
 func TestReplicasThatFallSilent(t *testing.T) {
 	r := newReplicas(t)
 	for range 2 {
@@ -124,7 +124,7 @@ func TestReplicasThatFallSilent(t *testing.T) {
 		r.now = r.now.Add(5 * time.Second)
 		r.hold(t, ours+"a", fmt.Sprint(i+2))
 		for n, s := range r.all[:2] {
-			// The fake server has no versions: a renewal is a version for the others.
+			// The fake server assigns no versions, and the others recognise a renewal by the version.
 			lease, err := r.leases.Get(t.Context(), s.id, metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -149,7 +149,7 @@ func TestReplicasThatFallSilent(t *testing.T) {
 	}
 }
 
-// While helm-controller's lease is not ours, nobody works.
+// As long as helm-controller's lease is not ours, no replica works.
 func TestReplicasBesideHelmController(t *testing.T) {
 	r := newReplicas(t)
 	r.hold(t, "helm-controller-5f_6c", "2")

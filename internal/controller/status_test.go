@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// What did not change is not sent, and with nothing to send there is no request.
+// Unchanged fields are not sent, and with nothing to send there is no request.
 func TestStatusPatchSendsChangesAlone(t *testing.T) {
 	was := flux.HelmReleaseStatus{ObservedGeneration: 1, HelmChart: "a/b", Failures: 2}
 	if patch, err := statusPatch(was, was); patch != nil || err != nil {
@@ -27,7 +27,7 @@ func TestStatusPatchSendsChangesAlone(t *testing.T) {
 	}
 }
 
-// The leases are helm-controller's; a shard has one of its own.
+// The leases are helm-controller's; each shard has its own.
 func TestLeasesAreHelmControllers(t *testing.T) {
 	if got := leaseName(""); got != "helm-controller-leader-election" {
 		t.Error(got)
@@ -38,8 +38,8 @@ func TestLeasesAreHelmControllers(t *testing.T) {
 	}
 }
 
-// A release's mark tells its records: another version of one, one more or one less is
-// another mark, in whatever order they are seen.
+// A release's mark identifies its records: a different version of a record, one more or one fewer gives
+// a different mark, in whatever order they are seen.
 func TestRecordMarks(t *testing.T) {
 	record := func(uid types.UID, version string) *metav1.PartialObjectMetadata {
 		o := &metav1.PartialObjectMetadata{}
@@ -71,7 +71,7 @@ func TestRecordMarks(t *testing.T) {
 	}
 }
 
-// A process that is told to end has 20 seconds for it, within the 30 of Kubernetes.
+// A process that is told to end has 20 seconds to do so, within Kubernetes' 30.
 func TestTimeToEnd(t *testing.T) {
 	o, err := parse([]string{"--runtime-namespace=a"}, func(string) {})
 	if err != nil || o.GracefulShutdown != 20*time.Second {
@@ -79,7 +79,7 @@ func TestTimeToEnd(t *testing.T) {
 	}
 }
 
-// Flags are refused with their names.
+// Errors about flags name the flags.
 func TestFlagsThatAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
 		"OOMWatch is not a feature gate of this controller": {"--runtime-namespace=a", "--feature-gates=OOMWatch=true"},

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// shelf is an API server with one source at most, and the HelmRelease apps/web.
+// shelf is an API server with at most one source, and the HelmRelease apps/web.
 type shelf struct {
 	client.Client
 	source map[string]any
@@ -62,8 +62,9 @@ func (s *shelf) Delete(_ context.Context, o client.Object, options ...client.Del
 	return nil
 }
 
-// A template of the kind OCIRepository (helm-controller 1.7) becomes an OCIRepository in the HelmRelease's namespace; it is written where something differs alone, and
-// deleted when it is not meant any more, unless it is another HelmRelease's.
+// A template of the kind OCIRepository (helm-controller 1.7) becomes an OCIRepository in the HelmRelease's
+// namespace; it is written only if something differs, and deleted when it is no longer referenced, unless it
+// belongs to another HelmRelease.
 func TestTemplateOfAnOCIRepository(t *testing.T) {
 	s := &shelf{}
 	r := &reconciler{client: s, live: s}

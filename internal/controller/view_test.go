@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// server answers that a HelmRelease has a resource version, and counts how often.
+// server answers with a HelmRelease's resource version, and counts the requests.
 type server struct {
 	client.Reader
 	version string
@@ -23,8 +23,8 @@ func (s *server) Get(_ context.Context, _ client.ObjectKey, into client.Object, 
 	return nil
 }
 
-// What comes out of the cache is acted on only when the API server has the same; it is
-// asked once in a pass.
+// A cached HelmRelease is acted on only if the API server has the same version; the server is
+// asked once per pass.
 func TestAnOldViewIsNotActedOn(t *testing.T) {
 	s := &server{version: "7"}
 	r := &reconciler{live: s}
@@ -46,7 +46,7 @@ func TestAnOldViewIsNotActedOn(t *testing.T) {
 	}
 }
 
-// The cache is good enough once it has what this process has written last, or newer.
+// The cache is recent enough once it has what this process last wrote, or something newer.
 func TestTheCacheHasToHaveOwnWrites(t *testing.T) {
 	w := &writes{versions: map[client.ObjectKey]string{}}
 	key := client.ObjectKey{Name: "web"}

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What a definition would tighten or drop is found, and what it only describes, or the
-// API server has filled in, is no difference.
+// What a definition would tighten or drop is found; descriptions, and what the
+// API server has filled in, are not a difference.
 func TestDefinitionsAreComparedByWhatTheyMean(t *testing.T) {
 	const base = `{type: object, properties: {spec: {type: object, required: [a], properties: {
   a: {type: string, description: old, enum: [x, y], maxLength: 9},
@@ -44,7 +44,7 @@ func TestDefinitionsAreComparedByWhatTheyMean(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := definition(t, base, "true")
-			// what the API server fills in
+			// filled in by the API server
 			_ = unstructured.SetNestedField(live.Object, "None", "spec", "conversion", "strategy")
 			_ = unstructured.SetNestedField(live.Object, "WidgetList", "spec", "names", "listKind")
 			_ = unstructured.SetNestedField(live.Object, false, "spec", "preserveUnknownFields")
@@ -55,7 +55,7 @@ func TestDefinitionsAreComparedByWhatTheyMean(t *testing.T) {
 	}
 }
 
-// A version that is no longer served is dropped, whatever its schema is.
+// A version that is no longer served counts as dropped, whatever its schema is.
 func TestVersionsThatGoAreDropped(t *testing.T) {
 	got := Compare(definition(t, "{type: object}", "true"), definition(t, "{type: object}", "false"))
 	if diff := cmp.Diff(Difference{Fields: 1, Drops: []string{"v1"}}, got); diff != "" {
@@ -75,7 +75,7 @@ func definition(t *testing.T, schema, served string) *unstructured.Unstructured 
 	return u
 }
 
-// replaced fails to change anything only by mistake.
+// replaced replaces from by to. It panics if that changes nothing, which would be a mistake in the test.
 func replaced(s, from, to string) string {
 	out := strings.Replace(s, from, to, 1)
 	if out == s {
@@ -84,7 +84,7 @@ func replaced(s, from, to string) string {
 	return out
 }
 
-// The certificate of a conversion webhook is put in by others, and no difference.
+// The certificate of a conversion webhook is filled in by others, and is not a difference.
 func TestCertificatesOfWebhooksAreNoDifference(t *testing.T) {
 	live, target := definition(t, "{type: object}", "true"), definition(t, "{type: object}", "true")
 	for _, u := range []*unstructured.Unstructured{live, target} {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// An archive that is not the locked one is an error; that of another chart whose name begins in the
-// same way is not.
+// An archive that is not the locked one is an error; an archive of another chart whose name has the
+// same prefix is not.
 func TestVerify(t *testing.T) {
 	locked := source.Digest([]byte("the locked archive"))
 	for name, test := range map[string]struct {

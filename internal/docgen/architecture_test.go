@@ -19,8 +19,8 @@ var (
 	function = regexp.MustCompile(`^(?:\(\*)?(?:([a-z]+)\.)?(?:([A-Za-z]+)\)\.)?([A-Za-z]+)$`)
 )
 
-// The way from main to an API call, and that from a chart to a printed plan, go by
-// functions that there are, in at most seven files.
+// The paths from main to an API call, and from a chart to a printed plan, go through
+// functions that exist, in at most seven files.
 func TestArchitectureNamesTheFunctionsThatThereAre(t *testing.T) {
 	table, rest, _ := strings.Cut(architecture(t, "From main to an API call"), "\n\nA plan that is only shown")
 	walk(t, table, "main.go", 6)
@@ -33,7 +33,7 @@ func TestArchitectureNamesTheFunctionsThatThereAre(t *testing.T) {
 	walk(t, architecture(t, "From a chart to a printed plan"), "internal/command/plan.go", 7)
 }
 
-// architecture is a section of ARCHITECTURE.md.
+// architecture returns a section of ARCHITECTURE.md.
 func architecture(t *testing.T, section string) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
@@ -45,8 +45,8 @@ func architecture(t *testing.T, section string) string {
 	return text
 }
 
-// walk follows a table of hops: each begins in a file where one before it has led,
-// start at first, and there are at most so many.
+// walk follows a table of hops: each begins in a file that an earlier one has reached,
+// the first in start, and there are at most so many.
 func walk(t *testing.T, table, start string, most int) {
 	t.Helper()
 	hops := hop.FindAllStringSubmatch(table, -1)
@@ -75,7 +75,7 @@ func walk(t *testing.T, table, start string, most int) {
 }
 
 // declarations are the functions and types of some files: plain, as Type.Method,
-// and both with the package's name before them.
+// and both prefixed with the package's name.
 type declarations map[string]bool
 
 func (d declarations) has(name string) bool {
@@ -83,7 +83,7 @@ func (d declarations) has(name string) bool {
 	return d[name]
 }
 
-// declared reads files, or all files of folders.
+// declared returns the declarations of files, or of all files in folders.
 func declared(t *testing.T, paths ...string) declarations {
 	t.Helper()
 	found := declarations{}

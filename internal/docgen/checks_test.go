@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// checked says for each check of the specification of plans in pull requests (PULLREQUESTS.md
-// §8), from 1 to 45, in which file it is: "Check 7:" stands before a part of a script, or in the
+// checked lists for each check of the specification of plans in pull requests (PULLREQUESTS.md
+// §8), from 1 to 45, the file that has it: "Check 7:" is at the start of a part of a script, or in the
 // comment above a test.
 var checked = [45]string{
 	"internal/command/testdata/offline/many.txtar",
@@ -63,8 +63,8 @@ var checked = [45]string{
 	"internal/command/checks_test.go",
 }
 
-// things say for each of the ten things that no peer's pull request shows (§7) in which file it
-// is: "Thing 7:" stands there as checks do.
+// things lists for each of the ten things that no peer's pull request shows (§7) the file that has
+// it: "Thing 7:" is there in the same form as checks.
 var things = [10]string{
 	"internal/command/testdata/offline/manymatrix.txtar",
 	"e2e/testdata/script/comment.txtar",
@@ -81,7 +81,7 @@ var things = [10]string{
 // flows are tests named after the flows of §5.
 var flows = []string{"TestFlowA", "TestFlowB", "TestFlowC", "TestFlowD", "TestFlowE"}
 
-// holds says whether a file of the project has a text.
+// holds reports whether a file of the project contains a text.
 func holds(t *testing.T, file, text string) bool {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(file)))
@@ -91,7 +91,7 @@ func holds(t *testing.T, file, text string) bool {
 	return strings.Contains("\n"+string(data), text)
 }
 
-// No check of the specification has lost what shows it.
+// Every check of the specification still has what shows it.
 func TestEveryCheckOfPullRequestsIsShown(t *testing.T) {
 	for i, file := range checked {
 		begins(t, file, fmt.Sprintf("Check %d:", i+1))
@@ -103,7 +103,7 @@ func TestEveryCheckOfPullRequestsIsShown(t *testing.T) {
 	}
 }
 
-// Each of the ten things is told where a reader finds it, and shown by a test.
+// Each of the ten things is described where readers find it, and shown by a test.
 func TestTenThingsAreToldAndShown(t *testing.T) {
 	const page = "docs/pull-requests.md"
 	for i, file := range things {
@@ -114,7 +114,7 @@ func TestTenThingsAreToldAndShown(t *testing.T) {
 	}
 }
 
-// begins holds that a file has a part, or a test, that begins with the words.
+// begins checks that a file has a part that begins with the words, or a test whose comment has them.
 func begins(t *testing.T, file, words string) {
 	t.Helper()
 	if strings.HasSuffix(file, ".go") {
@@ -126,7 +126,7 @@ func begins(t *testing.T, file, words string) {
 	}
 }
 
-// aboveTest says whether the words stand in the comment above a test of the file.
+// aboveTest reports whether the words are in the comment above a test in the file.
 func aboveTest(t *testing.T, file, words string) bool {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(file)), nil, parser.ParseComments)

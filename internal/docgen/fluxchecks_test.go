@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fluxChecks says which tests show the checks of FLUX.md §12, 1 to 29 and 49 to 55 of plans, the others of
-// the controller: each test is named after its numbers, a row of a table begins with its own.
+// fluxChecks lists the tests that show the checks of FLUX.md §12, of which 1 to 29 and 49 to 55 are about plans,
+// the others about the controller: each test is named after its numbers, and a table's row begins with its number.
 var fluxChecks = map[string][]string{
 	"internal/flux/decode_test.go":                    {"TestCheck1ChartAndChartRef", "TestCheck54APIVersionsAndUnknownFields"},
 	"internal/flux/names_test.go":                     {"TestCheck2And3NamesOfTheRelease"},
@@ -76,7 +76,7 @@ func TestEveryCheckOfFluxIsShown(t *testing.T) {
 	}
 }
 
-// What a change does is said by the whole program, too: rows begin with their check.
+// The whole program also says what a change does: rows of that test begin with their check.
 func TestSayingsOfFluxAreRows(t *testing.T) {
 	var missing []string
 	for _, n := range []int{8, 9, 11, 21, 23, 24, 25, 26, 27, 28, 34, 54} {

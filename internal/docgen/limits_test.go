@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestLimits holds docs/limits.md to the constants: every limit is in it, with
+// TestLimits compares docs/limits.md with the constants: it contains every limit with
 // its value.
 func TestLimits(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "limits.md"))
@@ -45,7 +45,7 @@ func rowOf(section, name string) string {
 	return ""
 }
 
-// limitsOf are the constants of a file whose names begin with max.
+// limitsOf returns the constants of a file whose names begin with max.
 func limitsOf(t *testing.T, file string) map[string]int64 {
 	t.Helper()
 	files := token.NewFileSet()
@@ -67,7 +67,7 @@ func limitsOf(t *testing.T, file string) map[string]int64 {
 			}
 			v, err := types.Eval(files, constants, token.NoPos, types.ExprString(spec.Values[0]))
 			if err != nil {
-				continue // not a number by itself
+				continue // not a number on its own
 			}
 			name := spec.Names[0].Name
 			constants.Scope().Insert(types.NewConst(token.NoPos, constants, name, v.Type, v.Value))
@@ -82,7 +82,7 @@ func limitsOf(t *testing.T, file string) map[string]int64 {
 	return found
 }
 
-// inUnits is a number in whole mebi- or kibibytes.
+// inUnits formats a number of bytes in whole mebibytes or kibibytes.
 func inUnits(n int64) string {
 	if n%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", n>>20)

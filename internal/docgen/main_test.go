@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Pages that are generated are checked in, for people who read them on the web.
+// Generated pages are checked in, for people who read them on the web.
 func TestGeneratedPagesAreFresh(t *testing.T) {
 	dir := t.TempDir()
 	if err := run(dir); err != nil {
@@ -41,7 +41,7 @@ func TestGeneratedPagesAreFresh(t *testing.T) {
 	}
 }
 
-// A plan that Build made, bodies and all, fits the schema that is published.
+// A plan that Build made, including bodies, fits the published schema.
 func TestAPlanFitsItsSchema(t *testing.T) {
 	schema := published(t, "plan.schema.json")
 	for name, in := range inputs(t) {
@@ -59,7 +59,7 @@ func TestAPlanFitsItsSchema(t *testing.T) {
 	}
 }
 
-// So does the plan of a set, of its plans and of what has none.
+// So does the plan of a set, with and without plans for its releases.
 func TestAPlanOfASetFitsItsSchema(t *testing.T) {
 	key := releaseset.Key{Cluster: "prod", Namespace: "shop", Name: "web"}
 	d := &releaseset.Document{FormatVersion: releaseset.FormatVersion, Files: []string{"releases.yaml"}, Releases: []releaseset.Planned{
@@ -91,7 +91,7 @@ func TestAPlanOfASetFitsItsSchema(t *testing.T) {
 	}
 }
 
-// published is a schema of docs/.
+// published returns a schema in docs/.
 func published(t *testing.T, name string) *validator.Schema {
 	t.Helper()
 	compiler := validator.NewCompiler()
@@ -124,8 +124,8 @@ func fits(t *testing.T, schema *validator.Schema, printed io.Reader) error {
 	return schema.Validate(value)
 }
 
-// inputs are an install, one with a hook, one that is compared with a file, and an uninstall of
-// what is not there.
+// inputs returns an install, one with a hook, one that is compared with a file, and an uninstall of
+// a release that does not exist.
 func inputs(t *testing.T) map[string]plan.Input {
 	t.Helper()
 	objects, err := manifest.Parse("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {key: value}\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/command"
 )
 
-// Helm's plugin is for the version that this tree builds, or will release next; krew's
-// manifest is made of the tag, and tested by make dist.
+// The Helm plugin has the version that this tree builds, or will release next; the krew
+// manifest is made from the tag, and tested by make dist.
 func TestManifestsHaveTheProgramsVersion(t *testing.T) {
 	version := strings.TrimSuffix(command.Version, "-dev")
 	var helm struct{ Name, Version string }

@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// Who reads the plan by a program looks up fields on the page: it names them all.
+// Whoever writes a program that reads plans looks up fields on the page: it names them all.
 func TestPlanPageNamesEveryField(t *testing.T) {
 	pageNamesEveryField(t, "plan-json.md", planSchema, 80)
 }
 
-// The same for events; fields of the plan in one are on the plan's page.
+// The same holds for events; fields of a plan in an event are on the plan's page.
 func TestEventsPageNamesEveryField(t *testing.T) {
 	pageNamesEveryField(t, "events.md", eventsSchema, 35, "Event", "RunSummary", "UndoSummary", "UndoStep")
 }
 
-// pageNamesEveryField looks for the fields of a schema's types, or only of some
-// of them, on a page.
+// pageNamesEveryField looks on a page for the fields of a schema's types, or only of some
+// of them.
 func pageNamesEveryField(t *testing.T, name string, schemaOf func() ([]byte, error), least int, only ...string) {
 	t.Helper()
 	raw, err := schemaOf()

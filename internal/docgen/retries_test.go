@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// repeating is what code says that sends something again, or asks again after a pause.
+// repeating matches code that sends something again, or polls with pauses.
 var repeating = regexp.MustCompile(`\bretry\.(Pause|Read|Wait|GenericPolicy|ExponentialBackoff|RetryOnConflict|OnError)\b|[sS]leep\(ctx|\bwait\.(Poll|Until|Exponential)\w*|workqueue\.NewTyped\w*RateLimit`)
 
-// others are files that pause and repeat no request.
+// others are files that pause but repeat no requests.
 var others = map[string]string{
 	"apply/explain.go":        "a look into what a wait is held up by, each time anew",
 	"releasestore/clock.go":   "the clock itself",
 	"internal/retry/retry.go": "the helper itself",
 }
 
-// Whoever sends something again is named on the page of who retries what.
+// Every file that sends something again is named on the page about who retries what.
 func TestRetriesPageNamesEveryOne(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "retries.md"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every promise of SECURITY.md names its proof: tests, scenarios and pages that are there.
+// The tests, scenarios and pages that SECURITY.md names as proof of its promises exist.
 func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
 	const root = "../.."
 	file := filepath.Join(root, ".github", "SECURITY.md")
@@ -40,7 +40,7 @@ func TestPromisesOfSecurityHaveTheirTests(t *testing.T) {
 	}
 }
 
-// testsBelow are the names of all tests and fuzz targets of the repository.
+// testsBelow returns the names of all tests below root.
 func testsBelow(t *testing.T, root string) map[string]bool {
 	t.Helper()
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)

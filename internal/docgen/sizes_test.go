@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// short are the files of fewer than 30 lines, and why they stand alone.
+// short are the files with fewer than 30 lines, and why they are separate.
 var short = map[string]string{
 	"controller/main.go":                            "a program of its own",
 	"chartload/limits.go":                           "docs/limits.md is about these constants",
@@ -29,8 +29,8 @@ var short = map[string]string{
 	"e2e/trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
 }
 
-// productFiles calls visit with each Go file of the product, by its path from the root. Tests,
-// doc.go and modules of their own are none.
+// productFiles calls visit with each Go file of the product and its path from the root, without tests,
+// doc.go and nested modules.
 func productFiles(t *testing.T, visit func(name string, text []byte)) {
 	t.Helper()
 	root := filepath.Join("..", "..")

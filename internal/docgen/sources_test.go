@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every row of the comparison in docs/sources.md names tests that are there, and what it says of
+// Every row of the comparison in docs/sources.md names tests that exist, and what it says about
 // Helm comes from a run.
 func TestRowsOfSourcesHaveTheirTests(t *testing.T) {
 	const root = "../.."
@@ -38,7 +38,7 @@ func TestRowsOfSourcesHaveTheirTests(t *testing.T) {
 	}
 }
 
-// The acceptance checks of chart sources have tests of their numbers.
+// The acceptance checks of chart sources have tests with their numbers.
 func TestChecksOfSourcesHaveTests(t *testing.T) {
 	there := map[string]bool{}
 	for name := range testsBelow(t, "../..") {

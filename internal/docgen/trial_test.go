@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// shown is where something is shown: a file, and words that are found there.
+// shown is where something is shown: a file, and words in it.
 type shown struct{ file, words string }
 
 const (
@@ -17,10 +17,10 @@ const (
 	statusShown = "e2e/testdata/script/status.txtar"
 )
 
-// tried says for each line of the trial by new users (TRIAL.md) what shows that it is dealt with:
+// tried lists for each line of the trial by new users (TRIAL.md) what shows that it has been dealt with:
 // a test, a part of a script, or the line of docs/helm-differences.md that says why not. (a) are
-// its bugs, the smaller ones by their first words; (b) and (c) the rows of its tables, by what
-// stands in their first cell; (e) what is excellent, and has to stay.
+// its bugs, the smaller ones by their first words; (b) and (c) the rows of its tables, by
+// their first cells; (e) what is excellent, and has to stay.
 var tried = map[string][]shown{
 	"A1":  {{"plan/testdata/crds-differ.txtar", "A1:"}, {"plan/testdata/crds-updated.txtar", "A1:"}, {"e2e/firstlines_test.go", "! 9 CRDs in crds/ differ from the base's"}, {"e2e/testdata/script/updatecrds.txtar", "CRD in crds/ differs"}},
 	"A2":  {{"internal/redact/notes_test.go", "// A2:"}, {"internal/redact/notes_test.go", "func TestSecretsInNotesAreMaskedWhereTheyAreWords("}},
@@ -106,7 +106,7 @@ var tried = map[string][]shown{
 	"e: HTML and Markdown":         {{"internal/report/browser_test.go", "func TestPageInBrowser("}, {"internal/report/report_test.go", "func TestMarkdownKeepsItsBudget("}},
 }
 
-// No line of the trial has lost what shows that it is dealt with.
+// Every line of the trial still has what shows that it has been dealt with.
 func TestEveryLineOfTheTrialIsShown(t *testing.T) {
 	if want := 16 + 9 + 22 + 22 + 11; len(tried) != want {
 		t.Errorf("the trial has %d lines, and %d are here", want, len(tried))

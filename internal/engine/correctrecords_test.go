@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// recorded are the record steps that people were told of.
+// recorded returns how many record steps were reported as done.
 func (b bench) recorded() (done int) {
 	for _, e := range *b.told {
 		if e.Type == apply.StepDone && e.Op == plan.OpRecord {
@@ -20,8 +20,8 @@ func (b bench) recorded() (done int) {
 	return done
 }
 
-// Records that a killed run has left are corrected by the one step of a plan, and a request that
-// fails for a moment is sent again, as all that apply sends.
+// Records that a killed run has left are corrected by a plan with a single step, and a request that
+// fails with a transient error is sent again, as all of apply's requests are.
 func TestRecordsAreCorrectedByPlan(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
 		b.mustDeploy(nil)

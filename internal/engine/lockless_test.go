@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// authorizer is a cluster that answers what is permitted, and nothing else.
+// authorizer is a cluster that answers only what is permitted.
 type authorizer struct {
 	Cluster
 	denied    string // a verb
@@ -34,7 +34,7 @@ func (a authorizer) Access(_ context.Context, needed []plan.Permission) plan.Acc
 	return access
 }
 
-// refuse has the API server refuse a verb on Leases.
+// refuse makes the API server refuse a verb on Leases.
 func (b bench) refuse(verb, why string) {
 	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 	b.client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -42,8 +42,8 @@ func (b bench) refuse(verb, why string) {
 	})
 }
 
-// Only where the API server says that Leases are not permitted does a run go on
-// without a lock, and it says so. A quota or a webhook that answers with the same 403
+// A run goes on without a lock only if the API server says that Leases are not permitted,
+// and it says so. A quota or a webhook that answers with the same 403
 // is an error.
 func TestLockedWithoutPermissionOnly(t *testing.T) {
 	const quota = "exceeded quota: q, requested: count/leases.coordination.k8s.io=1"
@@ -51,7 +51,7 @@ func TestLockedWithoutPermissionOnly(t *testing.T) {
 		access  authorizer
 		refused string
 		why     string
-		wrong   string // what the error has to say; "" when it runs without a lock
+		wrong   string // what the error has to say; "" if it runs without a lock
 	}{
 		"no permission to create":       {authorizer{denied: "create"}, "create", `User "ci" cannot create resource "leases"`, ""},
 		"no permission at all":          {authorizer{denied: "get"}, "*", `User "ci" cannot create resource "leases"`, ""},
@@ -82,7 +82,7 @@ func TestLockedWithoutPermissionOnly(t *testing.T) {
 	}
 }
 
-// Who was found unable to use Leases beforehand is told as well.
+// A run that was found unable to use Leases beforehand is also warned.
 func TestUnusableLockIsTold(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		err := b.Locked(t.Context(), webKey, releasestore.LockOptions{Unusable: true}, func(context.Context, apply.Lock) error { return nil })
@@ -92,7 +92,7 @@ func TestUnusableLockIsTold(t *testing.T) {
 	})
 }
 
-// A Lease that is refused to readers by anything but their role is no free lock.
+// If reading a Lease is refused for any reason but missing permission, the lock does not count as free.
 func TestHolderUnreadForWantOfPermissionOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.refuse("get", "somebody refuses it")
@@ -107,8 +107,8 @@ func TestHolderUnreadForWantOfPermissionOnly(t *testing.T) {
 	})
 }
 
-// A run in another container, of the same user, host name and process number, is
-// somebody else: it is not run beside, and what it has recorded is not taken over.
+// A run in another container, with the same user, host name and process ID, is
+// somebody else: no run starts beside it, and what it has recorded is not taken over.
 func TestRunsOfOneTextAreToldApart(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		const text = "somebody on ci, process 1"
@@ -137,8 +137,8 @@ func TestRunsOfOneTextAreToldApart(t *testing.T) {
 	})
 }
 
-// A plan that is blocked is shown, not held up by the lock of a dead run, though it
-// was renewed a moment ago by its holder's clock.
+// A blocked plan is shown, not held up by the lock of a dead run, even if by its holder's
+// clock the lock was renewed a moment ago.
 func TestBlockedPlanDoesNotWaitForTheDead(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.pending()
@@ -158,7 +158,7 @@ func TestBlockedPlanDoesNotWaitForTheDead(t *testing.T) {
 	})
 }
 
-// Who queues for less time than the lock of a dead run lasts gets it all the same.
+// A run that queues for less time than the lock of a dead run lasts gets the lock nevertheless.
 func TestDeadHolderOutlastsTheQueue(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.killed("the dead")
@@ -170,7 +170,7 @@ func TestDeadHolderOutlastsTheQueue(t *testing.T) {
 	})
 }
 
-// Only the namespace that is missing is no reason for an error: then there is nothing to lock in.
+// Only a missing namespace of the release is not an error: then there is nothing to lock.
 func TestLockedWithoutNamespaceOnly(t *testing.T) {
 	for _, tc := range []struct {
 		why   string

@@ -19,14 +19,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// heard keeps what an observer is told.
+// heard keeps the events that an observer receives.
 type heard []apply.Event
 
 func (h *heard) Observe(e apply.Event) { *h = append(*h, e) }
 
 var webKey = release.Key{Namespace: "shop", Name: "web"}
 
-// bench is an engine with locks and records in memory, in a bubble whose clock
+// bench is an engine with locks and records in memory, in a synctest bubble whose clock
 // jumps.
 type bench struct {
 	*Engine
@@ -51,7 +51,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b bench)) {
 	})
 }
 
-// killed leaves what a run leaves that is killed: a Lease that nobody renews.
+// killed leaves what a killed run leaves: a Lease that nobody renews.
 func (b bench) killed(owner string) {
 	b.t.Helper()
 	now, seconds := metav1.NewMicroTime(time.Now()), int32(30)
@@ -76,7 +76,7 @@ func (b bench) works(owner releasestore.Identity) (end func()) {
 	return end
 }
 
-// pending stores a revision that a run of ours has begun.
+// pending stores a pending revision that a run of this program has begun.
 func (b bench) pending() {
 	b.t.Helper()
 	r := &release.Revision{
@@ -91,7 +91,7 @@ func (b bench) pending() {
 	}
 }
 
-// A run that was killed is waited for: its lock is free as soon as it expires.
+// A killed run is waited for: its lock is free as soon as it expires.
 func TestLockedOutlastsADeadHolder(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.killed("the dead")
@@ -112,7 +112,7 @@ func TestLockedOutlastsADeadHolder(t *testing.T) {
 	})
 }
 
-// A run that lives is not waited for unless somebody asks for that.
+// A live run is not waited for unless that is requested.
 func TestLockedGivesUpOnALivingHolder(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.works("the living")
@@ -127,8 +127,8 @@ func TestLockedGivesUpOnALivingHolder(t *testing.T) {
 	})
 }
 
-// A pending revision is somebody's work as long as its run renews the lock,
-// and interrupted when it does not.
+// A pending revision is being worked on as long as its run renews the lock,
+// and interrupted if it does not.
 func TestPendingOfTheLivingAndOfTheDead(t *testing.T) {
 	for name, c := range map[string]struct {
 		leave func(b bench)
@@ -159,8 +159,8 @@ func TestPendingOfTheLivingAndOfTheDead(t *testing.T) {
 	}
 }
 
-// Whoever queues plans again when the other run has ended; who does not is told
-// who is at work.
+// A run that queues plans again when the other run has ended; one that does not gets an error
+// that names the holder.
 func TestPlanWhenUnlockedQueues(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		end := b.works("the other")

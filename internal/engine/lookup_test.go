@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Values of Secrets are noted from single lookups and lists, with former ones that
-// kubectl keeps, and whatever templates do to what they were given.
+// Values of Secrets are noted from single lookups and lists, including former values that
+// kubectl keeps, whatever templates do to what they were given.
 func TestLookupsNoteWhatSecretsHold(t *testing.T) {
 	secret := map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{

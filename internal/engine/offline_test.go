@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// The table of scopes says what the types of k8s.io/api say, of all kinds that
+// The table of scopes agrees with the types of k8s.io/api for all kinds that
 // have a client.
 func TestBuiltinScopesAreTheTypes(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
@@ -49,7 +49,7 @@ func TestBuiltinScopesAreTheTypes(t *testing.T) {
 	}
 }
 
-// scopesIn are the scopes of the kinds in a file for which clients are generated.
+// scopesIn returns the scopes of the kinds in a file for which clients are generated.
 func scopesIn(t *testing.T, file string) map[string]manifest.Scope {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
@@ -62,7 +62,7 @@ func scopesIn(t *testing.T, file string) map[string]manifest.Scope {
 		if !ok || types.Tok != token.TYPE {
 			continue
 		}
-		// Tags stand in a comment of their own above the type's.
+		// Tags are in a separate comment above the type's.
 		var tags strings.Builder
 		for _, c := range parsed.Comments {
 			if c.End() < types.Pos() && c.Pos() > lastBefore(parsed, types) {
@@ -82,7 +82,7 @@ func scopesIn(t *testing.T, file string) map[string]manifest.Scope {
 	return scopes
 }
 
-// lastBefore is where the declaration before d ends.
+// lastBefore returns where the declaration before d ends.
 func lastBefore(file *ast.File, d ast.Decl) token.Pos {
 	last := file.Name.End()
 	for _, other := range file.Decls {

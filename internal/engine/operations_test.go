@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// shop is a chart of a ConfigMap and a hook Job.
+// shop returns a chart with a ConfigMap and a hook Job.
 func shop(values map[string]any) Source {
 	return Source{Values: values, Chart: &chart.Chart{
 		Metadata: &chart.Metadata{APIVersion: "v2", Name: "shop", Version: "1.0.0"},
@@ -42,7 +42,7 @@ metadata: {name: migrate, annotations: {helm.sh/hook: "post-upgrade,post-install
 
 var configMap = manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
 
-// deploy plans and applies a deployment. see is called with each plan.
+// deploy plans and applies a deployment, and calls see with each plan.
 func (b bench) deploy(d Deployment, see func(*plan.Plan)) (*plan.Plan, error) {
 	d.Release = webKey
 	p, _, err := b.PlanAndApply(b.t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
@@ -53,7 +53,7 @@ func (b bench) deploy(d Deployment, see func(*plan.Plan)) (*plan.Plan, error) {
 
 func nothing(*plan.Plan) {}
 
-// mustDeploy is deploy that has to go well.
+// mustDeploy is like deploy, but fails the test on errors.
 func (b bench) mustDeploy(values map[string]any) *plan.Plan {
 	b.t.Helper()
 	p, err := b.deploy(Deployment{Source: shop(values)}, nothing)
@@ -63,7 +63,7 @@ func (b bench) mustDeploy(values map[string]any) *plan.Plan {
 	return p
 }
 
-// statuses are those of the stored revisions, oldest first.
+// statuses returns the statuses of the stored revisions, oldest first.
 func (b bench) statuses() string {
 	b.t.Helper()
 	h, err := b.Store.History(b.t.Context(), webKey, nil)
@@ -77,7 +77,7 @@ func (b bench) statuses() string {
 	return strings.Join(all, " ")
 }
 
-// inCluster gives the bench a cluster with the release's namespace in it.
+// inCluster runs a test with a bench whose cluster contains the release's namespace.
 func inCluster(t *testing.T, test func(t *testing.T, b bench, c *clusterfake.Cluster)) {
 	t.Helper()
 	inBubble(t, func(t *testing.T, b bench) {
@@ -120,15 +120,15 @@ func TestInstallUpgradeRollbackUninstall(t *testing.T) {
 	})
 }
 
-// What was planned without the lock is planned again when the release has moved on
-// until it is held, and shown again.
+// What was planned without the lock is planned and shown again if the release has moved on
+// by the time the lock is held.
 func TestPlannedAgainWhenTheReleaseMovedOn(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
 		b.mustDeploy(nil)
 		var shown []int
 		_, err := b.deploy(Deployment{Source: shop(map[string]any{"text": "three"})}, func(p *plan.Plan) {
 			shown = append(shown, p.ToRevision)
-			if len(shown) == 1 { // somebody else is quicker
+			if len(shown) == 1 { // somebody else is faster
 				b.mustDeploy(map[string]any{"text": "two"})
 			}
 		})
@@ -141,7 +141,7 @@ func TestPlannedAgainWhenTheReleaseMovedOn(t *testing.T) {
 	})
 }
 
-// An atomic deployment that fails goes back to the last revision that was up, or to
+// An atomic deployment that fails goes back to the last successful revision, or to
 // nothing.
 func TestAtomicFailureGoesBack(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -176,7 +176,7 @@ func TestAtomicFailureGoesBack(t *testing.T) {
 	}
 }
 
-// A run that ends to be resumed later is not rolled back, also when it is atomic.
+// A run that ends in order to be resumed later is not rolled back, even if it is atomic.
 func TestAtomicRunThatIsLeftIsNotRolledBack(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		b.mustDeploy(nil)
@@ -210,14 +210,14 @@ func (l leavingJobs) Create(ctx context.Context, u *unstructured.Unstructured, o
 	return l.Cluster.Create(ctx, u, o)
 }
 
-// failingJobs is a cluster to plan in, in which Jobs fail.
+// failingJobs is a cluster for planning and applying in which Jobs fail.
 type failingJobs struct{ *clusterfake.Cluster }
 
 func (f failingJobs) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
 	return clusterfake.FailingJobs{Cluster: f.Cluster}.Create(ctx, u, o)
 }
 
-// What a dry run refuses blocks the plan, and nothing is written.
+// A refused dry run blocks the plan, and nothing is written.
 func TestWhatADryRunRefusesBlocks(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		c.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "data: is odd"}}
@@ -228,7 +228,7 @@ func TestWhatADryRunRefusesBlocks(t *testing.T) {
 	})
 }
 
-// What no dry run answers is asked beforehand: a deletion that is not permitted blocks.
+// Permissions that no dry run tests are checked beforehand: a deletion without permission blocks.
 func TestWhatIsNotPermittedBlocks(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		b.mustDeploy(nil)
@@ -248,7 +248,7 @@ func wantBlocking(t *testing.T, p *plan.Plan, text string) {
 	}
 }
 
-// The rollback is planned from what is there, and stops where that is blocked.
+// The rollback is planned from the live state, and stops if it is blocked.
 func TestRollbackThatIsBlockedIsTold(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		b.mustDeploy(nil)
@@ -273,7 +273,7 @@ func TestRollbackThatIsBlockedIsTold(t *testing.T) {
 	})
 }
 
-// A goal that is not there, or is none, is an error and no plan.
+// A revision to roll back to that does not exist, or can't be used, gives an error, not a plan.
 func TestRollbackGoals(t *testing.T) {
 	revision := func(version int, status release.Status) *release.Revision {
 		return &release.Revision{Name: "web", Namespace: "shop", Version: version, Info: release.Info{Status: status}}
@@ -309,7 +309,7 @@ func TestRollbackGoals(t *testing.T) {
 	}
 }
 
-// Modes say what may be there and what may not.
+// Modes say whether the release may or must exist.
 func TestDeploymentModes(t *testing.T) {
 	up := release.History{{Version: 1, Info: release.Info{Status: release.StatusDeployed}}}
 	failed := release.History{{Version: 1, Info: release.Info{Status: release.StatusFailed}}}
@@ -340,7 +340,7 @@ func TestDeploymentModes(t *testing.T) {
 	}
 }
 
-// A write that is answered by an error ends the run there, and the record says so.
+// A write that fails ends the run there, and the record says so.
 func TestFailedWriteIsRecorded(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		c.Trouble = func(int) clusterfake.Trouble {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// unhelpful is a cluster with nothing in it, which does not say what is allowed.
+// unhelpful is an empty cluster that does not say what is allowed.
 type unhelpful struct{ Cluster }
 
 func (unhelpful) Facts(context.Context) (cluster.Facts, error) { return cluster.Facts{}, nil }
@@ -34,7 +34,7 @@ func (unhelpful) Access(context.Context, []plan.Permission) plan.Access {
 	return plan.Access{Unchecked: "it is out of order"}
 }
 
-// A plan that is made once more for what was reviewed says each thing once.
+// A plan that is made again for what was reviewed reports each problem once.
 func TestAgainRepeatsNoWarning(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.Cluster = unhelpful{}

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// A reviewer is told which defaults of the chart are others now, and only of those that
+// A reviewer is told which defaults of the chart have changed, and only of those that
 // can have an effect.
 func TestChangedDefaultsAreTold(t *testing.T) {
 	type table = map[string]any
@@ -62,7 +62,7 @@ func TestChangedDefaultsAreTold(t *testing.T) {
 	}
 }
 
-// A value that is set to what the chart's default is, or no longer is, has not changed:
+// A value that is now set to the chart's default, or no longer is, has not changed,
 // whichever way the two were read, from YAML, JSON or --set.
 func TestValuesThatAreTheDefaultHaveNotChanged(t *testing.T) {
 	revision := func(user map[string]any) *release.Revision {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What moves a cursor, turns text around or can't be seen is written out, and
-// what people read stays as it is.
+// Whatever moves the cursor, turns text around or can't be seen is escaped, and what
+// people read stays as it is.
 func TestLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain", "größer → 日本": "größer → 日本",

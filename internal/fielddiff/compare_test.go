@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
-// TestDiff runs testdata/diff: "before" and "after" in, one change a line out.
+// TestDiff runs testdata/diff: "before" and "after" in, one change per line out.
 func TestDiff(t *testing.T) {
 	objecttest.Cases(t, "testdata/diff/*.txtar", 1, func(t *testing.T, _ string, archive *txtar.Archive) {
 		docs := objecttest.Sections(archive)

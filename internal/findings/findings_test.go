@@ -28,7 +28,7 @@ func step(op plan.Op, id manifest.ID, line int, changes ...plan.Change) plan.Ste
 	return s
 }
 
-// everyRule is a plan of which each sort of finding can be made.
+// everyRule returns a plan from which each kind of finding can be made.
 func everyRule() *plan.Document {
 	scaled := step(plan.OpPatch, deployment("web"), 2,
 		plan.Change{Path: "metadata.labels.a", From: "1", To: "2", Cause: plan.CauseChart},
@@ -47,7 +47,7 @@ func everyRule() *plan.Document {
 		Values: []plan.Change{
 			{Path: "replicas", From: int64(3), To: int64(2), Cause: plan.CauseValues, Place: plan.Place{File: "prod.yaml", Line: 12}},
 			{Path: "old.enabled", From: true, To: false, Cause: plan.CauseValues, Place: plan.Place{File: "prod.yaml", Line: 3}},
-			{Path: "tag", From: "1", To: "2", Cause: plan.CauseValues}, // of --set
+			{Path: "tag", From: "1", To: "2", Cause: plan.CauseValues}, // from --set
 		},
 		Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{scaled, gone, hook, same, fixed}}}}},
 		Problems: []plan.Problem{
@@ -60,8 +60,8 @@ func everyRule() *plan.Document {
 	}
 }
 
-// Each finding stands at the line that makes it so: the value, the template, the value that
-// switched an object off, the release for what is no line of the chart's.
+// Each finding points to the line that causes it: the value, the template, the value that
+// switched an object off, the release for what is not a line of the chart.
 func TestFindings(t *testing.T) {
 	var got []string
 	for _, f := range Of(everyRule()) {
@@ -84,8 +84,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// A finding stands at the line of the field that it is about, and not of another one that changes
-// as well: an immutable field, and the risk that is denied.
+// A finding points to the line of its own field, not to that of another one that changes as well:
+// an immutable field, and the risk that is denied.
 func TestFindingsStandAtTheirField(t *testing.T) {
 	changed := func(path, value string) plan.Change {
 		return plan.Change{Path: path, From: int64(2), To: int64(1), Cause: plan.CauseValues, Detail: value}
@@ -115,8 +115,8 @@ func TestFindingsStandAtTheirField(t *testing.T) {
 	}
 }
 
-// The same finding of the next plan has the same fingerprint, whatever its line, its words
-// or its place among others; no two findings of a plan share one.
+// The same finding in the next plan has the same fingerprint, whatever its line, its words or its
+// position among others; no two findings of a plan share one.
 func TestFingerprintsStay(t *testing.T) {
 	first, next := Of(everyRule()), everyRule()
 	next.Values[0].Place.Line = 40
@@ -145,7 +145,7 @@ func TestFingerprintsStay(t *testing.T) {
 	}
 }
 
-// Of a set each finding says which release it is about, and in which cluster; it keeps the
+// In a set, each finding says which release it is about, and in which cluster; it keeps the
 // fingerprint that it has for the cluster alone.
 func TestFindingsOfASetSayTheirRelease(t *testing.T) {
 	alone := everyRule()
@@ -167,7 +167,7 @@ func TestFindingsOfASetSayTheirRelease(t *testing.T) {
 	}
 }
 
-// What the consumers demand, see testdata/schemas.
+// What the consumers require, see testdata/schemas.
 func TestFormatsFitTheirSchemas(t *testing.T) {
 	for _, format := range []string{"sarif", "rdjson", "gitlab"} {
 		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "testdata", "schemas", format+".json"))
@@ -190,7 +190,7 @@ func TestFormatsFitTheirSchemas(t *testing.T) {
 	}
 }
 
-// A suite counts what its cases are.
+// A suite's counts match its cases.
 func TestJUnitCounts(t *testing.T) {
 	var out bytes.Buffer
 	if err := Print(&out, "junit", Subject{}, everyRule()); err != nil {
@@ -211,7 +211,7 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-// Check 30: no text of a chart ends a workflow command, or begins one.
+// Check 30: no text of a chart can end or begin a workflow command.
 func TestWorkflowCommandEscapes(t *testing.T) {
 	p := everyRule()
 	p.Release.Name = "a,b:c%\r\nd"
@@ -233,7 +233,7 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 	}
 }
 
-// GitHub shows ten of a sort; the last says how many there are beyond.
+// GitHub shows ten of each level; the last one says how many more there are.
 func TestAnnotationsSayWhatIsLeftOut(t *testing.T) {
 	p := &plan.Document{Release: release.Key{Namespace: "shop", Name: "web"}}
 	for range 25 {
@@ -248,7 +248,7 @@ func TestAnnotationsSayWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// A verdict is one short line, and says "fail" when and only when something is blocked.
+// A verdict is one short line, and says "fail" if and only if something is blocked.
 func TestVerdict(t *testing.T) {
 	blocked, fine := everyRule(), everyRule()
 	fine.Problems, fine.Summary.Blocking = nil, 0
@@ -274,7 +274,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// What a plan comes to is lines that a job can take as its outputs, whatever a release is called.
+// A plan's results are lines that a job can take as its outputs, whatever the release is called.
 func TestDotenv(t *testing.T) {
 	var out bytes.Buffer
 	p := everyRule()
@@ -293,7 +293,7 @@ func TestDotenv(t *testing.T) {
 	}
 }
 
-// What check reads is what SARIF has printed.
+// check reads what SARIF has printed.
 func TestReadSARIF(t *testing.T) {
 	p := everyRule()
 	p.Place.File = "a chart/100%.yaml"

@@ -92,7 +92,7 @@ func TestAFieldOfAnotherSourceIsNamed(t *testing.T) {
 }
 
 // The types have a place for every field of the CRDs of helm-controller 1.6 and
-// source-controller 1.9, where these are at hand.
+// source-controller 1.9, if these are available.
 func TestTypesHaveTheFieldsOfTheCRDs(t *testing.T) {
 	files, _ := filepath.Glob("../../../shared/flux/crds/*.yaml")
 	for _, file := range files {
@@ -130,7 +130,7 @@ func TestTypesHaveTheFieldsOfTheCRDs(t *testing.T) {
 	}
 }
 
-// example is a value that has every field of the schema.
+// example returns a value that has every field of the schema.
 func example(schema map[string]any) any {
 	switch schema["type"] {
 	case "object":

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// clientOf is the client that a forge is spoken to by.
+// clientOf returns the client that a forge uses.
 func clientOf(t *testing.T, f Forge) *client {
 	t.Helper()
 	switch f := f.(type) {
@@ -33,10 +33,10 @@ func clientOf(t *testing.T, f Forge) *client {
 	return nil
 }
 
-// asked are what a forge is asked for: each sends one request of its own that can be refused.
+// asked lists what a forge is asked for: each sends one request of its own that can be refused.
 var asked = []string{"list", "create", "edit", "check"}
 
-// methodOf is the method of what a forge is asked for.
+// methodOf returns the HTTP method of what a forge is asked for.
 func methodOf(what, kind string) string {
 	switch {
 	case what == "list":
@@ -62,8 +62,8 @@ func ask(t *testing.T, what string, f Forge, s *server) (Outcome, error) {
 	return Put(t.Context(), f, body+"more\n", CommentOptions{Head: "abc", Run: 7})
 }
 
-// What a forge may answer in the place of what it is asked for, once or always: how often it is
-// asked, with which pauses, and what becomes of it. want is the outcome, or what the error says.
+// What a forge may answer instead of what it is asked for, once or always: how often it is asked,
+// with which pauses, and with which result. want is the outcome, or what the error says.
 func TestAnswers(t *testing.T) {
 	second := time.Second
 	const message = `{"message":"as the forge says"}`
@@ -110,7 +110,7 @@ func TestAnswers(t *testing.T) {
 		{"429 for good", answer(429, message), true, map[string]result{
 			"list": {4, again, "429 too many requests: as the forge says"}, "create": {4, again, "429 too many requests"}, "edit": {4, again, "429 too many requests"}, "check": {4, again, "429 too many requests"},
 		}},
-		// A comment or check that is made twice is worse than one that is not made.
+		// A comment or check that is created twice is worse than one that is not created.
 		{"500", answer(500, message), false, map[string]result{
 			"list": {2, again[:1], "created"}, "create": {1, nil, "500 internal server error: as the forge says"}, "edit": {2, again[:1], "edited"}, "check": {1, nil, "500 internal server error: as the forge says"},
 		}},
@@ -174,7 +174,7 @@ func TestSlowAnswers(t *testing.T) {
 	}
 }
 
-// slowly sends each byte by itself.
+// slowly sends each byte separately.
 type slowly struct{ http.ResponseWriter }
 
 func (w slowly) Write(text []byte) (int, error) {
@@ -187,8 +187,8 @@ func (w slowly) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// A server that begins to answer and never ends is given up: what only reads is asked again, what
-// makes something is not.
+// A server that begins to answer and never finishes is given up on: requests that only read are
+// repeated, those that create something are not.
 func TestAnswersWithoutAnEnd(t *testing.T) {
 	for _, kind := range Kinds() {
 		for what, again := range map[string]int{"list": attempts - 1, "check": 0} {
@@ -211,7 +211,7 @@ func TestAnswersWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// A comment that was deleted is listed all the same by some, and is none.
+// Some forges still list a deleted comment; it does not count.
 func TestDeletedComments(t *testing.T) {
 	const text = `"` + mark + `\n### Release shop/web\n"`
 	for kind, list := range map[string]string{
@@ -230,7 +230,7 @@ func TestDeletedComments(t *testing.T) {
 	}
 }
 
-// What each forge is asked, word by word, as the pages of its API have it.
+// What each forge is sent, word for word, as the pages of its API have it.
 func TestRequests(t *testing.T) {
 	const (
 		markdown = `<!-- kubectl-release plan of shop/web -->\n<!-- head=abc run=7 -->\n### Release shop/web: upgrade 1 → 2\nmore\n`

@@ -25,13 +25,13 @@ import (
 
 const secret = "t0ken-canary"
 
-// server is a forge that records what it is asked, and answers as the forges do. Comments of
-// GitHub, Gitea and GitLab differ in names of fields alone.
+// server is a forge that records its requests and answers as the forges do. Comments of GitHub,
+// Gitea and GitLab differ only in names of fields.
 type server struct {
 	*httptest.Server
-	// comments are by their authors' names and bodies; their number is their ID.
+	// comments have their authors' names and bodies; their index is their ID.
 	comments []Comment
-	// refuse answers a request in the place of the forge, once for each status.
+	// refuse answers requests of a method instead of the forge, each handler one of them.
 	refuse map[string][]http.HandlerFunc
 	// requests are "METHOD /path", bodies those of requests that have one.
 	requests, bodies []string
@@ -39,9 +39,9 @@ type server struct {
 	sent []string
 	// perPage is how many comments a page has.
 	perPage int
-	// reviews are those of the pull request, in JSON; "" may not be read.
+	// reviews are those of the pull request, in JSON; "" means that they may not be read.
 	reviews string
-	// noUser: /user is not for this token, as for that of a GitHub job.
+	// noUser means that this token may not read /user, like that of a GitHub job.
 	noUser bool
 }
 
@@ -171,7 +171,7 @@ func answer(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// open is a forge whose API is the server, and the pauses that it made.
+// open returns a forge whose API is the server, and the pauses that it made.
 func (s *server) open(t *testing.T, kind string) (Forge, *[]time.Duration) {
 	t.Helper()
 	variables := map[string]string{
@@ -318,7 +318,7 @@ func TestComment(t *testing.T) {
 	})
 }
 
-// What is cut stays Markdown that closes what it opens.
+// Shortened text is still Markdown that closes what it opens.
 func TestShortenClosesWhatIsOpen(t *testing.T) {
 	text := body + "\n<details><summary>x</summary>\n\n````diff\n" + strings.Repeat("+ ``` a line\n", 500) + "````\n\n</details>\n"
 	for _, limit := range []int{100, 1000, 3000, len(text) - 1} {
@@ -382,7 +382,7 @@ func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
 	}
 }
 
-// A variable that is missing is named.
+// A missing variable is named.
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	for kind, want := range map[string]string{"github": "GITHUB_TOKEN or GH_TOKEN", "gitlab": "GITLAB_TOKEN", "gitea": "GITEA_TOKEN or GITHUB_TOKEN", "bitbucket": "BITBUCKET_TOKEN", "azure": "SYSTEM_ACCESSTOKEN", "cvs": "github, gitlab, gitea, bitbucket, azure"} {
 		if _, err := Open(kind, Environment{Lookup: func(string) string { return "" }}); err == nil || !strings.Contains(err.Error(), want) {
@@ -401,8 +401,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 }
 
-// A check-run has all findings that point to a file, fifty with each request; a blocked
-// plan fails it, and risks don't make it neutral.
+// A check run has all findings that point to a file, fifty per request; a blocked plan fails it,
+// and risks don't make it neutral.
 func TestCheck(t *testing.T) {
 	var found []findings.Finding
 	for range 120 {
@@ -438,8 +438,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Bitbucket shows HTML as it is written: a comment is Markdown there, and its first lines are
-// definitions of links, which nobody sees.
+// Bitbucket shows HTML as it is written, so a comment is Markdown there, and its first lines are
+// link definitions, which nobody sees.
 func TestBitbucketGetsNoHTML(t *testing.T) {
 	s := serve(t)
 	f, _ := s.open(t, "bitbucket")
@@ -463,8 +463,8 @@ func TestBitbucketGetsNoHTML(t *testing.T) {
 	}
 }
 
-// The run that has written a comment is a number of its second line; one that is too large for a
-// number is none, or all later runs would be skipped as older.
+// The run that wrote a comment is a number in its second line; one that is too large for an integer
+// does not count, or all later runs would be skipped as older.
 func TestRunOfAComment(t *testing.T) {
 	for line, want := range map[string]int{
 		"<!-- head=abc run=12 -->": 12, "<!-- head=abc run=99999999999999999999 -->": 0, "<!-- head=abc -->": 0,

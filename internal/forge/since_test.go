@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Thing 4: on each push the comment says how the effect differs from that which somebody has approved:
-// what the comment showed at that moment, by the forge's clock, whatever was pushed since.
+// Thing 4: on each push the comment says how the effect differs from the one that somebody has
+// approved: what the comment showed at that moment, by the forge's clock, whatever was pushed since.
 func TestSinceTheApproval(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 11, 20, 10, minute, 0, 0, time.UTC) }
 	text := func(effect, counts, more string) string {
@@ -50,8 +50,8 @@ func TestSinceTheApproval(t *testing.T) {
 	}
 }
 
-// What can't be known is not told: nobody has approved, reviews can't be read, the approval is older
-// than the comment, somebody is called what could be markup.
+// What can't be known is not said: nobody has approved, reviews can't be read, the approval is older
+// than the comment, or somebody's name could be markup.
 func TestSinceNothingThatIsKnown(t *testing.T) {
 	text := mark + "\n<!-- effect=bbb to-change=1 -->\n### Release shop/web\n"
 	for why, reviews := range map[string]string{

@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkChurn keeps 10 MB alive, as a plan of a thousand objects does, and makes
-// twenty times as much garbage; it reports what the collector takes of the processor and
-// how large the heap gets, with and without Start. Each runs in a process of its own: the
-// settings are the process's.
+// BenchmarkChurn keeps 10 MB alive, as a plan of a thousand objects does, and makes twenty times as
+// much garbage; it reports how much of the processor the collector takes and how large the heap gets,
+// with and without Start. Each runs in a process of its own: the settings are the process's.
 func BenchmarkChurn(b *testing.B) {
 	for _, paced := range []string{"", "paced"} {
 		b.Run("paced="+strconv.FormatBool(paced != ""), func(b *testing.B) {
@@ -36,8 +35,8 @@ func BenchmarkChurn(b *testing.B) {
 	}
 }
 
-// TestChurn is the process that BenchmarkChurn measures. By itself it shows that the
-// percentage follows what is alive.
+// TestChurn is the process that BenchmarkChurn measures. On its own it shows that the percentage
+// follows what is alive.
 func TestChurn(t *testing.T) {
 	if os.Getenv("CHURNING") == "" || os.Getenv("CHURN") != "" {
 		Start()

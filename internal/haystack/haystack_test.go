@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// disguise is a way in which people and programs put a text into another one.
+// disguise is a way in which people and programs put a text into another.
 type disguise struct {
 	name string
 	put  func(string) string
@@ -121,9 +121,9 @@ func disguises() []disguise {
 	}
 }
 
-// without is what is left of the text between the places that were found. The
-// pieces are not put together again: what stands before a place and what stands
-// after it may well be the secret side by side, and was not it in the text.
+// without returns what is left of the text between the places that were found. The
+// pieces are not joined: what comes before a place and what comes after it may well be
+// the secret when joined, although it was not in the text.
 func without(text string, found []Span) []string {
 	var left []string
 	from := 0
@@ -136,7 +136,7 @@ func without(text string, found []Span) []string {
 	return append(left, text[from:])
 }
 
-// checkFound puts a secret into a text by two disguises, one in the other, and
+// checkFound puts a secret into a text in two disguises, one inside the other, and
 // looks for what is left of it.
 func checkFound(t *testing.T, secret string, first, second disguise, before, after string) {
 	t.Helper()
@@ -152,8 +152,7 @@ func checkFound(t *testing.T, secret string, first, second disguise, before, aft
 	}
 }
 
-// worthHiding says whether a text is one that is looked for inside of words and
-// in what is encoded.
+// worthHiding reports whether a text is looked for inside words and in encoded text.
 func worthHiding(secret string) bool { return len(fold(strings.TrimSpace(secret))) >= minEncoded }
 
 // randomSecret leaves out U+0085, which sigs.k8s.io/yaml turns into a space.
@@ -173,8 +172,8 @@ func randomSecret(r *rand.Rand) string {
 	}
 }
 
-// However a secret is escaped and encoded, and by whatever two of all ways one
-// after the other, it is found.
+// A secret is found however it is escaped and encoded, and by whichever two of all ways
+// in succession.
 func TestEveryDisguiseIsSeenThrough(t *testing.T) {
 	ways := disguises()
 	r := rand.New(rand.NewPCG(10, 8))
@@ -204,8 +203,8 @@ func FuzzDisguises(f *testing.F) {
 	})
 }
 
-// A text that is made to take long is not searched to its end: it counts as a
-// place of what is looked for, all of it.
+// A text made to take long is not searched to its end: all of it counts as a place of
+// what is looked for.
 func TestATextThatTakesTooLongIsOneSpan(t *testing.T) {
 	const size = 1 << 17
 	for name, c := range map[string]struct{ needle, text string }{
@@ -222,7 +221,7 @@ func TestATextThatTakesTooLongIsOneSpan(t *testing.T) {
 	}
 }
 
-// What is no form of a needle is left alone, however alike it is.
+// What is not a form of a needle is left alone, however similar it is.
 func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	f := New([]Needle{{Text: "root", Value: "short"}, {Text: "hunter2hunter2", Value: "long", Inside: true}, {Text: "a b c d e f", Value: "words", Inside: true}})
 	for _, text := range []string{

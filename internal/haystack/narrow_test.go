@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// alike are as many needles that begin alike, as certificates do.
+// alike returns that many needles that begin alike, as certificates do.
 func alike(count int) []Needle {
 	var out []Needle
 	for i := range count {
@@ -18,8 +18,8 @@ func alike(count int) []Needle {
 	return out
 }
 
-// TestManyNeedlesThatBeginAlike: to find four times as many of them in a text that has all
-// takes four times the steps, not sixteen times.
+// TestManyNeedlesThatBeginAlike: finding four times as many of them in a text that has them
+// all takes four times the steps, not sixteen times.
 func TestManyNeedlesThatBeginAlike(t *testing.T) {
 	steps := func(count int) (taken, found int) {
 		needles := alike(count)
@@ -44,7 +44,8 @@ func TestManyNeedlesThatBeginAlike(t *testing.T) {
 	}
 }
 
-// A text that is made to begin like many needles at every other place is searched to its end.
+// A text made to look like the beginning of many needles at every other place is searched to
+// its end.
 func TestManyNeedlesOfWhichNoneIsThere(t *testing.T) {
 	var needles []Needle
 	for i := range 1 << 13 {
@@ -55,8 +56,8 @@ func TestManyNeedlesOfWhichNoneIsThere(t *testing.T) {
 	}
 }
 
-// TestAnOrderLosesNothing: with the order of needles that begin alike the same is found as
-// without it, whatever the text does to them.
+// TestAnOrderLosesNothing: with needles that begin alike put in order, the same is found as
+// without, whatever the text does to them.
 func TestAnOrderLosesNothing(t *testing.T) {
 	const pieces = "ab +\t\n%20&quot;\\n\\\"''é\u2028\x00.0"
 	random := rand.New(rand.NewPCG(1, 2))

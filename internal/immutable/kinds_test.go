@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// The table of kinds says of which there is a function here, and no function is
-// missing or unknown to it.
+// The table of kinds says which of them have a function here, and no function is
+// missing or unknown to the table.
 func TestFunctionsAreThoseOfTheTable(t *testing.T) {
 	told := 0
 	for _, k := range kinds.All() {

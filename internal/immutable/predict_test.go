@@ -64,8 +64,8 @@ func TestImmutable(t *testing.T) {
 	}
 }
 
-// What the API server calls immutable as a whole is named field by field, and no
-// default of its own is among it.
+// What the API server calls immutable as a whole is named field by field, and none of
+// its own defaults is among them.
 func TestNarrowImmutable(t *testing.T) {
 	set := func(spec string) string {
 		return "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {" + spec + "}}"

@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 )
 
-// layout is a folder of files and, where the text begins with "-> ", links.
+// layout makes a folder of files and, where the text begins with "-> ", links.
 func layout(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,8 +33,8 @@ func layout(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// A file that is a link is read when it stays in its folder, and refused when it
-// leads to what somebody else keeps elsewhere, or hidden beside it.
+// A file that is a link is read if it stays in its folder, and refused if it leads to what
+// somebody else keeps elsewhere, or hidden beside it.
 func TestReadInside(t *testing.T) {
 	dir := layout(t, map[string]string{
 		"secret":                    "canary",
@@ -75,7 +75,7 @@ func TestReadInside(t *testing.T) {
 	}
 }
 
-// What a shell hands over is a link, too, and read.
+// What a shell passes is a link, too, and is read.
 func TestReadInsideTakesWhatTheShellOpens(t *testing.T) {
 	if _, err := os.Lstat("/dev/fd"); err != nil {
 		t.Fatalf("a system without it can't run this test: %v", err)
@@ -103,7 +103,8 @@ func TestReadEnds(t *testing.T) {
 	}
 }
 
-// Reading stops behind the limit, whatever comes in one piece; what breaks off is not all.
+// Reading stops past the limit, however much comes in one piece; input that breaks off is
+// an error.
 func TestReadAll(t *testing.T) {
 	content := strings.Repeat("0123456789", 300_000)
 	for _, tc := range []struct {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A kind stands in one row, and code that looks it up by name finds what it finds by
-// group, where both know something.
+// A kind is in one row, and looking it up by name finds the same as looking it up by
+// group, if both know something.
 func TestEachKindHasOneRow(t *testing.T) {
 	seen := map[schema.GroupKind]bool{}
 	for _, k := range All() {
@@ -26,8 +26,8 @@ func TestEachKindHasOneRow(t *testing.T) {
 	}
 }
 
-// Helm's two orders are of the same kinds, and these have tiers, in which the orders
-// are kept as far as Service, which installs early.
+// Helm's two orders are of the same kinds, and these have tiers, which keep the orders
+// except for Service, which installs early.
 func TestTiersKeepHelmsOrders(t *testing.T) {
 	var listed []string
 	for kind := range installOrder {
@@ -58,13 +58,13 @@ func TestTiersKeepHelmsOrders(t *testing.T) {
 	}
 }
 
-// roleBeforeBinding: Helm sends ClusterRoleBindings before Roles, and they do not need
-// each other, so that all roles are one tier.
+// roleBeforeBinding is the exception: Helm sends ClusterRoleBindings before Roles, but
+// they do not need each other, so all roles are one tier.
 func roleBeforeBinding(a, b string) bool {
 	return a == "ClusterRoleBinding" && b == "Role"
 }
 
-// What nothing is known of comes last, both ways.
+// Unknown kinds come last, in both directions.
 func TestUnknownKindsComeLast(t *testing.T) {
 	widget := Named("Widget")
 	for _, k := range All() {
@@ -77,7 +77,7 @@ func TestUnknownKindsComeLast(t *testing.T) {
 	}
 }
 
-// A kind of another group is another kind: nothing is lost with it, refused or masked.
+// A kind of another group is a different kind: nothing is lost with it, refused or masked.
 func TestGroupsMatter(t *testing.T) {
 	for _, k := range All() {
 		other := Of(schema.GroupKind{Group: "example.com", Kind: k.Kind})
@@ -90,7 +90,7 @@ func TestGroupsMatter(t *testing.T) {
 	}
 }
 
-// What belongs together is told together.
+// Columns that belong together agree.
 func TestRowsAgreeWithThemselves(t *testing.T) {
 	for _, k := range All() {
 		switch {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// spelled are the files that name kinds by texts of their own, and why.
+// spelled lists the files that name kinds by string literals of their own, and why.
 var spelled = map[string]string{
 	"internal/kinds/":                          "the table",
 	"internal/apitypes/defaults.go":            "a default is a value of a field",
@@ -26,8 +26,8 @@ var spelled = map[string]string{
 	"testcluster/":                             "another module",
 }
 
-// What the program knows of a kind stands in the table: other code names kinds by the
-// variables of this package, so that whoever adds one has one place to look at.
+// What the program knows about a kind is in the table: other code names kinds by this
+// package's variables, so whoever adds one has one place to look at.
 func TestKindsAreNamedHereAlone(t *testing.T) {
 	names := map[string]bool{}
 	for _, k := range All() {
@@ -65,7 +65,7 @@ func TestKindsAreNamedHereAlone(t *testing.T) {
 	}
 }
 
-// reason is the key of spelled that excuses a file.
+// reason returns the key of spelled that excuses a file.
 func reason(path string) string {
 	for key := range spelled {
 		if path == key || strings.HasSuffix(key, "/") && strings.HasPrefix(path, key) {

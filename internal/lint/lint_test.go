@@ -111,7 +111,7 @@ func setOptions(t *testing.T, o *lint.Options, data []byte) {
 	o.Capabilities.KubeVersion = version
 }
 
-// findings is one line of JSON a finding, which is what machines read, and the
+// findings returns one line of JSON per finding, which is what machines read, and the
 // objects that can go to a cluster.
 func findings(r lint.Report) string {
 	var b bytes.Buffer

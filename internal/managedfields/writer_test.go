@@ -13,7 +13,7 @@ func entry(manager string, at int, fields string) metav1.ManagedFieldsEntry {
 	return e
 }
 
-// The most specific claim of somebody else counts, and of equal ones the latest.
+// The most specific claim of somebody else counts; of equally specific ones, the latest.
 func TestLastWriter(t *testing.T) {
 	entries := []metav1.ManagedFieldsEntry{
 		entry("us", 9, `{"f:spec":{"f:replicas":{},"f:paused":{}}}`),

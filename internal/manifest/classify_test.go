@@ -12,7 +12,7 @@ import (
 
 func file(path, content string) manifest.File { return manifest.File{Path: path, Content: content} }
 
-// object is a document of a kind, with annotations as "key: value" lines.
+// object returns a document of a kind, with annotations as "key: value" lines.
 func object(kind, name string, annotations ...string) string {
 	text := "apiVersion: v1\nkind: " + kind + "\nmetadata:\n  name: " + name + "\n"
 	if len(annotations) > 0 {

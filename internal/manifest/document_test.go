@@ -33,8 +33,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzSplit holds Split to the pattern that Helm 4.3.1 splits by. More seeds
-// are checked in below testdata/fuzz.
+// FuzzSplit compares Split with the pattern that Helm 4.3.1 splits by. More seeds are
+// checked in below testdata/fuzz.
 func FuzzSplit(f *testing.F) {
 	if seeds, err := os.ReadDir("testdata/fuzz/FuzzSplit"); err != nil || len(seeds) == 0 {
 		f.Fatalf("no seeds: %v", err)

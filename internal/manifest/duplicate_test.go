@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Keys that are given twice are told with the line in what the file rendered.
+// Keys given twice are reported with their line in what the file rendered.
 func TestDuplicates(t *testing.T) {
 	for _, tc := range []struct {
 		why, content string
@@ -36,7 +36,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// The last of two equal keys counts, as before duplicates were told.
+// The last of two equal keys counts, as before duplicates were reported.
 func TestDuplicatesLastCounts(t *testing.T) {
 	got, err := manifest.Classify([]manifest.File{{Path: "t.yaml", Content: "kind: A\nkind: B\nmetadata: {name: 1, name: 2}\n"}})
 	if err != nil {

@@ -96,7 +96,7 @@ func TestPlainHead(t *testing.T) {
 	}
 }
 
-// FuzzPlainHead holds plainHead against the YAML library.
+// FuzzPlainHead compares plainHead with the YAML library.
 func FuzzPlainHead(f *testing.F) {
 	f.Add(plainDocument)
 	files, err := filepath.Glob("../../plan/testdata/*.txtar")
@@ -115,8 +115,8 @@ func FuzzPlainHead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { agree(t, text) })
 }
 
-// What is nearly plain is where a mistake would hide: documents with lines
-// moved, dropped, doubled, indented otherwise and grown by odd pieces.
+// Nearly plain text is where a mistake would hide: documents with lines moved, dropped,
+// doubled, indented differently and extended by odd pieces.
 func TestNearlyPlainHeads(t *testing.T) {
 	pieces := []string{
 		": ", " #", "- ", "'", "\"", "|", ">-", "[a, b]", "{}", "\\", "&x", "*x", "!!str ", "? ", "...", "%", "@", "~", "null", "yes", "1.5", ".nan",

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Values of each sort have the type that the YAML library gives them, where plainTree takes
+// Values of each kind have the type that the YAML library gives them, where plainTree takes
 // them; what is listed as taken must be, or the speed is gone.
 func TestPlainTree(t *testing.T) {
 	for value, taken := range map[string]bool{
@@ -33,7 +33,7 @@ func TestPlainTree(t *testing.T) {
 	}
 }
 
-// agreeOnTree holds plainTree against the YAML library and JSON.
+// agreeOnTree compares plainTree with the YAML library and JSON.
 func agreeOnTree(t *testing.T, text string) (taken bool) {
 	t.Helper()
 	got, taken := plainTree(text)
@@ -54,7 +54,7 @@ func agreeOnTree(t *testing.T, text string) (taken bool) {
 	return true
 }
 
-// BenchmarkParseDocument reads a document that is plain, and one that is not.
+// BenchmarkParseDocument reads a plain document, and one that is not.
 func BenchmarkParseDocument(b *testing.B) {
 	const plain = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  labels:\n    app: web\nspec:\n  selector: {app: web}\n  ports:\n    - {name: http, port: 80, targetPort: http}\n"
 	for name, text := range map[string]string{"plain": plain, "library": strings.Replace(plain, "80", "0x50", 1)} {

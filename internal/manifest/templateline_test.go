@@ -2,7 +2,7 @@ package manifest
 
 import "testing"
 
-// An object's line is that of its kind, in the document whose name fits.
+// An object's line is that of its kind, in the document whose name matches.
 func TestTemplateLine(t *testing.T) {
 	const template = `{{- if .Values.on }}
 apiVersion: v1

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// In a folder that everybody may write to, somebody else plants a link where a
-// plan is going to be saved, or on the way there: it is not followed. Links of
-// one's own and of the folder's owner are. Only root can give links to others, so
-// that the owners are told by the files' names here.
+// In a folder that everybody may write to, somebody else plants a link where a plan is
+// going to be saved, or on the way there: it is not followed. Links of one's own and of
+// the folder's owner are. Only root can give links to others, so here the owners are
+// told by the files' names.
 func TestPlantedLinksAreNotFollowed(t *testing.T) {
 	const me, nobody, other = 1000, 65534, 4711
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestPlantedLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// Whose a file is: the one who made it.
+// A file belongs to whoever made it.
 func TestOwner(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine")
 	must(t, os.WriteFile(file, nil, 0o600))
@@ -61,7 +61,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// A path may lead over links and upwards.
+// A path may lead through links and upwards.
 func TestLinksLeadWhereTheyDo(t *testing.T) {
 	folder := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(folder, "a", "b"), 0o755))

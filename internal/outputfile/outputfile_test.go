@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
-// A file that was open to all becomes the owner's own before anything is in it,
-// and a reader who has it open sees the old content only.
+// A file that was open to all becomes its owner's alone before anything is in it, and a
+// reader who has it open sees only the old content.
 func TestPrivateFilesAreNeverWider(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Log("modes of Windows are another matter; the content is checked all the same")
@@ -58,7 +58,7 @@ func TestPrivateFilesAreNeverWider(t *testing.T) {
 	}
 }
 
-// What is no file is left alone, and a failure leaves nothing behind.
+// What is not a file is left alone, and a failure leaves nothing behind.
 func TestPrivateFilesReplaceOnlyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, file := range map[string]string{

@@ -22,7 +22,7 @@ func web(names ...string) *chart.Chart {
 	return c
 }
 
-// unpacked are an archive's files: name, time and content.
+// unpacked returns an archive's names and contents, and checks modes, owners and times.
 func unpacked(t *testing.T, data []byte) (names []string, content map[string]string) {
 	t.Helper()
 	zr, err := gzip.NewReader(bytes.NewReader(data))
@@ -50,7 +50,7 @@ func unpacked(t *testing.T, data []byte) (names []string, content map[string]str
 	}
 }
 
-// Neither the order in which files are found nor their times make another archive.
+// Neither the order in which files are found nor their times change the archive.
 func TestArchiveIsTheSame(t *testing.T) {
 	o := Options{Time: time.Unix(7, 0)}
 	one, err := Archive(web("values.yaml", "Chart.yaml", ".helmignore", "charts/a/Chart.yaml", "charts/_x/y", "charts/.z", "charts/b-1.0.0.tgz"), o)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
-// The orders were seen on Kubernetes 1.36.
+// The orders were observed on Kubernetes 1.36.
 func TestApplyOrder(t *testing.T) {
 	for _, c := range []struct{ why, live, sent, want string }{
 		{"an item of others stays behind the one that it follows", "A B C HAND", "C A D", "B C HAND A D"},

@@ -12,8 +12,8 @@ import (
 
 type triple struct{ stored, live, target *unstructured.Unstructured }
 
-// release is 1,000 objects as a chart has them, live with what the API server
-// adds: 400 Deployments, 300 ConfigMaps, 300 Services.
+// release returns 1,000 objects as a chart has them, and the live ones with what the
+// API server adds: 400 Deployments, 300 ConfigMaps, 300 Services.
 func release(b testing.TB) []triple {
 	b.Helper()
 	var all []triple

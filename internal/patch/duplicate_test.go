@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
-// Strategic merge knows ports by their number, a server-side apply by number and
-// protocol: what is one item twice depends on what is sent.
+// Strategic merge identifies ports by their number, a server-side apply by number and
+// protocol: what counts as the same item twice depends on what is sent.
 func TestDuplicateKeys(t *testing.T) {
 	target := objecttest.Parse(t, `
 apiVersion: apps/v1

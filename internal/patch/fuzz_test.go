@@ -14,9 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// FuzzThreeWay merges whatever three documents there are: no panic, the inputs
-// stay as they are, and the prediction can be made of every patch. The seeds
-// are the cases of testdata/merge.
+// FuzzThreeWay merges any three documents: no panic, the inputs stay as they are, and
+// the prediction can be made for every patch. The seeds are the cases of testdata/merge.
 func FuzzThreeWay(f *testing.F) {
 	files, err := filepath.Glob("testdata/merge/*.txtar")
 	if err != nil || len(files) == 0 {

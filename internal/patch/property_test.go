@@ -120,9 +120,9 @@ func (g generator) widget() *unstructured.Unstructured {
 	}}
 }
 
-// TestMergeProperties holds for any three documents: what comes out has all of
-// target, keeps what only live has, has nothing that was dropped, and asking
-// again asks for nothing. Agree never says yes where there is a patch.
+// TestMergeProperties holds for any three documents: what comes out has all of target,
+// keeps what only live has, has nothing that was dropped, and merging again yields no
+// patch. Agree never says yes if there is a patch.
 func TestMergeProperties(t *testing.T) {
 	for seed := range uint64(1000) {
 		g := generator{rand.New(rand.NewPCG(seed, 1))}
@@ -173,7 +173,7 @@ func checkProperties(t *testing.T, name string, stored, live, target *unstructur
 	}
 }
 
-// has says that doc has all that want says, by names and merge keys.
+// has reports whether doc has all that want has, by names and merge keys.
 func has(doc, want any, n *apitypes.Node) bool {
 	switch w := want.(type) {
 	case nil:
@@ -205,8 +205,7 @@ func has(doc, want any, n *apitypes.Node) bool {
 	return apitypes.Equal(doc, want, n) || apitypes.Zero(want, n)
 }
 
-// lostOf names a map entry or keyed list item of live that nobody mentions and
-// that is gone.
+// lostOf names a map entry or keyed list item of live that nobody mentions and that is gone.
 func lostOf(live, after, mentioned any, n *apitypes.Node) string {
 	lm, ok := live.(map[string]any)
 	if !ok {
@@ -232,7 +231,7 @@ func lostOf(live, after, mentioned any, n *apitypes.Node) string {
 	return ""
 }
 
-// unite is every entry of either map; where they clash, it is a leaf: nothing
+// unite returns every entry of either map; where they clash, it is a leaf: nothing
 // below is claimed to be live's own.
 func unite(a, b map[string]any) map[string]any {
 	out := map[string]any{}
@@ -255,7 +254,7 @@ func unite(a, b map[string]any) map[string]any {
 	return out
 }
 
-// keptOf names a map entry that stored had, target has not, and after has.
+// keptOf names a map entry that stored had, target lacks, and after has.
 func keptOf(stored, target, after map[string]any, n *apitypes.Node) string {
 	for k, sv := range stored {
 		c := n.Child(k)

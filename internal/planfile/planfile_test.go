@@ -69,7 +69,7 @@ func postQuantumKey(t *testing.T) keyPair {
 	return keyPair{id.Recipient().String(), write(t, "key.txt", id.String()+"\n")}
 }
 
-// sshKey is a key pair of SSH; with a passphrase the private one is encrypted.
+// sshKey makes an SSH key pair; with a passphrase, the private key is encrypted.
 func sshKey(t *testing.T, private any, public any, passphrase string) keyPair {
 	t.Helper()
 	key, err := ssh.NewPublicKey(public)
@@ -111,7 +111,7 @@ func says(passphrase string) func(string) (string, error) {
 	return func(string) (string, error) { return passphrase, nil }
 }
 
-// Whoever a plan is encrypted for can read it, and it is not readable as it lies there.
+// Whoever a plan is encrypted for can read it, and the file as such is not readable.
 func TestSealedPlansComeBack(t *testing.T) {
 	one, other := ageKey(t), ed25519Key(t, "")
 	locked, rsa, pq := ed25519Key(t, "open sesame"), rsaKey(t), postQuantumKey(t)
@@ -154,9 +154,9 @@ func TestSealedPlansComeBack(t *testing.T) {
 	}
 }
 
-// A digest is that of the file's plaintext, which everybody who may read the plan can
+// The digest is that of the file's plaintext, which everybody who may read the plan can
 // check with sha256sum, and tells nobody else what is in the plan: the same plan saved
-// twice has two.
+// twice has two digests.
 func TestDigestIsOfThePlaintextAndOfThisFileAlone(t *testing.T) {
 	key := ageKey(t)
 	stamped, data, err := planfile.Encode(aPlan(), plan.Stamp{})
@@ -211,7 +211,7 @@ func TestArmoredPlansAreRead(t *testing.T) {
 	}
 }
 
-// What can't be opened is refused with what is wrong, and keys are in no error.
+// What can't be opened is refused with the reason, and no error contains a key.
 func TestReadRefuses(t *testing.T) {
 	key, locked := ageKey(t), ed25519Key(t, "open sesame")
 	file := func(s planfile.Seal) string {
@@ -260,7 +260,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// No byte of an encrypted plan can be changed without being found out.
+// No byte of an encrypted plan can be changed undetected.
 func TestEveryChangedByteIsFoundOut(t *testing.T) {
 	key := ageKey(t)
 	file := filepath.Join(t.TempDir(), "web.plan")

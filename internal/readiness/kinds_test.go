@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// The table of kinds says of which there is a rule here, and no rule is missing or
-// unknown to it.
+// The table of kinds says which of them have a rule here, and no rule is missing or
+// unknown to the table.
 func TestRulesAreThoseOfTheTable(t *testing.T) {
 	told := 0
 	for _, k := range kinds.All() {
@@ -24,8 +24,8 @@ func TestRulesAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// A hook is followed to its end when its kind runs to one, or defines kinds; every
-// other hook is done when it exists.
+// A hook is followed to its end if its kind runs to one, or defines kinds; every other
+// hook is done once it exists.
 func TestHooksAreFollowedAsTheTableSays(t *testing.T) {
 	for _, k := range kinds.All() {
 		created := &unstructured.Unstructured{}

@@ -12,11 +12,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
-// TestCheck runs testdata: one archive a kind, one file a case. A case is YAML:
-// the object, then the objects related to it, then, behind "--- # before", the
-// object as it was when it was written. Its leading comments say why it exists,
-// how to ask ("# ask: jobs" or "# ask: hook") and what must come out
-// ("# want: state: sentence").
+// TestCheck runs testdata: one archive per kind, one file per case. A case is YAML: the
+// object, then the objects related to it, then, after "--- # before", the object as it
+// was when it was written. Its leading comments say why it exists, how to ask ("# ask:
+// jobs" or "# ask: hook") and what must come out ("# want: state: sentence").
 func TestCheck(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -77,7 +76,7 @@ func decode(t *testing.T, text string) []*unstructured.Unstructured {
 	return objects
 }
 
-// Something that is not there is not ready, and no reason to panic.
+// A missing object is not ready, and no reason to panic.
 func TestAbsent(t *testing.T) {
 	if got := Check(nil, Context{}); got.State != Progressing {
 		t.Errorf("Check(nil) = %v", got)
@@ -87,8 +86,8 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// A status of the wrong shape, as a broken controller may write it, is no panic
-// for any kind.
+// A status of the wrong shape, as a broken controller may write it, causes no panic for
+// any kind.
 func TestMalformedStatus(t *testing.T) {
 	kinds := []string{
 		"v1/Pod", "v1/Service", "v1/PersistentVolumeClaim", "v1/ReplicationController", "batch/v1/Job",

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Check 31: what depends on a HelmRelease whose drift is unknown goes on.
+// Check 31: whatever depends on a HelmRelease whose drift is unknown goes on.
 func TestCheck31DependentsGoOn(t *testing.T) {
 	db := newBench(t, "driftDetection: {mode: enabled}")
 	db.mustPass()
@@ -31,7 +31,7 @@ func TestCheck31DependentsGoOn(t *testing.T) {
 	}
 }
 
-// object is the HelmRelease as the API server has it, under another name.
+// object returns the HelmRelease as the API server has it, under another name.
 func (b *bench) object(name string) *unstructured.Unstructured {
 	b.t.Helper()
 	data, err := yaml.Marshal(map[string]any{"spec": b.hr.Spec, "status": b.hr.Status})
@@ -48,7 +48,7 @@ func (b *bench) object(name string) *unstructured.Unstructured {
 	return o
 }
 
-// Check 36: Ready names the file and the line of what does not render, not what it quotes.
+// Check 36: Ready names the file and the line that does not render, but not what that quotes.
 func TestCheck36ReadyNamesTheLine(t *testing.T) {
 	b := newBench(t, "valuesFrom: [{kind: Secret, name: db}]")
 	b.local["Secret/db"] = secret("db", map[string]string{"values.yaml": "password: hunter2-and-more"})
@@ -67,8 +67,8 @@ func TestCheck36ReadyNamesTheLine(t *testing.T) {
 	}
 }
 
-// Check 40: values are those of the cluster that the HelmRelease is in, wherever its release goes.
-// Each connection is by the kubeconfig, also that of a pass that looks for drift.
+// Check 40: values are read from the cluster that the HelmRelease is in, wherever its release
+// goes. Each connection uses the kubeconfig, including that of a pass that looks for drift.
 func TestCheck40ValuesAreLocal(t *testing.T) {
 	b := newBench(t, "driftDetection: {mode: enabled}\nkubeConfig: {secretRef: {name: remote}}\nvaluesFrom: [{kind: Secret, name: db}]")
 	b.local["Secret/remote"] = secret("remote", map[string]string{"value": "of another cluster"})
@@ -88,7 +88,7 @@ func TestCheck40ValuesAreLocal(t *testing.T) {
 	}
 }
 
-// Check 45: nobody knows what a hook logs, so that nothing of it is told, whatever its policy is.
+// Check 45: nobody knows what a hook logs, so none of it is reported, whatever its policy is.
 func TestCheck45HookLogs(t *testing.T) {
 	for _, annotations := range []string{"annotations: {helm.sh/hook: pre-install}", "annotations: {helm.sh/hook: pre-install, helm.sh/hook-output-log-policy: 'hook-failed,hook-succeeded'}"} {
 		b := newBench(t, "values: {text: two}")
@@ -103,7 +103,7 @@ func TestCheck45HookLogs(t *testing.T) {
 	}
 }
 
-// What a HelmRelease says of its custom resources is what the wait for them goes by.
+// The wait for custom resources follows what the HelmRelease says about them.
 func TestHealthCheckExpressions(t *testing.T) {
 	const spec = "timeout: 3s\nhealthCheckExprs: [{apiVersion: example.com/v1, kind: Widget, current: \"status.phase == 'Up'\", failed: \"status.phase == 'Broken'\"}]\n"
 	for phase, want := range map[string]string{"Up": "Ready True InstallSucceeded", "Broken": "Ready False InstallFailed", "Starting": "Ready False InstallFailed"} {
@@ -118,7 +118,8 @@ func TestHealthCheckExpressions(t *testing.T) {
 	}
 }
 
-// With a readyExpr a dependency is ready when that says so, of itself and of who depends on it.
+// With a readyExpr, a dependency is ready when that says so, evaluated on it and on what depends
+// on it.
 func TestReadyExpressions(t *testing.T) {
 	for expr, want := range map[string]string{
 		"dep.spec.interval == '10m' && self.metadata.name == 'web'": "Ready True InstallSucceeded",

@@ -22,7 +22,7 @@ func resourceOf(kind string) schema.GroupResource { return schema.GroupResource{
 
 var configMap = manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
 
-// text is what the ConfigMap says; "" when it is not there.
+// text returns what the ConfigMap says; "" if it does not exist.
 func (b *bench) text() string {
 	o := b.cluster.Objects[configMap]
 	if o == nil {
@@ -42,9 +42,9 @@ func (b *bench) edit(text string) {
 
 const base = "interval: 10m\nchartRef: {kind: HelmChart, name: app}\n"
 
-// Check 30: with mode warn drift is told and nothing written, and the HelmRelease is
-// ready; with mode enabled the objects are brought back without a new revision, but for
-// ignored paths and for objects that are excluded.
+// Check 30: with mode warn, drift is reported and nothing written, and the HelmRelease is ready;
+// with mode enabled, the objects are corrected without a new revision, except for ignored paths
+// and excluded objects.
 func TestCheck30Drift(t *testing.T) {
 	for _, tc := range []struct {
 		why, drift        string
@@ -114,8 +114,8 @@ func TestADriftedSecretIsCorrected(t *testing.T) {
 	}
 }
 
-// Check 31: an object of which no dry run can be made is unknown. The HelmRelease stays ready; as
-// helm-controller, which the reconciler can be told to be, it does not.
+// Check 31: the drift of an object for which no dry run is possible is unknown. The HelmRelease
+// stays ready; if the reconciler is Compatible, as with helm-controller, it does not.
 func TestCheck31DriftUnknown(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "driftDetection: {mode: enabled}")
@@ -134,8 +134,8 @@ func TestCheck31DriftUnknown(t *testing.T) {
 	}
 }
 
-// Check 36: a chart that does not render leaves no record and no counter of an attempt;
-// Ready names the file, without secrets, and the pass is tried again as behind errors.
+// Check 36: a chart that does not render leaves no record and no counter of an attempt; Ready
+// names the file, without secrets, and the pass is retried as after errors.
 func TestCheck36RenderError(t *testing.T) {
 	b := newBench(t, "valuesFrom: [{kind: Secret, name: db}]\nvalues: {text: null}")
 	b.local["Secret/db"] = secret("db", map[string]string{"values.yaml": "password: hunter2-and-more"})
@@ -152,7 +152,7 @@ func TestCheck36RenderError(t *testing.T) {
 	}
 }
 
-// Check 37: forceAt together with requestedAt is one upgrade, and the same pass again is
+// Check 37: forceAt together with requestedAt causes one upgrade, and the same pass again causes
 // none; resetAt clears the counters.
 func TestCheck37ForceAndReset(t *testing.T) {
 	b := newBench(t, "")
@@ -172,8 +172,8 @@ func TestCheck37ForceAndReset(t *testing.T) {
 	}
 }
 
-// Check 39: all is done as the ServiceAccount. One that is gone when the HelmRelease is
-// deleted leaves the release behind, which is told, and does not hold the finalizer.
+// Check 39: everything is done as the ServiceAccount. If it is gone when the HelmRelease is
+// deleted, the release is left behind, which is reported, and the finalizer is not held.
 func TestCheck39ServiceAccount(t *testing.T) {
 	b := newBench(t, "serviceAccountName: deployer")
 	b.mustPass()
@@ -189,8 +189,8 @@ func TestCheck39ServiceAccount(t *testing.T) {
 	}
 }
 
-// Check 40: the kubeconfig of a Secret says where the release goes; one that runs a
-// program is refused, and no error quotes it.
+// Check 40: the kubeconfig in a Secret says where the release goes; one that runs a program is
+// refused, and no error quotes it.
 func TestCheck40Kubeconfig(t *testing.T) {
 	b := newBench(t, "kubeConfig: {secretRef: {name: remote}}")
 	if _, err := b.pass(); err == nil || b.condition("Ready") != "Ready False RESTClientError" {
@@ -203,8 +203,7 @@ func TestCheck40Kubeconfig(t *testing.T) {
 	}
 }
 
-// Check 41: a source in another namespace is denied where that is forbidden, and nothing
-// is tried any more.
+// Check 41: a source in another namespace is denied where that is forbidden, and nothing is retried.
 func TestCheck41CrossNamespace(t *testing.T) {
 	b := newBench(t, "")
 	b.r.NoCrossNamespaceRefs = true
@@ -215,7 +214,7 @@ func TestCheck41CrossNamespace(t *testing.T) {
 	}
 }
 
-// Check 42: a pass that finds all in sync writes nothing, and sends no request where the
+// Check 42: a pass that finds everything in sync writes nothing, and sends no request if the
 // records are known to be unchanged.
 func TestCheck42InSync(t *testing.T) {
 	b := newBench(t, "")
@@ -232,8 +231,8 @@ func TestCheck42InSync(t *testing.T) {
 	}
 }
 
-// Check 45: what is a Secret's stands in no condition, no event and no error, also where
-// the API server or a template quotes it.
+// Check 45: what comes from a Secret is in no condition, no event and no error, even if the API
+// server or a template quotes it.
 func TestCheck45Secrets(t *testing.T) {
 	const canary = "s3cr3t-canary-value"
 	b := newBench(t, "valuesFrom: [{kind: Secret, name: db, valuesKey: text, targetPath: text}]")
@@ -250,8 +249,8 @@ func TestCheck45Secrets(t *testing.T) {
 	}
 }
 
-// Check 47: what helm-controller has recorded is taken over without a new revision, and what
-// our pass leaves is what its state machine takes for in sync.
+// Check 47: what helm-controller has recorded is taken over without a new revision, and its state
+// machine considers what our pass leaves to be in sync.
 func TestCheck47HandOver(t *testing.T) {
 	b := newBench(t, "values: {text: two}")
 	b.mustPass()

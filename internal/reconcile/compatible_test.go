@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// What a dry run refuses is not sent: no record, and nothing to remedy. As helm-controller, which
-// the reconciler can be told to be, it is sent, recorded as failed and rolled back.
+// What a dry run refuses is not sent: there is no record, and nothing to remediate. If the
+// reconciler is Compatible, as with helm-controller, it is sent, recorded as failed and rolled back.
 func TestCompatibleRefusal(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "upgrade: {remediation: {retries: 1}}")
@@ -30,8 +30,8 @@ func TestCompatibleRefusal(t *testing.T) {
 	}
 }
 
-// A namespace that is not there is told by the plan, and as helm-controller by the record of an
-// install that has failed.
+// A missing namespace is reported by the plan or, as with helm-controller, by the record of a
+// failed install.
 func TestCompatibleMissingNamespace(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "targetNamespace: missing\nstorageNamespace: shop")
@@ -43,8 +43,8 @@ func TestCompatibleMissingNamespace(t *testing.T) {
 	}
 }
 
-// A failed revision stays one when a later one is up; as in Helm, an upgrade that repeats it has
-// it superseded.
+// A failed revision stays failed when a later one is deployed; if Compatible, as in Helm, an
+// upgrade that repeats it supersedes it.
 func TestCompatibleSuperseded(t *testing.T) {
 	for compatible, want := range map[bool]string{false: "failed deployed", true: "superseded deployed"} {
 		b := newBench(t, "values: {text: bad}\ninstall: {remediation: {retries: 0}}")
@@ -57,8 +57,8 @@ func TestCompatibleSuperseded(t *testing.T) {
 	}
 }
 
-// Of a release that moves to another namespace the old objects are deleted; as in helm-controller
-// they are left behind. What is there under their names is not deleted in either case.
+// When a release moves to another namespace, the old objects are deleted or, as with
+// helm-controller, left behind. What already exists under their names is not deleted in either case.
 func TestCompatibleMove(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "")
@@ -82,7 +82,7 @@ func TestCompatibleMove(t *testing.T) {
 	}
 }
 
-// The status of a compatible reconciler has no condition of ours.
+// The status of a Compatible reconciler has no condition of our own.
 func TestCompatibleConditions(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "")

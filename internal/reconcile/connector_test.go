@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// Check 40: a kubeconfig that runs a program, names a file or leaves out the check of
-// certificates is refused before anything of it is used, and not quoted.
+// Check 40: a kubeconfig that runs a program, names a file or skips certificate verification is
+// refused before any of it is used, and is not quoted.
 func TestCheck40KubeconfigsThatAreRefused(t *testing.T) {
 	connect := reconcile.NewConnector(&rest.Config{Host: "https://local.invalid"}, cluster.Options{}, time.Now)
 	const canary = "s3cr3t-canary-value"
@@ -39,8 +39,8 @@ current-context: c`
 	}
 }
 
-// A kubeconfig that is replaced, as those with short-lived tokens are again and again, takes its
-// connection with it; the same one has the same connection.
+// When a kubeconfig is replaced, as those with short-lived tokens are again and again, its
+// connection goes with it; the same kubeconfig has the same connection.
 func TestConnectionsOfReplacedKubeconfigs(t *testing.T) {
 	now := time.Unix(0, 0)
 	connect := reconcile.NewConnector(&rest.Config{Host: "https://local.invalid"}, cluster.Options{CacheDir: t.TempDir()}, func() time.Time { return now })

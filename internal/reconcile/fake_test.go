@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// bench is a HelmRelease, the cluster that it goes to, and what was written of it.
+// bench is a HelmRelease, the cluster that its release goes to, and what was written about it.
 type bench struct {
 	t       *testing.T
 	hr      *flux.HelmRelease
@@ -34,16 +34,16 @@ type bench struct {
 	records *fake.Clientset
 	local   objects
 	access  []reconcile.Access
-	// reports are the statuses that were written while passes acted, events all that were told.
+	// reports are the statuses that were written while passes acted, events all that were reported.
 	reports []flux.HelmReleaseStatus
 	events  []reconcile.Event
 	r       *reconcile.Reconciler
 	source  *flux.Source
 	in      func(*reconcile.Sources)
-	// ctx is that of passes, creates hears of each object that is to be created.
+	// ctx is that of passes, creates is told the name of each object that is about to be created.
 	ctx     context.Context
 	creates func(name string)
-	// refuse is why a patch of a ConfigMap is not taken, nil where it is.
+	// refuse returns why a patch of a ConfigMap is refused, nil if it is not.
 	refuse func(patch string) error
 	// creating is why no Job is created.
 	creating error
@@ -51,12 +51,12 @@ type bench struct {
 	log string
 	// reported is called with each status that is written while a pass acts.
 	reported func(flux.HelmReleaseStatus)
-	// unwritten is why such a status can't be written, nil where it can.
+	// unwritten returns why such a status can't be written, nil if it can.
 	unwritten func(flux.HelmReleaseStatus) error
 	connect   reconcile.Connector
 }
 
-// objects are those of the cluster that HelmReleases are in, "ConfigMap/name".
+// objects are those in the cluster that HelmReleases are in, by "ConfigMap/name".
 type objects map[string]*unstructured.Unstructured
 
 func (o objects) Lookup(_ context.Context, _, kind, _, name string) (*unstructured.Unstructured, error) {
@@ -72,7 +72,8 @@ metadata: {name: web}
 data: {text: {{ required "a text is needed" .Values.text | quote }}, version: {{ .Chart.Version | quote }}}
 `
 
-// newBench has a HelmRelease shop/web with the spec, which is YAML, of a chart with a ConfigMap.
+// newBench returns a bench with a HelmRelease shop/web that has the spec, in YAML, and a chart
+// with a ConfigMap.
 func newBench(t *testing.T, spec string) *bench {
 	b := &bench{
 		t: t, ctx: t.Context(), creates: func(string) {}, cluster: clusterfake.New(), records: clusterfake.Clientset(), local: objects{},
@@ -105,7 +106,7 @@ func newBench(t *testing.T, spec string) *bench {
 	return b
 }
 
-// refuses has the ConfigMap with the text not taken.
+// refuses has the ConfigMap with the text refused.
 func (b *bench) refuses(text string, why error) {
 	b.refuse = func(patch string) error {
 		if strings.Contains(patch, fmt.Sprintf(`"text":%q`, text)) {
@@ -133,7 +134,7 @@ func (b *bench) apply(spec string) {
 	b.hr = next
 }
 
-// chartSource is the source of the chart: a HelmChart, unless another one is set.
+// chartSource returns the source of the chart: a HelmChart, unless another one is set.
 func (b *bench) chartSource() *flux.Source {
 	if b.source != nil {
 		return b.source
@@ -164,7 +165,7 @@ func (b *bench) pass() (reconcile.Outcome, error) {
 	return out, err
 }
 
-// mustPass is a pass that ends without an error.
+// mustPass makes a pass that has to end without an error.
 func (b *bench) mustPass() reconcile.Outcome {
 	b.t.Helper()
 	out, err := b.pass()
@@ -174,8 +175,7 @@ func (b *bench) mustPass() reconcile.Outcome {
 	return out
 }
 
-// quiet makes a pass and says how many writes it has made: of objects, records, locks and
-// the status.
+// quiet makes a pass and returns how many writes it made: of objects, records, locks and the status.
 func (b *bench) quiet() int {
 	b.t.Helper()
 	b.records.ClearActions()
@@ -193,7 +193,7 @@ func (b *bench) quiet() int {
 	return n
 }
 
-// condition is "Ready True InstallSucceeded", "" when there is none of the type.
+// condition returns the condition as "Ready True InstallSucceeded", "" if there is none of the type.
 func (b *bench) condition(name string) string {
 	c := flux.Condition(b.hr.Status.Conditions, name)
 	if c == nil {
@@ -202,7 +202,7 @@ func (b *bench) condition(name string) string {
 	return c.Type + " " + string(c.Status) + " " + c.Reason
 }
 
-// stored are the statuses of the records, oldest first.
+// stored returns the statuses of the records, oldest first.
 func (b *bench) stored() string {
 	b.t.Helper()
 	list, err := b.records.CoreV1().Secrets("shop").List(b.t.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
@@ -220,7 +220,7 @@ func (b *bench) stored() string {
 	return strings.Join(out, " ")
 }
 
-// all is every text that a pass has shown: conditions, events and the error.
+// all returns every text that passes have shown: conditions, events and the error.
 func (b *bench) all(err error) string {
 	var out strings.Builder
 	for _, c := range b.hr.Status.Conditions {

@@ -14,9 +14,9 @@ import (
 
 var plannedMessage = regexp.MustCompile(`^(.*): sha256:[0-9a-f]{64}$`)
 
-// Before anything of a plan is written the status tells what it does, and its digest: of installs,
-// upgrades, rollbacks, uninstalls, corrections of drift, and of plans that are held. A pass in sync
-// leaves what it tells.
+// Before anything of a plan is written, the status says what it does, and its digest: for installs,
+// upgrades, rollbacks, uninstalls, drift corrections and plans that are held. A pass that finds
+// everything in sync leaves that as it is.
 func TestPlansAreInTheStatus(t *testing.T) {
 	b := newBench(t, "upgrade: {remediation: {retries: 1}}\ndriftDetection: {mode: enabled}")
 	spec := base + "upgrade: {remediation: {retries: 1}}\ndriftDetection: {mode: enabled}\n"
@@ -82,7 +82,7 @@ func TestPlansAreInTheStatus(t *testing.T) {
 	b.mustPass()
 	told("Uninstall: uninstall of release shop/web (delete ConfigMap/web)")
 
-	// What there was when each was told.
+	// What existed when each was reported.
 	want := map[string]string{
 		"Install": "", "Upgrade": "deployed one", "Rollback": "deployed failed one", "CorrectDrift": "superseded failed deployed", "Uninstall": "superseded failed deployed one",
 	}

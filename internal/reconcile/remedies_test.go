@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// picky is a cluster that does not take what the bench refuses, which no dry run tells, nor objects of
-// the namespace "missing", and in which Jobs named "fails" fail.
+// picky is a cluster that refuses what the bench refuses, which no dry run reveals, and objects in the
+// namespace "missing", and in which Jobs named "fails" fail.
 type picky struct {
 	*clusterfake.Cluster
 	bench *bench
@@ -54,7 +54,7 @@ func (p picky) Create(ctx context.Context, u *unstructured.Unstructured, o apply
 
 func (p picky) Logs(context.Context, apply.Ref, int64) (string, error) { return p.bench.log, nil }
 
-// passes makes passes until none follows at once, and gives the conditions that were written,
+// passes makes passes until none follows immediately, and returns the conditions that were written,
 // each once.
 func (b *bench) passes() []string {
 	b.t.Helper()
@@ -77,8 +77,7 @@ func (b *bench) passes() []string {
 	return nil
 }
 
-// Check 32: an upgrade that fails with one retry is rolled back, tried again, rolled back,
-// and stalls.
+// Check 32: an upgrade that fails with one retry is rolled back, retried, rolled back again, and stalls.
 func TestCheck32Rollback(t *testing.T) {
 	b := newBench(t, "upgrade: {remediation: {retries: 1}}")
 	b.mustPass()
@@ -101,8 +100,8 @@ func TestCheck32Rollback(t *testing.T) {
 	}
 }
 
-// Check 35: RetryOnFailure of installs holds for the upgrades that repeat one, too; as
-// helm-controller, which the reconciler can be told to be, the second failure stalls.
+// Check 35: RetryOnFailure for installs also applies to the upgrades that repeat one; if the
+// reconciler is Compatible, as with helm-controller, the second failure stalls.
 func TestCheck35RetriedInstall(t *testing.T) {
 	for _, compatible := range []bool{false, true} {
 		b := newBench(t, "install: {strategy: {name: RetryOnFailure, retryInterval: 8s}}\nvalues: {text: bad}")
@@ -118,8 +117,8 @@ func TestCheck35RetriedInstall(t *testing.T) {
 	}
 }
 
-// Check 33: the remedy uninstall of an upgrade is followed by an install; a failed install
-// without retries stays as it is.
+// Check 33: the remediation strategy uninstall of an upgrade is followed by an install; a failed
+// install without retries stays as it is.
 func TestCheck33Uninstall(t *testing.T) {
 	b := newBench(t, "upgrade: {remediation: {retries: 1, strategy: uninstall}}")
 	b.mustPass()
@@ -130,8 +129,7 @@ func TestCheck33Uninstall(t *testing.T) {
 	}
 }
 
-// An install that is remedied by an uninstall leaves alone what it has adopted, and deletes
-// what it has made.
+// An uninstall that remediates an install leaves alone what the install adopted, and deletes what it created.
 func TestRemedySparesAdopted(t *testing.T) {
 	b := newBench(t, "install: {remediation: {retries: 0, remediateLastFailure: true}}")
 	b.cluster.Put(&unstructured.Unstructured{Object: map[string]any{
@@ -154,8 +152,7 @@ func TestRemedySparesAdopted(t *testing.T) {
 	}
 }
 
-// An upgrade that has failed is rolled back, or the release uninstalled, without what the upgrade had
-// adopted.
+// A failed upgrade is rolled back, or its release uninstalled, sparing what the upgrade had adopted.
 func TestRemedySparesWhatAnUpgradeAdopted(t *testing.T) {
 	for _, strategy := range []string{"rollback", "uninstall"} {
 		b := newBench(t, "upgrade: {remediation: {retries: 0, remediateLastFailure: true, strategy: "+strategy+"}}")
@@ -199,8 +196,8 @@ func TestCheck34NoTarget(t *testing.T) {
 	}
 }
 
-// Check 38: tests that are switched on for a deployed release are run without a release;
-// filters leave tests out; a failure that is ignored leaves it ready.
+// Check 38: tests that are enabled for a deployed release run without a new revision; filters exclude
+// tests; an ignored failure leaves it ready.
 func TestCheck38Tests(t *testing.T) {
 	for _, tc := range []struct{ why, test, ready, tests string }{
 		{"all", "{enable: true}", "Ready False TestFailed", "checks Succeeded, fails Failed"},
@@ -228,8 +225,8 @@ func TestCheck38Tests(t *testing.T) {
 	}
 }
 
-// Check 22: a revision that a dead run has left pending is failed and upgraded; while its run
-// holds the lock it is left alone, and looked at again later.
+// Check 22: a revision that a dead run left pending is marked failed and upgraded; while its run holds
+// the lock, it is left alone and looked at again later.
 func TestCheck22Pending(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
@@ -255,8 +252,8 @@ func TestCheck22Pending(t *testing.T) {
 
 func pendingRelease(e reconcile.Event) bool { return e.Reason == "PendingRelease" && !e.Warning }
 
-// A HelmRelease that means another release has the old one uninstalled, in its own
-// namespace, and the new one installed by the next pass.
+// When a HelmRelease changes to another release, the old one is uninstalled, in its own namespace, and
+// the next pass installs the new one.
 func TestMove(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
@@ -273,8 +270,8 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// The uninstall of a move waits for its approval as the install behind it does; a HelmRelease
-// that is deleted asks nobody.
+// The uninstall of a move waits for approval, as does the install after it; a HelmRelease that is
+// deleted needs none.
 func TestMoveIsReviewed(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
@@ -304,7 +301,7 @@ func TestMoveIsReviewed(t *testing.T) {
 	}
 }
 
-// A HelmRelease that is deleted is uninstalled; a suspended one leaves its release behind.
+// A deleted HelmRelease is uninstalled; a suspended one leaves its release behind.
 func TestDeletion(t *testing.T) {
 	for _, suspended := range []bool{false, true} {
 		b := newBench(t, "")

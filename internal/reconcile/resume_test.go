@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// withHooks gives the chart hooks before and behind its resources.
+// withHooks adds hooks that run at the moment to the chart.
 func (b *bench) withHooks(moment string, names ...string) {
 	for _, name := range names {
 		text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + ", annotations: {helm.sh/hook: '" + moment + "', helm.sh/hook-delete-policy: before-hook-creation}}\n"
@@ -26,8 +26,8 @@ func (b *bench) withHooks(moment string, names ...string) {
 	}
 }
 
-// A pass whose process ends leaves its revision pending: the next one goes on with it, runs
-// no hook again, and nothing counts as a failure.
+// A pass whose process ends leaves its revision pending: the next one resumes it, runs no hook
+// again, and nothing counts as a failure.
 func TestEndedPassIsGoneOnWith(t *testing.T) {
 	for _, tc := range []struct{ why, at string }{{"in the first hook", "first"}, {"in the second hook", "second"}, {"behind the resources", "third"}} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestEndedBeforeItsPlan(t *testing.T) {
 	}
 }
 
-// What a process has recorded before it died, and has not told, is no release of somebody
-// else: the status catches up with it, and no further revision is made.
+// What a process recorded before it died, but did not report, is not taken for somebody else's
+// release: the status catches up with it, and no further revision is made.
 func TestUntoldOutcomeIsCaughtUpWith(t *testing.T) {
 	for _, tc := range []struct{ why, text, records, ready string }{
 		{"deployed", "two", "superseded deployed", "Ready True UpgradeSucceeded"},
@@ -103,8 +103,8 @@ func TestUntoldOutcomeIsCaughtUpWith(t *testing.T) {
 	}
 }
 
-// pendingUpgrade has a release whose process was ended at the first hook of an upgrade. It is for
-// tests in a synctest bubble: else the run might end before it has heard of that.
+// pendingUpgrade returns a bench with a release whose process ended at the first hook of an
+// upgrade. It is for tests in a synctest bubble: otherwise the run might end before it notices that.
 func pendingUpgrade(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, "")
@@ -123,8 +123,8 @@ func pendingUpgrade(t *testing.T) *bench {
 	return b
 }
 
-// A pass that goes on with a revision tells how large that is, as every other does: else it would
-// hold the share of a chart that nobody knows.
+// A pass that resumes a revision reports how large that is, as every other pass does: otherwise it
+// would keep the share of a chart of unknown size.
 func TestAResumedPassTellsItsSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pendingUpgrade(t)
@@ -137,7 +137,7 @@ func TestAResumedPassTellsItsSize(t *testing.T) {
 	})
 }
 
-// Check 43, in short: what is pending for another generation is not gone on with.
+// Check 43, in short: what is pending for another generation is not resumed.
 func TestPendingOfAnotherGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pendingUpgrade(t)
@@ -149,7 +149,7 @@ func TestPendingOfAnotherGeneration(t *testing.T) {
 	})
 }
 
-// An upgrade that is given up for a newer plan is told, and counts as no failure.
+// An upgrade that is given up for a newer plan is reported, and does not count as a failure.
 func TestSuperseded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "upgrade: {remediation: {retries: 0}}")
@@ -159,7 +159,7 @@ func TestSuperseded(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
 		b.ctx, b.creates = ctx, func(string) {
 			end(reconcile.ErrSuperseded)
-			synctest.Wait() // until the run has heard of it
+			synctest.Wait() // until the run has noticed
 		}
 		if out := b.mustPass(); !out.Again || b.stored() != "deployed failed" || b.hr.Status.Failures != 0 || b.condition("Ready") != "Ready False HealthCheckCanceled" {
 			t.Errorf("%+v, records %s", out, b.stored())
@@ -172,8 +172,7 @@ func TestSuperseded(t *testing.T) {
 	})
 }
 
-// Supersedes is about what is sent: neither other options nor what stands in the way make
-// another plan of it.
+// Supersedes depends on what is sent: neither other options nor obstacles make it another plan.
 func TestSupersedes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pendingUpgrade(t)
@@ -197,8 +196,8 @@ func TestSupersedes(t *testing.T) {
 	})
 }
 
-// A remediation spares what was there before the attempt also when another process has adopted it:
-// it is older than the attempt's record.
+// A remediation spares what existed before the attempt even if another process adopted it: it is
+// older than the attempt's record.
 func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
 	at := func(minute int) metav1.Time {
 		return metav1.NewTime(time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC))
@@ -255,8 +254,8 @@ func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
 	}
 }
 
-// A rollback whose process has died is gone on with, also where the next passes meet something that
-// is in their way, or are ended as well.
+// A rollback whose process died is resumed, even if the next passes meet an obstacle, or are ended
+// as well.
 func TestInterruptedRollbackIsGoneOnWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
@@ -289,8 +288,8 @@ func TestInterruptedRollbackIsGoneOnWith(t *testing.T) {
 	})
 }
 
-// An install whose tests fail in another process than has adopted an object is remedied without
-// that.
+// When an install's tests fail in a different process from the one that adopted an object, the
+// remediation spares that object.
 func TestRemedyBehindTestsSparesAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "test: {enable: true}\ninstall: {remediation: {retries: 0, remediateLastFailure: true}}")
@@ -326,7 +325,7 @@ func TestRemedyBehindTestsSparesAdopted(t *testing.T) {
 	})
 }
 
-// A status that can't be written before an action begins is no failure of the action.
+// Failing to write the status before an action begins is not a failure of the action.
 func TestUnwrittenStatusIsNoFailure(t *testing.T) {
 	const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
 	b := newBench(t, spec)

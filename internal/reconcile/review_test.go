@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// holding has plans held until what comes back is true.
+// holding has plans held until the returned value is true.
 func (b *bench) holding(held *reconcile.Held) *bool {
 	approved := new(bool)
 	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
@@ -26,7 +26,7 @@ func (b *bench) holding(held *reconcile.Held) *bool {
 	return approved
 }
 
-// A change that is taken back while it waits for its approval leaves nothing that waits.
+// A change that is reverted while it waits for approval leaves nothing waiting.
 func TestAHeldChangeThatIsReverted(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
@@ -41,7 +41,7 @@ func TestAHeldChangeThatIsReverted(t *testing.T) {
 	}
 }
 
-// An upgrade that is forced waits for its approval as any other, and is made then, once.
+// A forced upgrade waits for approval like any other, and is then made, once.
 func TestAForcedUpgradeIsApproved(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
@@ -60,7 +60,7 @@ func TestAForcedUpgradeIsApproved(t *testing.T) {
 	}
 }
 
-// An upgrade that is forced while somebody else is at work on the release is made afterwards.
+// An upgrade that is forced while somebody else is working on the release is made afterwards.
 func TestAForcedUpgradeOfALockedRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "")
@@ -103,8 +103,8 @@ func TestWhatWasApprovedStays(t *testing.T) {
 	}
 }
 
-// A plan that a policy denies is no attempt: nothing counts as a failure, the release is as
-// released as it was, and it is told once.
+// A plan that a policy denies is not an attempt: nothing counts as a failure, Released
+// stays as it was, and the denial is reported once.
 func TestADeniedPlanIsNoFailure(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
@@ -151,7 +151,7 @@ func TestAPanicIsAnError(t *testing.T) {
 	}
 }
 
-// A message that is longer than the CRD allows is cut between characters, and told once.
+// A message that is longer than the CRD allows is cut between characters, and reported once.
 func TestLongMessagesAreCut(t *testing.T) {
 	b := newBench(t, "")
 	b.holding(&reconcile.Held{Message: "a" + strings.Repeat("ä", 40000)})

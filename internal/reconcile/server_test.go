@@ -24,7 +24,7 @@ func configMapOf(name string, data map[string]any) *unstructured.Unstructured {
 }
 
 // Check 40: a ConfigMap with the provider generic says where the release goes, and whose
-// tokens are shown there; what can't be followed is refused with the reason.
+// tokens are presented there; what can't be followed is refused with the reason.
 func TestCheck40KubeconfigOfAConfigMap(t *testing.T) {
 	const own, named = "", "remote"
 	for _, tc := range []struct {
@@ -78,8 +78,8 @@ func TestCheck40KubeconfigOfAConfigMap(t *testing.T) {
 	}
 }
 
-// Requests to the server of a ConfigMap carry a token of the ServiceAccount, made out to it
-// by the local API server; it is asked for again when it is refused or has run out.
+// Requests to the server of a ConfigMap carry a token of the ServiceAccount, issued for
+// that server by the local API server; a new one is requested when it is refused or has expired.
 func TestTokensOfTheServiceAccount(t *testing.T) {
 	var asked []authenticationv1.TokenRequest
 	var accounts, shown []string
@@ -139,7 +139,7 @@ func TestTokensOfTheServiceAccount(t *testing.T) {
 	if last := shown[len(shown)-1]; !strings.HasPrefix(last, "Bearer token-2 ") {
 		t.Errorf("behind a refusal %q is shown", last)
 	}
-	valid = time.Second // which has run out for all that is shown
+	valid = time.Second // too short: such a token counts as expired
 	get("")
 	get("")
 	if n := len(accounts); n != 4 || accounts[3] != "/api/v1/namespaces/flux-system/serviceaccounts/controller/token" {

@@ -33,7 +33,7 @@ const (
 // failure is what can go wrong with an upgrade, in the words of docs/controller.md.
 type failure struct {
 	what, follows string
-	// spec goes with the HelmRelease from the beginning, spoil breaks it, mend mends it.
+	// spec is part of the HelmRelease from the beginning, spoil breaks it, mend repairs it.
 	spec        string
 	spoil, mend func(b *bench)
 }
@@ -124,8 +124,8 @@ var failures = []failure{
 	}, mend: func(b *bench) { b.apply(base + "values: {text: two}") }},
 }
 
-// What stalls and what is tried again is what docs/controller.md says, row by row: what can
-// pass never stalls, does not count as an attempt, and is done once it has passed.
+// What stalls and what is retried is what docs/controller.md says, row by row: what can pass never
+// stalls, does not count as an attempt, and is done once it has passed.
 func TestWhatStalls(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
 	if err != nil {
@@ -177,7 +177,8 @@ func (f failure) test(t *testing.T) {
 	}
 }
 
-// A circle is named, and left as soon as one of it is ready, or goes by an expression of its own.
+// A dependency cycle is named, and no longer counts as soon as one of its members is ready, or has
+// an expression of its own.
 func TestDependencyCycle(t *testing.T) {
 	b := newBench(t, "dependsOn: [{name: base}]")
 	other := newBench(t, "dependsOn: [{name: web}]")
@@ -199,8 +200,8 @@ func TestDependencyCycle(t *testing.T) {
 	}
 }
 
-// A remedy or a test that fails for what can pass is tried again, too, and does not stall: not even
-// the last attempt, which has been used up.
+// A remediation or a test that fails because of something that can pass is retried, too, and does
+// not stall, not even after the last attempt has been used up.
 func TestRemediesAndTestsThatCanPass(t *testing.T) {
 	down := apierrors.NewServiceUnavailable("restarting")
 	const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// Check 45: numbers of a Secret are secrets, too, as they are written and as templates print
-// them; short ones would be found in everything.
+// Check 45: numbers in a Secret are secrets, too, both as they are written and as templates
+// print them; short ones would be found everywhere.
 func TestCheck45Numbers(t *testing.T) {
 	for _, how := range []string{"{{ .Values.pin }}", "{{ int .Values.pin }}", "{{ .Values.pins }}", "{{ .Values.pin | toString }}"} {
 		b := newBench(t, "valuesFrom: [{kind: Secret, name: values}]")

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// effective is a plan of a changed ConfigMap and Secret, a new Service, and two hooks.
+// effective returns a plan with a changed ConfigMap and Secret, a new Service, and two hooks.
 func effective() *plan.Plan {
 	object := func(kind, name string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name}}}
@@ -42,8 +42,8 @@ func effective() *plan.Plan {
 	}}
 }
 
-// An approval by effect survives what the world does in between, and nothing that the
-// plan would do otherwise.
+// An approval by effect survives what happens in the world meanwhile, but no change
+// in what the plan does.
 func TestEffectDigestIsOfWhatIsDoneAlone(t *testing.T) {
 	resources := func(p *plan.Plan) []plan.Step { return p.Stages[1].Waves[0].Steps }
 	for name, test := range map[string]struct {
@@ -89,8 +89,8 @@ func TestEffectDigestIsOfWhatIsDoneAlone(t *testing.T) {
 	}
 }
 
-// Without a key a digest tells nothing of a secret; with one it is approved, too, and
-// who has not the key can't test guesses.
+// Without a key, a digest reveals nothing about a secret; with one, the secret is
+// approved, too, and whoever does not have the key can't test guesses.
 func TestEffectDigestHoldsSecretsByKeyAlone(t *testing.T) {
 	other := effective()
 	other.Stages[1].Waves[0].Steps[1].Changes[0].To = redact.B64("canary-3")

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// notesPlan has a Secret with these values, labels and a chart with defaults.
+// notesPlan returns a plan with a Secret that has these values and labels, and a chart
+// with defaults.
 func notesPlan(values map[string]any) *plan.Plan {
 	secret := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret",
@@ -62,7 +63,7 @@ func TestSecretsInNotesAreMaskedWhereTheyAreWords(t *testing.T) {
 	}
 }
 
-// Who sets the chart's default as a value of his own does not make it public.
+// Setting the chart's default as a value of one's own does not make it public.
 func TestUsersValuesInNotesAreNoDefaults(t *testing.T) {
 	p := notesPlan(map[string]any{"k": "prom-operator"})
 	p.Record.Config = map[string]any{"adminPassword": "prom-operator"}

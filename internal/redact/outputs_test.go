@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// outputs are all forms of output.
+// outputs returns all output formats.
 func outputs() map[string]func(io.Writer, *plan.Document) error {
 	all := map[string]func(io.Writer, *plan.Document) error{
 		"text":      func(w io.Writer, p *plan.Document) error { return report.Text(w, p, report.TextOptions{}) },
@@ -34,7 +34,7 @@ func outputs() map[string]func(io.Writer, *plan.Document) error {
 	return all
 }
 
-// S36: no form of output shows a secret, in any of its encodings.
+// S36: no output format shows a secret, in any of its encodings.
 func TestNoOutputShowsASecret(t *testing.T) {
 	for name, output := range outputs() {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func shows(text, value string) bool {
 	return false
 }
 
-// What templates have read from Secrets is masked wherever they have put it.
+// What templates have read from Secrets is masked wherever they put it.
 func TestWhatTemplatesReadFromSecretsIsMasked(t *testing.T) {
 	for name, output := range outputs() {
 		var b bytes.Buffer

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// sensitivePlan holds "sesame" in several fields; "17" is too short to be
-// looked for elsewhere.
+// sensitivePlan returns a plan that holds "sesame" in several fields; "17" is too short
+// to be looked for elsewhere.
 func sensitivePlan(patterns ...string) *plan.Plan {
 	doc := func() *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{

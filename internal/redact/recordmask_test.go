@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// A revision's description may quote what is secret in that revision, wherever
-// it is stored, and says all else as it is.
+// A revision's description may quote what is secret in that revision, wherever it is
+// stored; everything else in it stays as it is.
 func TestARecordMaskHidesTheRevisionsSecrets(t *testing.T) {
 	r := &release.Revision{
 		Name: "web", Namespace: "shop", Version: 2,

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// LookedUpPlan is a plan whose templates have read Secrets and put them into what is
-// no Secret.
+// LookedUpPlan returns a plan whose templates have read Secrets and put them into other objects.
 func LookedUpPlan() *plan.Plan {
 	p := &plan.Plan{Document: plan.Document{
 		Operation: plan.Install, Release: release.Key{Namespace: "shop", Name: "web"}, ToRevision: 1,
@@ -28,7 +27,7 @@ func LookedUpPlan() *plan.Plan {
 	return p
 }
 
-// Of all that templates have read a plan keeps what recurs in it.
+// Of everything that templates have read, a plan keeps what recurs in it.
 func TestAPlanKeepsTheSecretsThatRecur(t *testing.T) {
 	want := [][]byte{[]byte("canary&read"), []byte("canary-registry")}
 	if diff := cmp.Diff(want, Recurring(LookedUpPlan())); diff != "" {

@@ -29,7 +29,7 @@ const (
 
 func B64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
-// CanaryPlan holds the canary in every place of a plan that has room for text.
+// CanaryPlan returns a plan that holds the canary in every place that has room for text.
 func CanaryPlan() *plan.Plan {
 	secret := func(value string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
@@ -98,8 +98,8 @@ func CanaryPlan() *plan.Plan {
 	return p
 }
 
-// A secret that a template has quoted, or the API server in an error, is masked as
-// the plain one is: by the same token.
+// A secret that a template quotes, or the API server in an error, is masked like the
+// plain one: with the same token.
 func TestEscapedSecretsAreMasked(t *testing.T) {
 	for _, secret := range []string{`canary&<aa"4711`, "canary\x01aaa4711", "canary\u00a0aaa 4711", `Canary"é\x<b>&4711`, "canary\nof two 'lines'"} {
 		p := CanaryPlan()
@@ -155,7 +155,8 @@ func TestRedactKeepsWhatIsPublic(t *testing.T) {
 	}
 }
 
-// Equal secrets have equal tokens, other ones others, and other plans other ones.
+// Equal secrets have equal tokens, different ones different tokens, and tokens differ
+// between plans.
 func TestTokensTellEqualityOnly(t *testing.T) {
 	p := Plan(CanaryPlan())
 	steps := p.Stages[0].Waves[0].Steps
@@ -170,7 +171,7 @@ func TestTokensTellEqualityOnly(t *testing.T) {
 	}
 }
 
-// A patch stays what it is, but for the masked values.
+// A patch stays what it is, except for the masked values.
 func TestPatchIsMaskedInPlace(t *testing.T) {
 	var patch struct{ Data map[string]string }
 	step := Plan(CanaryPlan()).Stages[0].Waves[0].Steps[0]

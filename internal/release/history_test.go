@@ -38,7 +38,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// What was uninstalled is not what a failed install goes back to.
+// A failed install does not go back to what was uninstalled.
 func TestSinceUninstall(t *testing.T) {
 	var h History
 	for i, status := range []Status{StatusSuperseded, StatusUninstalled, StatusSuperseded, StatusUninstalled, StatusFailed} {
@@ -61,8 +61,8 @@ func version(r *Revision) int {
 	return r.Version
 }
 
-// Pending statuses mean that an operation runs or died; Helm counts
-// uninstalling apart, yet it is no less unfinished.
+// A pending status means that an operation is running or has died; Helm treats
+// uninstalling separately, yet it is no less unfinished.
 func TestPending(t *testing.T) {
 	for status, want := range map[Status]bool{
 		StatusUnknown: false, StatusDeployed: false, StatusUninstalled: false, StatusSuperseded: false, StatusFailed: false,

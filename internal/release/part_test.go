@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// The parts of records that Helm wrote are what the whole records say.
+// Parts of records that Helm wrote say what the whole records say.
 func TestPartsOfHelmsRecords(t *testing.T) {
 	for _, helm := range []string{"helm3", "helm4"} {
 		data, err := os.ReadFile("testdata/" + helm + ".json")
@@ -41,7 +41,7 @@ func TestPartsOfHelmsRecords(t *testing.T) {
 	}
 }
 
-// An outline ends where nothing more is needed: what comes then is never read.
+// An outline ends where nothing more is needed: what follows is never read.
 func TestOutlineEndsEarly(t *testing.T) {
 	in := io.MultiReader(
 		strings.NewReader(`{"name":"web","info":{"status":"deployed","notes":"x"},"chart":{"metadata":{"name":"web"},"files":[]}`),
@@ -53,8 +53,8 @@ func TestOutlineEndsEarly(t *testing.T) {
 	}
 }
 
-// A part is found wherever it is, whatever surrounds it, and never kept beyond the
-// bound.
+// A part is found wherever it is, whatever surrounds it, and nothing beyond the limit
+// is kept.
 func TestParts(t *testing.T) {
 	long := strings.Repeat(`\"`, 20_000) + `\\`
 	for name, c := range map[string]struct{ in, status, err string }{
@@ -82,7 +82,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A part is never written in the place of the whole, nor taken for it.
+// A part is never written instead of the whole record, nor taken for it.
 func TestPartsAreNotWritten(t *testing.T) {
 	for _, p := range []Part{Sent, Outline} {
 		r, err := ReadPart(strings.NewReader(`{"info":{"status":"deployed"}}`), p, 1000)

@@ -22,7 +22,7 @@ func read(t *testing.T, data []byte) *Revision {
 	return &r
 }
 
-// write gives the record's JSON with sorted keys and numbers as written.
+// write returns the record's JSON with sorted keys and numbers as written.
 func write(t *testing.T, r *Revision) string {
 	t.Helper()
 	data, err := json.Marshal(r)
@@ -54,8 +54,8 @@ func same(t *testing.T, want, got string) {
 	}
 }
 
-// What Helm 3.22.0 and 4.3.1 wrote is known here field by field, so that the
-// only differences of the two are their own.
+// Everything that Helm 3.22.0 and 4.3.1 wrote is known here field by field, so the only
+// differences between the two are their own.
 func TestRecordsOfHelmAreUnderstood(t *testing.T) {
 	for _, helm := range []string{"helm3", "helm4"} {
 		t.Run(helm, func(t *testing.T) {
@@ -199,8 +199,8 @@ func TestReadingOver(t *testing.T) {
 	same(t, canonical(t, []byte(`{"name":"new","info":{}}`)), write(t, r))
 }
 
-// A copy in another status shares no hook and no label with the original: an
-// apply notes hook runs in the copy while others read the original.
+// A copy in another status shares no hook and no label with the original: an apply
+// records hook runs in the copy while others read the original.
 func TestWithStatusCopies(t *testing.T) {
 	r := &Revision{Hooks: []Hook{{}}, Labels: map[string]string{"team": "shop"}}
 	next := r.WithStatus(StatusDeployed, "done")
@@ -211,9 +211,9 @@ func TestWithStatusCopies(t *testing.T) {
 	}
 }
 
-// Every field under the name that Helm 4.3.1 reads it by. Helm 3.22.0 reads the
-// same but apply_method, rollback_revision, modtime and schemamodtime, and
-// drops those four when it writes.
+// Every field under the name that Helm 4.3.1 reads it by. Helm 3.22.0 reads the same
+// except for apply_method, rollback_revision, modtime and schemamodtime, and drops
+// those four when it writes.
 func TestFieldNames(t *testing.T) {
 	at := time.Date(2026, 11, 20, 21, 0, 0, 123456789, time.FixedZone("", 5400))
 	r := &Revision{

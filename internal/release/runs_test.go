@@ -9,8 +9,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// A run ends when it supersedes the revision before it; what failed, when that was recorded.
-// What was written later, by a run of tests say, is no end, and what is not known is left out.
+// A run ends when it supersedes the revision before it; a failed one, when its failure was
+// recorded. A later write, by a run of tests, say, is not an end, and what is not known is
+// left out.
 func TestLastRuns(t *testing.T) {
 	at := func(minute, second int) time.Time { return time.Date(2026, 11, 20, 10, minute, second, 0, time.UTC) }
 	revision := func(version int, status Status, began, modified time.Time) *Revision {

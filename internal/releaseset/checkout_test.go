@@ -2,7 +2,7 @@ package releaseset
 
 import "testing"
 
-// However a repository's URL is written, it is the same one.
+// However its URL is written, a repository is the same one.
 func TestLocationsOfRepositories(t *testing.T) {
 	for want, urls := range map[string][]string{
 		"example.com/shop/fleet": {

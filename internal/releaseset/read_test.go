@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// files is a tree of a releases.yaml in the folder shop, beside a chart and values.
+// files returns a tree with a releases.yaml in the folder shop, next to a chart and values.
 func files(releases string) Tree {
 	return fstest.MapFS{
 		"shop/releases.yaml": {Data: []byte(releases)}, "shop/charts/web/Chart.yaml": {}, "lib/api/Chart.yaml": {},

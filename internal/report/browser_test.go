@@ -48,9 +48,9 @@ type seen struct {
 	Background       string
 }
 
-// The page of a plan does in a browser what it promises: it searches, folds,
-// follows the reader's choice of light or dark and fits the window. It fails
-// where there is no Chromium: make tools installs it.
+// The page of a plan does in a browser what it promises: it searches, folds, follows
+// the reader's choice of light or dark and fits the window. The test fails without
+// Chromium: make tools installs it.
 func TestPageInBrowser(t *testing.T) {
 	c := readCase(t, "testdata/upgrade.txtar")
 	var page bytes.Buffer

@@ -44,8 +44,8 @@ type caseOptions struct {
 	Markdown MarkdownOptions
 }
 
-// TestGolden prints the plan of every testdata/*.txtar in each form that the
-// file has an output for. Its first line says why the case exists.
+// TestGolden prints the plan of every testdata/*.txtar in each format that the file has
+// an output for. Its first line says why the case exists.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -102,7 +102,7 @@ func readCase(t *testing.T, file string) goldenCase {
 	return c
 }
 
-// outputs are all forms of output, of a plan that is redacted.
+// outputs returns all output formats, for a redacted plan.
 func outputs(o caseOptions) map[string]func(io.Writer, *plan.Document) error {
 	full := o.Text
 	full.Full = true

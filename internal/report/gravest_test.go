@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Of an object with very many changes those are shown that matter most, not those that
+// Of an object with very many changes, those that matter most are shown, not those that
 // happen to be first; what was changed by hand is among them.
 func TestTheGravestChangesOfAnObjectAreShown(t *testing.T) {
 	var changes []plan.Change

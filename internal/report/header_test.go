@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// That objects are sent in another way than before is told in the header: their fields
+// The header says when objects are sent in a different way than before: their fields
 // get another owner.
 func TestTheHeaderSaysHowObjectsAreSent(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// changing is a plan that changes the data of ConfigMaps.
+// changing returns a plan that changes the data of ConfigMaps.
 func changing(changes map[string][]plan.Change, names ...string) *plan.Document {
 	p := &plan.Document{Operation: plan.Upgrade}
 	var steps []plan.Step
@@ -31,7 +31,7 @@ func text(t *testing.T, p *plan.Document, o TextOptions) string {
 	return b.String()
 }
 
-// dashboard is one as Grafana has it, on one line.
+// dashboard returns one as Grafana has it, on one line.
 func dashboard(version string, panels int) string {
 	var all []string
 	for i := range panels {
@@ -59,7 +59,7 @@ func TestDocumentsInTextsAreComparedInside(t *testing.T) {
 	}
 }
 
-// In full, a text of several lines is shown with its comments and its layout.
+// In full, a text of several lines is shown with its comments and layout.
 func TestInFullTextsAreShownAsTexts(t *testing.T) {
 	p := changing(map[string][]plan.Change{"c": {{Path: "data[x]", From: "a: 1\nb: 2\n", To: "a: 1\nb: 3\n"}}}, "c")
 	if got := text(t, p, TextOptions{Full: true}); !strings.Contains(got, "- b: 2") || !strings.Contains(got, "+ b: 3") {
@@ -67,7 +67,7 @@ func TestInFullTextsAreShownAsTexts(t *testing.T) {
 	}
 }
 
-// The same change in many objects is one line, and what is different stays apart.
+// The same change in many objects is one line, and what differs stays separate.
 func TestTheSameChangeInManyObjectsIsOneLine(t *testing.T) {
 	changes := map[string][]plan.Change{}
 	names := []string{"alerts", "nodes", "pods", "other", "drifted"}
@@ -93,7 +93,7 @@ func TestTheSameChangeInManyObjectsIsOneLine(t *testing.T) {
 	}
 }
 
-// What restarts pods and means nothing else is one line, where few objects share it, too.
+// Changes that restart pods and mean nothing else are one line, even if few objects share them.
 func TestLabelsAndChecksumsOfPodsAreOneLine(t *testing.T) {
 	p := changing(nil, "web")
 	p.Stages[0].Waves[0].Steps[0].Object = manifest.ID{Group: "apps", Kind: "Deployment", Name: "web"}
@@ -112,7 +112,7 @@ func TestLabelsAndChecksumsOfPodsAreOneLine(t *testing.T) {
 	}
 }
 
-// A path that is too wide for its column stays whole, as what it says is in its middle.
+// A path that is too wide for its column stays whole, because its middle says what it is about.
 func TestPathsAreWhole(t *testing.T) {
 	const long = "data[resource.customizations.ignoreResourceUpdates.ConfigMap.with.a.very.long.key.indeed]"
 	p := changing(map[string][]plan.Change{"c": {{Path: long, To: "a value that is fairly long, too", Cause: plan.CauseChart}, {Path: "data.a", To: "1"}}}, "c")
@@ -123,8 +123,8 @@ func TestPathsAreWhole(t *testing.T) {
 	}
 }
 
-// The header names the chart's defaults that may have made a plan, and what the chart
-// runs; images stand with the images, new tables belong to something new.
+// The header names the chart's defaults that may have led to a plan, and what the chart
+// runs; images are listed with the images, new tables belong to something new.
 func TestTheHeaderTellsChangedDefaults(t *testing.T) {
 	p := changing(map[string][]plan.Change{"c": {{Path: "data.a", To: "1"}}}, "c")
 	p.ChartFrom, p.ChartTo = plan.ChartRef{Name: "web", Version: "1.0.0", AppVersion: "7.2.4"}, plan.ChartRef{Name: "web", Version: "2.0.0", AppVersion: "8.2.1"}
@@ -159,8 +159,8 @@ func TestImagesOfCustomResourcesRestartWhatOperatorsRun(t *testing.T) {
 	}
 }
 
-// A short value beside a long path does not stick out of the terminal, which would break
-// the line anywhere: it gets a line of its own.
+// A short value beside a long path does not exceed the width of the terminal, which would
+// break the line anywhere: it gets a line of its own.
 func TestShortValuesBesideLongPathsFit(t *testing.T) {
 	id := manifest.ID{Group: "apps", Kind: "StatefulSet", Namespace: "shop", Name: "db"}
 	p := &plan.Document{Operation: plan.Upgrade, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{{

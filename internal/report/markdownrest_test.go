@@ -86,7 +86,7 @@ func TestMarkdownSpillsTheRest(t *testing.T) {
 	}
 }
 
-// A bot that uploads the rest finds the file also when there is none.
+// A bot that uploads the rest finds the file even if there is no rest.
 func TestMarkdownWithoutARest(t *testing.T) {
 	p := readCase(t, "testdata/upgrade.txtar").plan
 	var comment, rest, without bytes.Buffer

@@ -37,7 +37,7 @@ func TestOutputsAreDeterministic(t *testing.T) {
 	}
 }
 
-// No form of output lets text of a chart or the cluster reach the terminal raw.
+// No output format lets text from a chart or the cluster reach the terminal raw.
 func TestOutputsHoldNoControlCharacters(t *testing.T) {
 	p := readCase(t, "testdata/hostile.txtar").plan
 	for form, output := range outputs(caseOptions{}) {
@@ -166,7 +166,7 @@ func TestRevisionsAreCounted(t *testing.T) {
 }
 
 // In Markdown the impact and the values below it are one list: an empty line between them
-// would make GitHub set all of its items apart.
+// would make GitHub space out all of its items.
 func TestNotesAreOneListInMarkdown(t *testing.T) {
 	p := &plan.Document{Operation: plan.Upgrade, Options: plan.Options{ServerSide: true}}
 	p.Impact.Images = []plan.ImageChange{{From: "web:1", To: "web:2"}}

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// What is too wide is cut between words, and an image is told by its name and versions:
-// "…roepke/certgen:1.8.1" has to be puzzled over.
+// Values that are too wide are cut between words, and an image is shown by its name and
+// versions: "…roepke/certgen:1.8.1" has to be puzzled over.
 func TestWideValuesAreCutBetweenWords(t *testing.T) {
 	const image = "spec.template.spec.containers[web].image"
 	for _, c := range []struct {

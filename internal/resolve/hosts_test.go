@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Hosts are known by one name each, and a typing error is none of them.
+// Each host is known by one name, and typing errors are refused.
 func TestParseHosts(t *testing.T) {
 	for text, want := range map[string]string{
 		"Registry.internal:443: {plainHTTP: true}":     "registry.internal no TLS",
 		"h:5000: {caFile: a, certFile: b, keyFile: c}": "h:5000 CA file a, client certificate b",
 		"h: {insecureSkipTLSVerify: true}":             "h certificate not checked",
 		"":                                             "",
-		"h: {cafile: a}":                               "h CA file a", // as YAML of Kubernetes' is read
+		"h: {cafile: a}":                               "h CA file a", // as Kubernetes reads YAML
 		"h: {authority: a}":                            "unknown field",
 		"h: {certFile: a}":                             "must be set together",
 		"https://h: {}":                                "is not the name of a host",

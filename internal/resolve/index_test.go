@@ -118,7 +118,7 @@ func TestReadIndex(t *testing.T) {
 	}
 }
 
-// What Helm's advisories have met, and what is no index, ends in an error.
+// What Helm's security advisories describe, and what is not an index, ends in an error.
 func TestReadIndexRefuses(t *testing.T) {
 	deep := strings.Repeat("[", 20_000)
 	bomb := "apiVersion: v1\nx: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -162,10 +162,10 @@ func TestReadIndexRefuses(t *testing.T) {
 	}
 }
 
-// bigIndex has so many entries of a kilobyte.
+// bigIndex returns an index with that many entries of a kilobyte each.
 func bigIndex(entries int) string { return string(sourcetest.Index(sourcetest.Many(entries)...)) }
 
-// Looking up one chart does not hold the others.
+// Looking up one chart does not keep the others in memory.
 func TestReadIndexIsFrugal(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

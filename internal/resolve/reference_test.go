@@ -9,7 +9,7 @@ import (
 
 const digest = "sha256:643d5437104296e21d906ecb15b2c96ad278f20cfc4af53b12bb6069bd853726"
 
-// What stands for a chart, in the order of Helm 4.3.1 (SOURCES §2.1): what is there
+// What a chart reference means, in the order of Helm 4.3.1 (SOURCES §2.1): what exists here
 // comes first, whatever else it could be.
 func TestParse(t *testing.T) {
 	local := func(path string) bool { return path == "here/alpha" || path == "./web" || path == "web.tgz" }
@@ -102,8 +102,8 @@ func TestChooseTag(t *testing.T) {
 	}
 }
 
-// Flux chooses among the tags that an expression fits, anywhere in them, and takes v1.2.3 for a
-// version, and neither 1.2 nor latest.
+// Flux chooses among the tags that a regular expression matches, anywhere in them, and takes
+// v1.2.3 for a version, but neither 1.2 nor latest.
 func TestChooseTagAsFlux(t *testing.T) {
 	tags := []string{"latest", "1.9", "1.0.1", "v1.0.9", "1.1.0", "1.2.0-alpine", "1.3.0-debian", "2.0.0-rc.1"}
 	for _, c := range []struct{ version, tags, want string }{

@@ -34,7 +34,7 @@ repositories:
 	}
 }
 
-// What the file says that we do not know survives.
+// Keys in the file that we do not know survive.
 func TestUnknownKeysSurvive(t *testing.T) {
 	r, err := ParseRepositories([]byte("apiVersion: v1\nextra: 1\nrepositories:\n- name: a\n  url: https://a\n  more: x\n- name: b\n  url: https://b/\n"))
 	if err != nil {

@@ -43,7 +43,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A chart with nothing but prereleases is told apart from one with nothing.
+// A chart with nothing but prereleases is distinguished from one with nothing.
 func TestChooseWithoutStable(t *testing.T) {
 	_, err := Choose([]string{"1.0.0-rc.1"}, Wanted{})
 	if missing, ok := errors.AsType[*NoVersionError](err); !ok || !missing.Prereleases || err.Error() != "there are only prereleases (1.0.0-rc.1); --devel admits them" {

@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// TestFlow: of many requests that a server of three seats gets, most are taken at once:
-// those that were refused don't come back together. No more are under way than the bound.
+// TestFlow: of many requests to a server with three seats, most are accepted right away:
+// refused ones don't come back together. No more are in flight than the limit.
 func TestFlow(t *testing.T) {
 	const most, seats, requests = 32, 3, 300
 	var sitting, underWay, highest, refused atomic.Int64
@@ -50,8 +50,8 @@ func TestFlow(t *testing.T) {
 	t.Logf("%d requests were refused on the way", refused.Load())
 }
 
-// TestFlowShrinksAndGrows: what is too many lowers the bound once for all that were under
-// way together, never below one; what ends well raises it again.
+// TestFlowShrinksAndGrows: being too many lowers the limit once for all that were in flight
+// together, never below one; success raises it again.
 func TestFlowShrinksAndGrows(t *testing.T) {
 	f := NewFlow(32)
 	busy := apierrors.NewTooManyRequests("busy", 1)
@@ -76,7 +76,8 @@ func TestFlowShrinksAndGrows(t *testing.T) {
 	}
 }
 
-// TestFlowGivesUp: who waits for room leaves when its context ends, and takes none with it.
+// TestFlowGivesUp: a request that waits for room leaves when its context ends, and takes up
+// no room.
 func TestFlowGivesUp(t *testing.T) {
 	f, why := NewFlow(1), errors.New("stop")
 	err := f.Do(t.Context(), func(context.Context) error {

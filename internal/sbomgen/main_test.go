@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A document says what SPDX demands, of the program and of each module in it: what it is, of
-// which version, and what stands in the place of one that is replaced.
+// A document says what SPDX requires, about the program and each module in it: what it is,
+// which version, and what replaces a module that is replaced.
 func TestDescribeNamesEveryModule(t *testing.T) {
 	d := describe("program", &debug.BuildInfo{
 		GoVersion: "go1.26.8", Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "arm64"}, {Key: "vcs.time", Value: "2026-11-22T10:00:00Z"}, {Key: "vcs.revision", Value: "c0ffee"}},
@@ -34,7 +34,7 @@ func TestDescribeNamesEveryModule(t *testing.T) {
 	}
 }
 
-// Of the same program it writes the same; what is no Go program is refused.
+// The same program gives the same document; what is not a Go program is refused.
 func TestWriteReadsAProgram(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

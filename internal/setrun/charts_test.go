@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// Charts whose file:// dependencies lead back to them are an error, also when all of them are
-// loaded at the same time, each of which waits for the next.
+// Charts whose file:// dependencies lead back to them are an error, even if all of them are
+// loaded at the same time and each waits for the next.
 func TestCircularFileDependencies(t *testing.T) {
 	dir := t.TempDir()
 	for name, dependency := range map[string]string{"a": "b", "b": "c", "c": "a", "own": "own"} {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// deferredPlan creates an object whose kind is still to come, and changes a ConfigMap of which
-// the API server has said what comes of it.
+// deferredPlan creates an object whose kind does not exist yet, and changes a ConfigMap for
+// which the API server has predicted the outcome.
 func deferredPlan(widget plan.Fidelity) *plan.Plan {
 	p := &plan.Plan{}
 	p.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{
@@ -22,9 +22,9 @@ func deferredPlan(widget plan.Fidelity) *plan.Plan {
 	return p
 }
 
-// A deferred plan is applied when it does what was estimated: the API server's answers may be
-// there by now, and defaults with them; another operation, risk, object or problem, and other
-// fields where they were known, are refused.
+// A deferred plan is applied if it does what was estimated: the API server's answers may be
+// known by now, and defaults with them; a different operation, risk, object or problem, and
+// different fields where they were known, are refused.
 func TestADeferredPlanDoesWhatWasEstimated(t *testing.T) {
 	steps := func(p *plan.Plan) []plan.Step { return p.Stages[0].Waves[0].Steps }
 	for name, test := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// nowhere is no cluster to ask.
+// nowhere stands for having no cluster to ask.
 type nowhere struct{}
 
 func (nowhere) Engine(string, releaseset.Cluster, string) (*engine.Engine, error) { return nil, nil }
@@ -26,7 +26,7 @@ func (nowhere) Offline(string, releaseset.Cluster) (engine.Offline, error) {
 	return engine.Offline{Capabilities: &templating.Capabilities{}}, nil
 }
 
-// gate lets nobody pass until as many are there as may be at work side by side.
+// gate lets nobody pass until as many have arrived as may work side by side.
 type gate struct {
 	mu           sync.Mutex
 	inside, most int

@@ -43,7 +43,7 @@ func TestASetInOneFileIsTheFolder(t *testing.T) {
 	}
 }
 
-// What is no set, or no archive that a set is saved in, is refused.
+// What is not a set, or not an archive that a set is saved in, is refused.
 func TestOpenKeptRefuses(t *testing.T) {
 	archive := func(headers ...tar.Header) string {
 		var out bytes.Buffer

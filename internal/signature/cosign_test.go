@@ -23,7 +23,7 @@ func subject(text string) Subject {
 	return Subject{Digest: "sha256:" + hex.EncodeToString(sum[:]), Data: []byte(text)}
 }
 
-// sign is what cosign does with a key.
+// sign does what cosign does with a key.
 func sign(t *testing.T, key crypto.Signer, message []byte) []byte {
 	t.Helper()
 	sum, hash := sha256.Sum256(message), crypto.SHA256
@@ -47,7 +47,7 @@ func publicPEM(t *testing.T, key crypto.Signer) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 }
 
-// attested is a bundle of cosign sign, as text, with the words of the statement given.
+// attested returns a bundle of cosign sign, as text, with the given parts of the statement.
 func attested(t *testing.T, key crypto.Signer, payloadType, predicate, digest string) string {
 	t.Helper()
 	payload := fmt.Sprintf(`{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":%q,"predicate":{}}`, strings.TrimPrefix(digest, "sha256:"), predicate)

@@ -39,7 +39,7 @@ func archive(text string) signature.Subject {
 	return signature.Subject{Digest: "sha256:" + hex.EncodeToString(sum[:]), Data: []byte(text)}
 }
 
-// changed is a bundle in which something at a path has another value; nil removes it.
+// changed returns a bundle in which the value at a path is a different one; nil removes it.
 func changed(t *testing.T, bundle []byte, path string, value any) []byte {
 	t.Helper()
 	var whole any
@@ -70,7 +70,7 @@ func changed(t *testing.T, bundle []byte, path string, value any) []byte {
 	return out
 }
 
-// part is what a bundle has at a path.
+// part returns what a bundle has at a path.
 func part(t *testing.T, bundle []byte, path string) any {
 	t.Helper()
 	var at any
@@ -215,7 +215,7 @@ func TestIdentitiesByRegexp(t *testing.T) {
 	}
 }
 
-// Cosign 2 stores the log's promise alone.
+// Cosign 2 stores only the log's promise.
 func TestKeylessSimple(t *testing.T) {
 	ours, theirs, s := sourcetest.NewSigstore(t), sourcetest.NewSigstore(t), archive("manifest")
 	payload := fmt.Appendf(nil, `{"critical":{"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"}}`, s.Digest)

@@ -22,7 +22,7 @@ var (
 	web     = &chart.Metadata{APIVersion: "v2", Name: "web", Version: "1.0.0"}
 )
 
-// newKey makes a key that lives for a while from now on, or for ever.
+// newKey makes a key that is valid for a while from now on, or forever.
 func newKey(t *testing.T, name string, lives time.Duration) *openpgp.Entity {
 	t.Helper()
 	e, err := openpgp.NewEntity(name, "", strings.ToLower(name)+"@example.com", &packet.Config{
@@ -64,7 +64,7 @@ func armoured(t *testing.T, keys ...*openpgp.Entity) []byte {
 	return b.Bytes()
 }
 
-// keybox puts keys into blobs as GnuPG does, with a checksum behind each; those with flags
+// keybox puts keys into blobs as GnuPG does, with a checksum after each; those with flags
 // 2 are ephemeral.
 func keybox(t *testing.T, flags uint16, keys ...*openpgp.Entity) []byte {
 	t.Helper()
@@ -159,7 +159,7 @@ func TestVerifyByARevokedKey(t *testing.T) {
 	}
 }
 
-// Text that is signed and no provenance is refused.
+// Signed text that is not a provenance file is refused.
 func TestVerifyOtherSignedText(t *testing.T) {
 	anna := newKey(t, "Anna", 0)
 	keys, err := ParseKeyring(public(t, anna))
@@ -189,7 +189,7 @@ func TestParseKeyringRefuses(t *testing.T) {
 	}
 }
 
-// What Helm's library for OpenPGP makes of the text is checked beside Helm; this is its
+// What Helm's OpenPGP library makes of the text is checked next to Helm; this is its
 // layout.
 func TestSignArchive(t *testing.T) {
 	anna := newKey(t, "Anna", 0)

@@ -14,7 +14,7 @@ import (
 
 const timestamps = "verificationMaterial.timestampVerificationData.rfc3161Timestamps"
 
-// in2 is ci, whose signatures are in Rekor 2.
+// in2 returns ci with its signatures in Rekor 2.
 func in2(change func(*sourcetest.Keyless)) sourcetest.Keyless {
 	one := ci
 	one.Rekor2 = true
@@ -91,7 +91,7 @@ func TestSignaturesInRekor2(t *testing.T) {
 	}
 }
 
-// with is a part of a bundle in which a key has another value.
+// with returns a part of a bundle in which a key has another value.
 func with(whole any, key string, value any) any {
 	if list, ok := whole.([]any); ok {
 		return []any{with(list[0], key, value)}
@@ -104,8 +104,8 @@ func with(whole any, key string, value any) any {
 	return out
 }
 
-// Where the root does not say whose certificate signs, that of the timestamp counts, when
-// the root's authority has made it, for timestamps alone.
+// If the root does not say whose certificate signs, the timestamp's own counts, provided
+// that the root's authority issued it for timestamping only.
 func TestTimestampsThatBringTheirCertificate(t *testing.T) {
 	ours, theirs := sourcetest.NewSigstore(t), sourcetest.NewSigstore(t)
 	s := archive("chart")
@@ -120,7 +120,7 @@ func TestTimestampsThatBringTheirCertificate(t *testing.T) {
 		"for more":       {ours, sourcetest.Stamp{Enclosed: true, Broad: true}, "not for timestamps only"},
 		"of another one": {theirs, sourcetest.Stamp{Enclosed: true}, "unknown authority"},
 	} {
-		// The root is that of the one who signs, but for the authority of the timestamps.
+		// The root is that of the one who signs, except for the timestamp authority.
 		anchor := part(t, ours.TrustedRoot(), chain).([]any)[1:]
 		root, err := signature.ParseTrustedRoot(changed(t, tc.by.TrustedRoot(), chain, anchor))
 		if err != nil {
@@ -146,8 +146,8 @@ func TestTimestampsThatBringTheirCertificate(t *testing.T) {
 	}
 }
 
-// No byte of a timestamp can be another one, or be missing, so that it says another time;
-// where it is right nevertheless, the byte says nothing.
+// No byte of a timestamp can be changed or removed so that it states another time; where it
+// still verifies, the byte means nothing.
 func TestEachByteOfATimestampCounts(t *testing.T) {
 	ours, s := sourcetest.NewSigstore(t), archive("chart")
 	root := rootOf(t, ours)
@@ -179,7 +179,7 @@ func TestEachByteOfATimestampCounts(t *testing.T) {
 			t.Errorf("%d bytes are enough", i)
 		}
 	}
-	// That is how much of it only says which algorithms there are, and again who has signed.
+	// That is how much of it only names algorithms, and repeats who signed.
 	if idle > 80 {
 		t.Errorf("%d of %d bytes say nothing", idle, len(der))
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// asked is a server with TLS that notes of each request whether a client certificate came with
-// it, and refuses those without one where it wants one.
+// asked is a TLS server that records for each request whether a client certificate came with
+// it, and refuses those without one if it requires one.
 type asked struct {
 	*httptest.Server
 	ca        string
@@ -49,7 +49,7 @@ func serveCertified(t *testing.T, wanted tls.ClientAuthType) *asked {
 	return a
 }
 
-// clientCertificate is one in files, that signs itself.
+// clientCertificate makes a self-signed one, in files.
 func clientCertificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -65,9 +65,9 @@ func clientCertificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// A client certificate is shown to the server that it is remembered for, whether an entry of
-// repositories.yaml or hosts.yaml says so and whatever names the server, and to no other one to
-// which that leads; what is remembered of the other one counts there.
+// A client certificate is presented to the server that it is configured for, whether by an
+// entry of repositories.yaml or hosts.yaml and whatever names the server, and to no other one
+// that it leads to; there, that server's own configuration counts.
 func TestClientCertificatesStay(t *testing.T) {
 	cert, key := clientCertificate(t)
 	for name, byHosts := range map[string]bool{"hosts.yaml": true, "repositories.yaml": false} {

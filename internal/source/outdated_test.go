@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// The place that the record names counts, whatever it is called here; without one only a
-// repository that has the very version; and nobody who is not known is asked.
+// The place that the record names counts, whatever it is called here; without one, only
+// a repository that has this very version; and no unknown server is asked.
 func TestOffers(t *testing.T) {
 	dir := t.TempDir()
 	s := &Sources{Paths: Paths{RepositoryConfig: filepath.Join(dir, "repositories.yaml"), RepositoryCache: dir, ContentCache: dir}}

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// pinnedTo fetches a chart and gives what a plan keeps of it.
+// pinnedTo fetches a chart and returns what a plan keeps of it.
 func pinnedTo(t *testing.T, s *Sources, ref resolve.Reference) plan.ChartSource {
 	t.Helper()
 	f, err := fetch(t, s, ref)
@@ -22,8 +22,8 @@ func pinnedTo(t *testing.T, s *Sources, ref resolve.Reference) plan.ChartSource 
 	return *f.Pin(ref, "a/alpha")
 }
 
-// A repository is asked once whether a version still has the same bytes, by whatever name
-// it is known, or none.
+// A repository is asked once whether a version still has the same bytes, whatever name it
+// is known by, or none.
 func TestDigestNow(t *testing.T) {
 	server := sourcetest.Serve(t, sourcetest.Options{})
 	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
@@ -55,7 +55,7 @@ func TestDigestNow(t *testing.T) {
 	}
 }
 
-// What no index promises is read, and not kept.
+// What no index promises a digest for is read, but not kept.
 func TestDigestNowWithoutAPromise(t *testing.T) {
 	server, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
 	server.Put("/alpha.tgz", []byte("old"))
@@ -77,7 +77,7 @@ func TestDigestNowWithoutAPromise(t *testing.T) {
 	}
 }
 
-// What the plan has left out of a URL is not guessed.
+// What the plan left out of a URL is not guessed.
 func TestDigestNowWithheld(t *testing.T) {
 	server, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
 	server.Put("/alpha.tgz", []byte("x"))
@@ -88,7 +88,7 @@ func TestDigestNowWithheld(t *testing.T) {
 	}
 }
 
-// A registry is asked by one HEAD, and what --offline knows of the tag stays.
+// A registry is asked with one HEAD, and what --offline knows about the tag stays.
 func TestDigestNowOfATag(t *testing.T) {
 	server, image, manifest := fakeChart(t)
 	s := ours(t)
@@ -113,7 +113,7 @@ func TestDigestNowOfATag(t *testing.T) {
 	}
 }
 
-// A verified archive on this machine is looked at again.
+// A verified archive on this machine is checked again.
 func TestMovedFile(t *testing.T) {
 	s, file := ours(t), filepath.Join(t.TempDir(), "web.tgz")
 	must(t, os.WriteFile(file, []byte("one"), 0o600))

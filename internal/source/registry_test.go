@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// fake is a registry that answers what it is told to; the rest is sourcetest's.
+// fake is a registry that answers as fault does; the rest is sourcetest's.
 func fake(t *testing.T, fault func(w http.ResponseWriter, r *http.Request, n int) bool) (*sourcetest.Repository, resolve.Image) {
 	t.Helper()
 	server := sourcetest.Serve(t, sourcetest.Options{Fault: fault})
@@ -37,7 +37,7 @@ func fakeChart(t *testing.T) (server *sourcetest.Repository, image resolve.Image
 	return server, image, &data
 }
 
-// manifestOf is one with a layer.
+// manifestOf returns a manifest with a layer.
 func manifestOf(t *testing.T, layer ocispec.Descriptor) []byte {
 	t.Helper()
 	data, err := json.Marshal(ocispec.Manifest{Config: ocispec.Descriptor{MediaType: configType, Digest: "sha256:" + ocispec.DescriptorEmptyJSON.Digest[7:], Size: 2}, Layers: []ocispec.Descriptor{layer}})
@@ -45,7 +45,7 @@ func manifestOf(t *testing.T, layer ocispec.Descriptor) []byte {
 	return data
 }
 
-// serveManifest answers for a manifest, under its own digest or another one.
+// serveManifest answers requests for a manifest, under its own digest or another one.
 func serveManifest(w http.ResponseWriter, r *http.Request, data []byte) bool {
 	if !strings.Contains(r.URL.Path, "/manifests/") {
 		return false
@@ -59,7 +59,7 @@ func serveManifest(w http.ResponseWriter, r *http.Request, data []byte) bool {
 	return true
 }
 
-// Credentials of a registry go nowhere else, whatever it says.
+// A registry's credentials go nowhere else, whatever it says.
 func TestRealms(t *testing.T) {
 	elsewhere := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, _ *http.Request, _ int) bool {
 		_, _ = w.Write([]byte(`{"token":"x"}`))
@@ -167,7 +167,7 @@ func TestLyingRegistry(t *testing.T) {
 	}
 }
 
-// A list of tags without end comes to one.
+// An endless list of tags is an error.
 func TestEndlessTags(t *testing.T) {
 	_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
 		w.Header().Set("Link", `<`+r.URL.Path+`?last=x>; rel="next"`)
@@ -199,7 +199,7 @@ func TestMirrors(t *testing.T) {
 	}
 }
 
-// A registry's own words say why it refuses; the status is told where it has none.
+// A registry's own words say why it refuses; the status is reported if it has none.
 func TestARefusalIsToldOnce(t *testing.T) {
 	for want, refused := range map[string]*errcode.ErrorResponse{
 		"log in to r: unauthorized: authentication required": {StatusCode: http.StatusUnauthorized, Errors: errcode.Errors{{Code: errcode.ErrorCodeUnauthorized, Message: "authentication required"}}},

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// large is content that no server compresses to less.
+// large returns content that no server compresses to less.
 func large() []byte {
 	out := make([]byte, 300_000)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -22,8 +22,8 @@ func large() []byte {
 	return out
 }
 
-// A download goes on where it broke off, with the credentials that it began with, and no
-// more than five times.
+// A download is resumed where it broke off, with the credentials that it began with, and
+// no more than five times.
 func TestResume(t *testing.T) {
 	content := large()
 	for name, tc := range map[string]struct {
@@ -53,14 +53,14 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// What a server gives is never put together of two files: it has to be one by its ETag.
+// A download is never put together from two files: the ETag has to show that it is one.
 func TestResumeOnlyTheSame(t *testing.T) {
 	content := large()
 	other := slices.Clone(content)
 	other[len(other)-1] ^= 1
 	for name, tc := range map[string]struct {
 		etags [2]string
-		// second is the answer to the second request: a status, and what is sent.
+		// The answer to the second request: a status, and what is sent.
 		status  int
 		from    int
 		content []byte

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
-// ours are sources of a machine of their own.
+// ours returns Sources of a machine of their own.
 func ours(t *testing.T) *Sources {
 	t.Helper()
 	none := func(string) (string, bool) { return "", false }
@@ -67,7 +67,7 @@ func TestFindPaths(t *testing.T) {
 	}
 }
 
-// An index is fetched again only when it has changed, compressed; whatever goes wrong,
+// An index is fetched again, compressed, only when it has changed; whatever goes wrong,
 // what is cached stays.
 func TestIndexes(t *testing.T) {
 	server, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
@@ -100,7 +100,7 @@ func TestIndexes(t *testing.T) {
 	if u := again(); !u.Changed || u.Err != nil {
 		t.Errorf("%+v", u)
 	}
-	// Somebody, such as Helm, has written another index meanwhile: it is fetched whole.
+	// Somebody, such as Helm, has written another index meanwhile: it is fetched in full.
 	must(t, os.WriteFile(s.Paths.index("a"), []byte("apiVersion: v1\nentries: {}\n"), 0o644))
 	if u := again(); !u.Changed || u.Err != nil {
 		t.Errorf("%+v", u)
@@ -145,7 +145,7 @@ func TestAddRepository(t *testing.T) {
 	}
 }
 
-// Only bytes that an index promised are used, from the server and from the cache.
+// Only bytes whose digest an index promised are used, from the server and from the cache.
 func TestDigests(t *testing.T) {
 	server, evil, s := sourcetest.Serve(t, sourcetest.Options{}), sourcetest.Serve(t, sourcetest.Options{}), ours(t)
 	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
@@ -178,7 +178,7 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// Offline, all that was fetched before can be had, and nothing else.
+// Offline, everything that was fetched before is available, and nothing else.
 func TestOffline(t *testing.T) {
 	server, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
 	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}, "beta": {"1.0.0"}})
@@ -213,7 +213,7 @@ func TestOffline(t *testing.T) {
 }
 
 // Credentials go to the origin that they were given for: not where a redirect leads,
-// nor where the index does, unless that is wanted.
+// nor, unless that is wanted, where the index does.
 func TestCredentialsStay(t *testing.T) {
 	elsewhere := sourcetest.Serve(t, sourcetest.Options{})
 	server := sourcetest.Serve(t, sourcetest.Options{TLS: true, User: "u", Password: "p", Redirect: map[string]string{"/moved/": elsewhere.URL + "/"}})
@@ -237,7 +237,7 @@ func TestCredentialsStay(t *testing.T) {
 			elsewhere.Requests()
 			_, err := fetch(t, s, configured("a", "alpha", ""))
 			if strings.HasPrefix(name, "a redirect") {
-				// From https to http it is not followed at all.
+				// A redirect from https to http is not followed at all.
 				if err == nil || !strings.Contains(err.Error(), "redirects from https to http") {
 					t.Error(err)
 				}
@@ -299,7 +299,7 @@ func TestNetrc(t *testing.T) {
 	}
 }
 
-// What passes is tried again, as long as the server asks.
+// Temporary failures are retried, after as long as the server asks for.
 func TestRetries(t *testing.T) {
 	server := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, r *http.Request, n int) bool {
 		switch {
@@ -324,7 +324,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// An answer without end, or one that is far too large, is refused early.
+// An endless answer, or one that is far too large, is refused early.
 func TestTooLarge(t *testing.T) {
 	server := sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, r *http.Request, _ int) bool {
 		if !strings.HasPrefix(r.URL.Path, "/big") {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Numbers that templates do not get back as they were written are told, with
-// their place. How they render was checked against Helm 4.3.1.
+// Numbers that templates do not get back as they were written are reported, with their
+// place. How they render was checked against Helm 4.3.1.
 func TestPrecision(t *testing.T) {
 	for _, tc := range []struct {
 		why  string

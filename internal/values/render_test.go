@@ -31,7 +31,7 @@ func TestRenderValues(t *testing.T) {
 	}
 }
 
-// A dependency that Chart.yaml names and charts/ lacks is told, all of them at once.
+// Dependencies that Chart.yaml names and charts/ lacks are reported, all of them at once.
 func TestCheckDependencies(t *testing.T) {
 	c := &chart.Chart{Metadata: &chart.Metadata{Name: "web", Dependencies: []*chart.Dependency{
 		{Name: "a"}, {Name: "b", Alias: "here"}, {Name: "here"}, {Name: "c"},

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// parseTree builds a chart tree of files such as "root/Chart.yaml" and
+// parseTree builds a chart tree from files such as "root/Chart.yaml" and
 // "root/charts/sub/values.yaml".
 func parseTree(t *testing.T, dir string, a *txtar.Archive) *chart.Chart {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// shop is a chart with a subchart, one that is switched off, and one under an
+// shop returns a chart with a subchart, one that is switched off, and one under an
 // alias.
 func shop(t *testing.T) *chart.Chart {
 	t.Helper()
@@ -29,7 +29,7 @@ func shop(t *testing.T) *chart.Chart {
 	return root
 }
 
-// Only keys that no chart knows are doubted, each in the scope of its chart.
+// Only keys that no chart knows are suspected, each in the scope of its chart.
 func TestFindUnknownKeys(t *testing.T) {
 	for _, tc := range []struct{ why, user, want string }{
 		{"what has a default is known, null defaults too", "replicas: 2\nimage: {tag: b, pull: x}\n", ""},
@@ -87,7 +87,7 @@ func suspects(t *testing.T, c *chart.Chart, user map[string]any) []UnknownKeys {
 	return FindUnknownKeys(c, processed, user, vals)
 }
 
-// What a doubted key was meant to be.
+// What a suspected key was meant to be.
 func TestMeant(t *testing.T) {
 	for _, tc := range []struct {
 		why, user string
@@ -119,8 +119,7 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// The tables to watch are those that templates will see: globals have one for
-// each chart.
+// The tables to watch are those that templates will see: globals have one for each chart.
 func TestUnknownKeysTables(t *testing.T) {
 	found := suspects(t, shop(t), map[string]any{"global": map[string]any{"zoen": "x"}})
 	if len(found) != 1 || len(found[0].Tables) < 3 {
@@ -151,7 +150,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Subcharts that are switched on tell that they are deprecated, once each.
+// Subcharts that are switched on report that they are deprecated, once each.
 func TestDeprecated(t *testing.T) {
 	c := shop(t)
 	c.Metadata.Deprecated = true

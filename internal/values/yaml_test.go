@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Duplicate keys and lost digits are told, with their place.
+// Duplicate keys and lost digits are reported, with their place.
 func TestParseWarnings(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 1\nb: 1\na: 2\n":             `v.yaml: line 3: key "a" is given twice; the last one counts`,

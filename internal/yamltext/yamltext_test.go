@@ -55,7 +55,7 @@ func FuzzMarshal(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalFlat holds the short way of fromYaml against the long one.
+// FuzzUnmarshalFlat compares the short way of fromYaml with the long one.
 func FuzzUnmarshalFlat(f *testing.F) {
 	for _, a := range yamlWords {
 		f.Add("key: " + a + "\nother: b\n")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A suite that ends closes the pipe: nothing of its cluster may stay, and other
+// A suite that ends closes the pipe: nothing of its cluster may remain, and other
 // clusters that run side by side must not notice.
 func TestClustersRunSideBySideAndStopCleanly(t *testing.T) {
 	first, second := startCluster(t), startCluster(t)
@@ -50,7 +50,7 @@ func TestSignalsStopTheCluster(t *testing.T) {
 	}
 }
 
-// kill -9 leaves the starter no time to clean up: its parts see that it is gone,
+// kill -9 leaves the starter no time to clean up: its parts notice that it is gone,
 // and the next start removes the folder.
 func TestKilledStarterLeavesNoProcesses(t *testing.T) {
 	s := startCluster(t)
@@ -70,7 +70,7 @@ func TestKilledStarterLeavesNoProcesses(t *testing.T) {
 	}
 }
 
-// The lifeline alone must do too: it is all there is on systems without
+// The lifeline alone must be enough: it is all there is on systems without
 // parent-death signals.
 func TestPartEndsWithItsLifeline(t *testing.T) {
 	etcd := exec.Command("../bin/testcluster", "etcd", "--data-dir", t.TempDir(),
@@ -100,7 +100,7 @@ func TestPartEndsWithItsLifeline(t *testing.T) {
 	}
 }
 
-// A cluster that has lost a part would fail tests in puzzling ways: it ends, and
+// A cluster that has lost a part would fail tests in puzzling ways, so it ends and
 // names the part.
 func TestLostPartEndsTheCluster(t *testing.T) {
 	s := startCluster(t, "--nodes", "1")

@@ -1,5 +1,5 @@
 // Package acceptance tests the binary testcluster from outside, as suites use it.
-// It imports nothing of Kubernetes, so that its tests compile at once.
+// It imports nothing from Kubernetes, so its tests compile quickly.
 package acceptance
 
 import (
@@ -37,7 +37,7 @@ type starter struct {
 	took       time.Duration
 }
 
-// startCluster starts a cluster that is stopped at the latest when t ends.
+// startCluster starts a cluster that is stopped when t ends, if not before.
 func startCluster(t *testing.T, flags ...string) *starter {
 	t.Helper()
 	began := time.Now()
@@ -70,7 +70,7 @@ func startCluster(t *testing.T, flags ...string) *starter {
 	return s
 }
 
-// kubectl runs kubectl, which must succeed, and returns what it prints.
+// kubectl runs kubectl, which must succeed, and returns its output.
 func (s *starter) kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	command := exec.Command("../bin/kubectl", args...)
@@ -94,7 +94,7 @@ func (s *starter) eventually(t *testing.T, want string, args ...string) {
 }
 
 // processes lists the running processes that have the cluster's folder in their
-// command line, which all its parts have.
+// command line, as all its parts do.
 func (s *starter) processes(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -111,10 +111,10 @@ func (s *starter) processes(t *testing.T) []string {
 	return found
 }
 
-// hangs is how long waitFor looks: what takes as long never happens.
+// hangs is how long waitFor waits: what takes longer never happens.
 const hangs = 5 * time.Minute
 
-// waitFor calls look until it finds nothing wrong, or reports what is.
+// waitFor calls look until it finds nothing wrong, and reports what is wrong if that never happens.
 func waitFor(t *testing.T, look func() (wrong string)) {
 	t.Helper()
 	deadline := time.Now().Add(hangs)

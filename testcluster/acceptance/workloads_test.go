@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// All that tests of releases wait for comes true on a cluster without machines,
-// is seen to go wrong where that is asked for, and leaves no volume behind.
+// All that tests of releases wait for happens on a cluster without machines,
+// fails visibly where requested, and leaves no volumes behind.
 func TestWorkloads(t *testing.T) {
 	s := startCluster(t)
 	t.Logf("started in %s", s.took)
@@ -58,7 +58,7 @@ func TestWorkloads(t *testing.T) {
 	t.Logf("all deleted, volumes given back, after %s", time.Since(began))
 }
 
-// Each behaviour looks to a watcher as it does on real nodes.
+// To a watcher each behaviour looks as it does on real nodes.
 func TestBehaviours(t *testing.T) {
 	s := startCluster(t)
 	const ready = `{.status.conditions[?(@.type=="Ready")].status}`
@@ -103,13 +103,13 @@ func TestBehaviours(t *testing.T) {
 	})
 }
 
-// A hook whose namesake still terminates has to wait for it: this is how a test
+// A hook has to wait for a namesake that is still terminating: this is how a test
 // gets one.
 func TestSlowDelete(t *testing.T) {
 	s := startCluster(t, "--nodes", "1")
 	s.kubectl(t, "run", "lingering", "--image=none", "--annotations=testcluster.kubectl-release.dev/behave=slow-delete:2s")
 	s.eventually(t, "Running", "get", "pod", "lingering", "-o", "jsonpath={.status.phase}")
-	waitFor(t, func() string { // late, kwok would delete a namesake of what was deleted
+	waitFor(t, func() string { // a late kwok would delete a namesake of the deleted pod
 		command := exec.Command("../bin/kubectl", "--kubeconfig", s.kubeconfig, "delete", "pod", "lingering",
 			"--dry-run=server", "--as=testcluster-kubelet", "--as-group=system:masters")
 		if output, err := command.CombinedOutput(); err == nil || !strings.Contains(string(output), "nobody has asked for the deletion") {
@@ -124,8 +124,8 @@ func TestSlowDelete(t *testing.T) {
 	}
 }
 
-// Rights, plugins and aggregated APIs are what tests of a kubectl plugin need
-// beyond workloads.
+// Permissions, plugins and aggregated APIs are what tests of a kubectl plugin need
+// besides workloads.
 func TestControlPlaneIsReal(t *testing.T) {
 	audit := filepath.Join(t.TempDir(), "audit.log")
 	s := startCluster(t, "--nodes", "1", "--audit-log", audit)

@@ -2,7 +2,7 @@ package fakenodes
 
 import "testing"
 
-// kubectl logs --tail sends a count, and nothing when all is wanted.
+// kubectl logs --tail sends a count, or nothing for all lines.
 func TestLastLines(t *testing.T) {
 	tests := []struct{ why, count, want string }{
 		{"no count is all", "", "a\nb\nc\n"},
@@ -19,7 +19,7 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
-// A label can't hold a time, and the annotation is the more deliberate of the two.
+// The annotation wins: a label can't hold a time, and the annotation is the more deliberate of the two.
 func TestBehaviour(t *testing.T) {
 	got := Behaviour(map[string]string{BehaveKey: "slow:10s"}, map[string]string{BehaveKey: "crash"})
 	if got != "slow" {

@@ -84,7 +84,7 @@ func listDifferences(path string, a, b []any) []Difference {
 	return out
 }
 
-// Outputs compares two renderers by two runs of each. What differs between two
+// Outputs compares two renderers by two runs of each. What differs between the two
 // runs of one renderer is random or depends on the time, and is not compared.
 func Outputs(a, b [2]Output) []Difference {
 	if a[0].Failure != "" || b[0].Failure != "" {
@@ -112,15 +112,15 @@ func Outputs(a, b [2]Output) []Difference {
 	return out
 }
 
-// lines compares what was printed line by line, but for lines that differ between
-// two runs of one renderer. It gives the first difference.
+// lines compares what was printed line by line, except for lines that differ between
+// the two runs of one renderer. It returns the first difference.
 func lines(a, b [2]Output) []Difference {
 	var texts [4][]string
 	for i, o := range []Output{a[0], a[1], b[0], b[1]} {
 		texts[i] = strings.Split(o.Text, "\n")
 		if len(texts[i]) != len(texts[0]) {
 			if i == 1 {
-				return nil // as many lines as chance has it
+				return nil // the number of lines is random
 			}
 			return []Difference{{"text", fmt.Sprintf("%d lines", len(texts[0])), fmt.Sprintf("%d lines", len(texts[i]))}}
 		}
@@ -133,12 +133,12 @@ func lines(a, b [2]Output) []Difference {
 	return nil
 }
 
-// covers says whether path is at or below a random place.
+// covers reports whether path is at or below a random place.
 func covers(random, path string) bool {
 	return path == random || strings.HasPrefix(path, random+".") || strings.HasPrefix(path, random+"[")
 }
 
-// readable puts the object's name in the place of its index.
+// readable replaces the object's index with its name.
 func readable(path string, o Output) string {
 	rest, ok := strings.CutPrefix(path, ".documents[")
 	if !ok {

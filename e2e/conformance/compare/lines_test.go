@@ -2,7 +2,7 @@ package compare
 
 import "testing"
 
-// The text is compared to the byte, but for lines that are random.
+// The text is compared byte for byte, except for lines that are random.
 func TestLines(t *testing.T) {
 	same := [2]Output{{Text: "a: 1\nb: 2\n"}, {Text: "a: 1\nb: 3\n"}}
 	for _, c := range []struct {

@@ -1,9 +1,9 @@
-// Package compare runs two renderers on the same chart and says whether they
-// mean the same: the same objects and hooks in the same order with the same
-// content, the same notes, and an error on both sides or on none.
+// Package compare runs two renderers on the same chart and finds out whether their
+// outputs mean the same: the same objects and hooks in the same order with the same
+// content, the same notes, and an error on both sides or on neither.
 //
-// It compares parsed YAML, and, where that is equal, the text that was printed, and
-// does not judge which side is right.
+// It compares parsed YAML and, if that is equal, the printed text. It does not judge
+// which side is right.
 package compare
 
 import (
@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Output is what one run of a renderer gave.
+// Output is the result of one run of a renderer.
 type Output struct {
 	Documents []Document
-	// Text is what was printed, to the byte.
+	// Text is exactly what was printed.
 	Text  string
 	Notes string
-	// Failure is the message of an error; "" for none.
+	// Failure is the error message; "" if there was no error.
 	Failure string
 }
 
@@ -37,10 +37,10 @@ var (
 	source    = regexp.MustCompile(`(?m)^# Source: (.*)$`)
 )
 
-// Printed is the output of a template command that printed text.
+// Printed returns the output of a template command that printed text.
 func Printed(text string) Output { return Output{Documents: parse(text), Text: text} }
 
-// parse reads what a template command printed. Text that is no YAML becomes
+// parse reads what a template command printed. Text that is not YAML becomes
 // a document of its own, so that it is compared as text.
 func parse(text string) []Document {
 	var docs []Document
@@ -70,7 +70,7 @@ func value(text string) any {
 	return v
 }
 
-// tree is an output as one value, for comparing. Objects keep their order.
+// tree returns an output as one value, for comparison. Objects keep their order.
 func (o Output) tree() map[string]any {
 	docs := make([]any, len(o.Documents))
 	for i, d := range o.Documents {
@@ -83,7 +83,7 @@ func (o Output) tree() map[string]any {
 	return map[string]any{"documents": docs, "notes": lines}
 }
 
-// name says which object stands at an index, for people.
+// name describes the object at an index, for people.
 func (o Output) name(i int) string {
 	if i >= len(o.Documents) {
 		return "no object"

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
-// Case is one chart with what the user would give on the command line.
+// Case is one chart with what a user would give on the command line.
 type Case struct {
 	Name  string
 	Chart string
@@ -27,8 +27,8 @@ type Case struct {
 type Sides struct {
 	Helm, Ours  string // binaries
 	KubeVersion string
-	// Notes compares NOTES.txt too: Helm's from a client dry run of install,
-	// ours from the rooms.
+	// Notes says to compare NOTES.txt, too: Helm's from a client dry run of install,
+	// ours from package local.
 	Notes bool
 }
 
@@ -36,13 +36,13 @@ const (
 	releaseName = "conform"
 	namespace   = "default"
 	runLimit    = 2 * time.Minute
-	// dryRunKubeVersion is what Helm 4.3.1 assumes in a client dry run of
-	// install, which has no flag for it.
+	// dryRunKubeVersion is the Kubernetes version that Helm 4.3.1 assumes in a client
+	// dry run of install, which has no flag for it.
 	dryRunKubeVersion = "v1.37.0"
 )
 
-// Check says whether both programs are there to be run. Without them every case
-// would be an error on both sides, and so equal.
+// Check returns an error unless both programs can be run. Without them every case
+// would be an error on both sides, and thus equal.
 func (s Sides) Check() error {
 	for _, program := range []string{s.Helm, s.Ours} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -52,7 +52,7 @@ func (s Sides) Check() error {
 	return nil
 }
 
-// Run renders a case twice on each side and compares.
+// Run renders a case twice on each side, and returns the outputs.
 func (s Sides) Run(ctx context.Context, c Case) (helm, ours [2]Output) {
 	for i := range 2 {
 		helm[i] = s.template(ctx, s.Helm, c)
@@ -110,7 +110,7 @@ func run(ctx context.Context, binary string, args []string) (string, error) {
 	return stdout.String(), nil
 }
 
-// Once renders a case once on each side, for charts that hold nothing random.
+// Once renders a case once on each side, for charts that contain nothing random.
 func (s Sides) Once(ctx context.Context, c Case) (helm, ours Output) {
 	return s.template(ctx, s.Helm, c), s.template(ctx, s.Ours, c)
 }

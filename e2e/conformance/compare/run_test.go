@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Two programs that can't be run agree on every chart: that is no result.
+// Two programs that can't be run agree on every chart, which is not a result.
 func TestSidesThatAreNotThere(t *testing.T) {
 	us, err := os.Executable()
 	if err != nil {

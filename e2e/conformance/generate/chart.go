@@ -1,7 +1,7 @@
-// Package generate makes small charts and command lines at random, for
-// comparing two tools on what no chart of the world happens to contain: values
-// trees with nulls, aliases, conditions, tags, globals and import-values; odd
-// YAML scalars, keys and documents; --set and its kin.
+// Package generate makes small charts and command lines at random, to compare
+// two tools on what real charts do not happen to contain: values trees with
+// nulls, aliases, conditions, tags, globals and import-values; odd YAML scalars,
+// keys and documents; --set and similar flags.
 //
 // The same kind and seed give the same chart. It does not run anything.
 package generate
@@ -15,29 +15,29 @@ import (
 	"strings"
 )
 
-// Made is a chart in the folder chart, values files and such in the folder
-// flags, and the flags to render it with.
+// Made is a chart in the folder chart, the files that its flags name in the
+// folder flags, and the flags to render it with.
 type Made struct {
 	Files map[string]string
-	// args hold $DIR where the folder of Files is meant.
+	// args contain $DIR for the folder that Files are written to.
 	args []string
 }
 
-// Kinds are what Make can make:
+// Kinds returns the kinds of charts that Make can make:
 //
-//	set   a simple chart, and --set and its kin by grammar and against it
+//	set   a simple chart, and --set and similar flags, both by their grammar and against it
 //	tree  a tree of charts, values files and a few flags
 //	yaml  scalars, keys and documents, through every function that reads or writes YAML
 func Kinds() []string { return []string{"set", "tree", "yaml"} }
 
-// maker draws from one seed.
+// maker makes random choices from one seed.
 type maker struct {
 	*rand.Rand
 	files map[string]string
 	args  []string
 }
 
-// Make makes the chart of a kind and a seed.
+// Make makes the chart for a kind and a seed. It returns an error if there is no such kind.
 func Make(kind string, seed uint64) (Made, error) {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, uint64(slices.Index(Kinds(), kind)))), files: map[string]string{}}
 	m.flagFiles()
@@ -54,7 +54,7 @@ func Make(kind string, seed uint64) (Made, error) {
 	return Made{Files: m.files, args: m.args}, nil
 }
 
-// Write puts the files into a folder and returns the chart's path in it and
+// Write writes the files to a folder and returns the chart's path in it and
 // the flags to render it with.
 func (c Made) Write(dir string) (chart string, args []string, err error) {
 	for name, text := range c.Files {
@@ -87,7 +87,7 @@ func (m *maker) tree() {
 	}
 }
 
-// treeKey is a path that means something to the charts of a tree.
+// treeKey returns a path that means something to the charts of a tree.
 func (m *maker) treeKey() string {
 	parts := make([]string, 1+m.IntN(3))
 	for i := range parts {
@@ -103,20 +103,20 @@ func (m *maker) treeValue(flag string) string {
 	return m.one("1", "true", "false", "null", "null", "x", "{a,b}", "{}", "")
 }
 
-// chart makes one chart below a folder and its subcharts.
+// chart makes one chart in a folder, and its subcharts.
 func (m *maker) chart(folder, name string, depth int) {
 	var deps []string
 	for _, sub := range []string{"alpha", "beta"} {
 		if depth < 2 && m.chance(60-20*depth) {
 			deps = append(deps, m.dependency(sub))
 			if m.chance(15) {
-				deps = append(deps, m.dependency(sub)) // once more, perhaps as another alias
+				deps = append(deps, m.dependency(sub)) // once more, perhaps under another alias
 			}
 			m.chart(folder+"charts/"+sub+"/", sub, depth+1)
 		}
 	}
 	if m.chance(5) {
-		deps = nil // in charts/ and not asked for
+		deps = nil // in charts/, but not declared
 	}
 	version := 2 - m.IntN(8)/7
 	meta := fmt.Sprintf("apiVersion: v%d\nname: %s\nversion: 0.1.%d\n", version, name, m.IntN(3))
@@ -139,7 +139,7 @@ func (m *maker) chart(folder, name string, depth int) {
 	m.files[folder+"templates/_lib.tpl"] = fmt.Sprintf("{{- define \"shared\" }}%s{{ end -}}\n{{- define \"own.%s\" }}{{ .Values.b }}{{ end -}}\n", name, name)
 }
 
-// dump shows what a chart sees, whatever it is.
+// dump is a template that shows everything that a chart sees.
 const dump = `apiVersion: v1
 kind: ConfigMap
 metadata:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// set makes one chart whose values hold every kind of value, and many flags:
-// most by the grammar, some any tokens in any order.
+// set makes one chart whose values contain every kind of value, and several flags:
+// most of them follow the grammar, some are arbitrary tokens in any order.
 func (m *maker) set() {
 	m.files["chart/Chart.yaml"] = "apiVersion: v2\nname: root\nversion: 0.1.0\n"
 	m.files["chart/values.yaml"] = "a: {b: 1, c: [1, {d: 2}, [3]], n: null}\nl: [1, {x: \"y\"}, [z]]\ns: text\nn: null\nt: {}\n"
@@ -31,12 +31,12 @@ func (m *maker) setFlag() (flag, text string) {
 		parts[i] = m.setKey() + "=" + m.setValueOf(flag)
 	}
 	if flag == "--set-literal" || m.chance(50) {
-		parts = parts[:1] // a comma is text there
+		parts = parts[:1] // --set-literal takes a comma as text
 	}
 	return flag, strings.Join(parts, ",")
 }
 
-// setKey is a path of which every step may be a list's index or an escape.
+// setKey returns a path in which every element may contain list indices or an escape.
 func (m *maker) setKey() string {
 	parts := make([]string, 1+m.IntN(3))
 	for i := range parts {
@@ -51,7 +51,7 @@ func (m *maker) setKey() string {
 	return strings.Join(parts, ".")
 }
 
-// setValueOf is a value that the flag is likely to take.
+// setValueOf returns a value that the flag is likely to accept.
 func (m *maker) setValueOf(flag string) string {
 	switch flag {
 	case "--set-json":
@@ -65,7 +65,7 @@ func (m *maker) setValueOf(flag string) string {
 		"é€😀", "line\nbreak", "\t", "{{ .x }}", "%d", "$HOME", "#x", "---")
 }
 
-// tokens is what no grammar would write.
+// tokens returns text that follows no grammar.
 func (m *maker) tokens(flag string) string {
 	var b strings.Builder
 	for range 1 + m.IntN(10) {
@@ -78,14 +78,14 @@ func (m *maker) tokens(flag string) string {
 	return b.String()
 }
 
-// flagFiles are what --set-file reads.
+// flagFiles makes the files that --set-file reads.
 func (m *maker) flagFiles() {
 	m.files["flags/one.txt"] = "content"
 	m.files["flags/two.txt"] = "con,te=nt\n{x}: \\ \"q\" ü\n"
 	m.files["flags/empty"] = ""
 }
 
-// valuesFile adds a -f of its own.
+// valuesFile adds a values file and the -f for it.
 func (m *maker) valuesFile(text string) {
 	name := fmt.Sprintf("flags/values%d.yaml", len(m.args))
 	m.files[name] = text

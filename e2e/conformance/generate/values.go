@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// values makes a values file: a table over few keys, so that files collide.
+// values makes a values file: a table with only a few possible keys, so that files collide.
 func (m *maker) values(depth int) string {
 	var b strings.Builder
 	for _, key := range []string{"a", "b", "c", "alpha", "beta", "gamma", "global", "tags", "exports"} {
@@ -64,8 +64,8 @@ func (m *maker) table(depth int) string {
 	return "{" + strings.Join(entries, ", ") + "}"
 }
 
-// scalar makes a YAML scalar that readers have been known to disagree about.
-// A few that most readers refuse are rare, or nothing else would be seen.
+// scalar makes a YAML scalar that parsers are known to disagree about.
+// The few that most parsers refuse are rare, because otherwise they would hide everything else.
 func (m *maker) scalar() string {
 	if m.IntN(400) == 0 {
 		return m.one(".inf", ".nan", "1e400", `"\x7f"`, `"\u2028"`, `"\ufeff"`)

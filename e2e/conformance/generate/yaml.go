@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// yaml makes a chart with documents as files, read by fromYaml and its kin; a
-// values file; scalars and keys, taken apart and together by a template; and
+// yaml makes a chart with documents as files, read by fromYaml and similar functions; a
+// values file; scalars and keys, parsed and written by a template; and
 // now and then a template that is such a document itself.
 func (m *maker) yaml() {
 	m.files["chart/Chart.yaml"] = "apiVersion: v2\nname: root\nversion: 0.1.0\n"
@@ -28,7 +28,7 @@ func (m *maker) yaml() {
 	}
 }
 
-// documents reads every file of a chart as YAML in all ways there are.
+// documents is a template that reads every file in documents/ in all ways that there are.
 const documents = `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -46,8 +46,8 @@ data:
 {{- end }}
 `
 
-// document is one that reads, as a rule: block style, with anchors, merges,
-// comments, odd keys and odd line ends.
+// document returns a YAML document, usually one that can be parsed: block style, with
+// anchors, merges, comments, odd keys and odd line ends.
 func (m *maker) document() string {
 	if m.chance(30) {
 		return m.soup()
@@ -66,7 +66,7 @@ func (m *maker) document() string {
 	return text
 }
 
-// block is a table in block style.
+// block returns a table in block style.
 func (m *maker) block(depth int) string {
 	indent := strings.Repeat("  ", depth)
 	var b strings.Builder
@@ -107,7 +107,7 @@ func (m *maker) block(depth int) string {
 	return b.String()
 }
 
-// soup strings together what YAML readers have been known to disagree about.
+// soup strings together what YAML parsers are known to disagree about.
 func (m *maker) soup() string {
 	var b strings.Builder
 	for range 1 + m.IntN(10) {
@@ -122,7 +122,7 @@ func (m *maker) soup() string {
 	return b.String()
 }
 
-// scalars is a template that takes odd scalars and keys apart and together.
+// scalars returns a template that parses and writes odd scalars and keys.
 func (m *maker) scalars() string {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: scalars\ndata:\n")
@@ -139,5 +139,5 @@ func (m *maker) scalars() string {
 	return b.String()
 }
 
-// quote writes a text as a string of the template language.
+// quote returns a text as a string literal of the template language.
 func quote(text string) string { return fmt.Sprintf("%q", text) }

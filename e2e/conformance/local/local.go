@@ -1,8 +1,8 @@
-// Package local renders a chart with the project's own rooms, the way the
-// command template does: load, merge, switch dependencies, validate, render,
-// classify. It is for comparisons that need more than the command prints.
+// Package local renders a chart with the project's own packages, as the command
+// template does: load, merge, process dependencies, validate, render, classify.
+// It is for comparisons that need more than the command prints.
 //
-// It does not fetch charts and asks no cluster.
+// It does not fetch charts and uses no cluster.
 package local
 
 import (
@@ -24,19 +24,19 @@ type Request struct {
 	Release     string
 	Namespace   string
 	Chart       string // folder or archive
-	KubeVersion string // "" for the built-in one
+	KubeVersion string // "" for the built-in version
 	Values      values.Sources
 	IncludeCRDs bool
 }
 
-// Result is what a render gave.
+// Result is the result of a render.
 type Result struct {
 	CRDs       []chart.CRD
 	Classified manifest.Classified
 	Notes      string
 }
 
-// Render renders once. Errors are those a user would see.
+// Render renders a chart once. Its errors are those that a user would see.
 func Render(r Request) (Result, error) {
 	loaded, _, err := chartload.Load(r.Chart, chartload.Options{})
 	if err != nil {
@@ -106,7 +106,7 @@ func compatible(c *chart.Chart, capabilities *templating.Capabilities) error {
 	return nil
 }
 
-// Text prints a result as the command template does: definitions from crds/,
+// Text returns a result as the command template prints it: definitions from crds/,
 // the manifest, then hooks.
 func (r Result) Text() string {
 	var b strings.Builder

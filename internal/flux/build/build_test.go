@@ -103,8 +103,8 @@ func TestAPathThatIsNotThere(t *testing.T) {
 	}
 }
 
-// Checks 19 and 20 of FLUX.md, what the traces do not have: the origin labels win over those of the
-// chart, of post-renderers and of the common metadata, and with nohooks hooks stay as they are.
+// Checks 19 and 20 of FLUX.md, what the traces do not cover: the origin labels win over those of
+// the chart, of post-renderers and of the common metadata, and with nohooks, hooks stay as they are.
 func TestCheck19And20OriginLabelsWinAndHooksStay(t *testing.T) {
 	const hook = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hook, annotations: {helm.sh/hook: pre-upgrade}}"
 	const text = "---\n# Source: a\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {helm.toolkit.fluxcd.io/name: chart}}\n---\n# Source: hook\n" + hook + "\n"

@@ -43,7 +43,7 @@ func TestCheck19And20ManifestsEqualTheTraces(t *testing.T) {
 	t.Logf("%d manifests", checked)
 }
 
-// stored says whether the record was there before the step.
+// stored reports whether the record existed before the step.
 func stored(trace *fluxtest.Trace, i int, r fluxtest.Record) bool {
 	if i == 0 {
 		return false

@@ -94,8 +94,7 @@ func TestCheck12And13WhatCanNotBeComposed(t *testing.T) {
 	}
 }
 
-// Check 15 of FLUX.md: what is not known is a marker, or nothing at all, the same
-// each time.
+// Check 15 of FLUX.md: an unknown value is a marker, or nothing at all, the same each time.
 func TestCheck15UnknownSecrets(t *testing.T) {
 	hr := &flux.HelmRelease{Metadata: flux.Metadata{Namespace: "apps", Name: "web"}}
 	hr.Spec.ValuesFrom = []flux.ValuesReference{

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// of composes valuesFrom whose contents are their keys, over inline values.
+// of composes inline values and valuesFrom whose contents are their keys.
 func of(inline string, refs ...flux.ValuesReference) (*Composed, error) {
 	hr := &flux.HelmRelease{Metadata: flux.Metadata{Namespace: "apps", Name: "web"}}
 	hr.Spec.Values, hr.Spec.ValuesFrom = json.RawMessage(inline), refs
@@ -19,8 +19,8 @@ func at(path, content string) flux.ValuesReference {
 	return flux.ValuesReference{Kind: "ConfigMap", Name: "texts", ValuesKey: content, TargetPath: path}
 }
 
-// The grammar of targetPath and of what is set there (FLUX.md §3): Helm's --set, types by how the
-// content reads, and literal content as it is.
+// The grammar of targetPath and of what is set there (FLUX.md §3): Helm's --set, types inferred from
+// the content, and literal content as it is.
 func TestTargetPathForms(t *testing.T) {
 	for _, c := range []struct{ path, content, want string }{
 		{"a", "7", `{"a": 7}`},
@@ -74,7 +74,7 @@ func TestLiteralContent(t *testing.T) {
 }
 
 // Where targetPath and inline values meet [04]: at the top level, nested, and in lists, as the first
-// entry and behind another one; who wins is told when the entry does not.
+// entry and after another one; which one wins is reported if the entry does not.
 func TestTargetPathBesideInlineValues(t *testing.T) {
 	const nested, list = `{"a": {"b": "inline", "c": 1}}`, `{"a": [{"b": "inline"}, {"b": "inline"}]}`
 	for _, c := range []struct {

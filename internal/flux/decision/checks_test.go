@@ -18,8 +18,8 @@ import (
 
 const noValues = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// released is a HelmRelease of generation 2 whose generation 1 is released as
-// revision 1 of web-1.0.0, without values; spec is in YAML's short form.
+// released returns a HelmRelease of generation 2 whose generation 1 is released as revision 1
+// of web-1.0.0, without values; spec is in YAML's flow style.
 func released(t *testing.T, spec string) decision.Input {
 	t.Helper()
 	r := &release.Revision{
@@ -102,7 +102,7 @@ func TestCheck22PendingIsUnlocked(t *testing.T) {
 	}
 }
 
-// A controller of ours goes on with what is pending, unless something else is asked for by now.
+// Our controller resumes what is pending, unless something else is wanted by now.
 func TestPendingIsResumed(t *testing.T) {
 	in := released(t, "")
 	in.Records = append(in.Records, in.Records[0].WithStatus(release.StatusPendingUpgrade, ""))

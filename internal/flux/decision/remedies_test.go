@@ -25,8 +25,8 @@ func stored(t *testing.T, in *decision.Input, version int, status release.Status
 	in.HelmRelease.Status.History = append([]flux.Snapshot{s}, in.HelmRelease.Status.History...)
 }
 
-// failedUpgrade is a HelmRelease of which nothing has changed since its last upgrades have failed, as
-// often as failures says.
+// failedUpgrade returns a HelmRelease that has not changed since its last upgrades failed, as many
+// times as failures says.
 func failedUpgrade(t *testing.T, spec string, failures int64) decision.Input {
 	t.Helper()
 	in := released(t, spec)
@@ -37,7 +37,7 @@ func failedUpgrade(t *testing.T, spec string, failures int64) decision.Input {
 	return in
 }
 
-// failedInstall is that of a first install.
+// failedInstall does the same for a first install.
 func failedInstall(t *testing.T, spec string, failures int64) decision.Input {
 	t.Helper()
 	in := failedUpgrade(t, spec, 0)
@@ -47,7 +47,7 @@ func failedInstall(t *testing.T, spec string, failures int64) decision.Input {
 	return in
 }
 
-// The table of actions of FLUX.md §5 for revisions that have failed.
+// The table of actions of FLUX.md §5 for revisions that failed.
 func TestRemedies(t *testing.T) {
 	for _, c := range []struct {
 		why    string
@@ -135,7 +135,7 @@ func TestStatesOfTheNewestRecord(t *testing.T) {
 	}
 }
 
-// Records that keepHistory has left make an install fail for ever.
+// Records that keepHistory left behind make an install fail every time.
 func TestTheNameOfAnUninstalledRelease(t *testing.T) {
 	for spec, fails := range map[string]bool{"": true, "install: {replace: true}": false} {
 		in := released(t, spec)

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Fields of spec that no pass compares (FLUX.md §5): a change of one alone releases nothing, and is
-// told; one that a pass looks at is none of them.
+// Fields of spec that no pass compares (FLUX.md §5): a change to one alone releases nothing, and is
+// reported; a field that a pass looks at is not among them.
 func TestFieldsThatAreNotCompared(t *testing.T) {
 	for _, c := range []struct{ why, was, is, told string }{
 		{"force replaces objects, in the next upgrade", "upgrade: {force: false}", "upgrade: {force: true}", "spec.upgrade.force"},
@@ -48,15 +48,15 @@ func sumOf(t *testing.T, r *release.Revision) string {
 	return sum
 }
 
-// With preserveValues the comparison is with what the HelmRelease says, and never ends.
+// With preserveValues the comparison is with what the HelmRelease says, so the values always differ.
 func TestPreservedValuesDiffer(t *testing.T) {
 	in := released(t, "upgrade: {preserveValues: true}")
 	in.ValuesDigest = "sha256:1"
 	expect(t, "values differ", decision.Next(in), decision.Upgrade, "every reconciliation upgrades")
 }
 
-// A rollback needs the record of its target: Helm deletes the oldest beyond maxHistory before it
-// writes another one, but not the one that is up.
+// A rollback needs the record of its target: Helm deletes the oldest records beyond maxHistory
+// before it writes another one, but not the deployed one.
 func TestRecordsBeyondMaxHistory(t *testing.T) {
 	const rollback, again, none = "rolled back to revision 1", "the record of revision 1, the target, is gone by then", "no rollback target"
 	for _, c := range []struct {
@@ -99,8 +99,8 @@ func TestRecordsBeyondMaxHistory(t *testing.T) {
 	}
 }
 
-// Tests come behind installs and upgrades, one that has failed counts as the failure of the last
-// attempt, and none is looked at while something else is to be done.
+// Tests follow installs and upgrades, a failed one counts as the failure of the last attempt, and
+// none is looked at while something else is to be done.
 func TestTestsAmongOtherThings(t *testing.T) {
 	tested := func(spec, phase string) decision.Input {
 		in := released(t, spec)
@@ -123,7 +123,7 @@ func TestTestsAmongOtherThings(t *testing.T) {
 	expect(t, "that of the other attempt ignores nothing", decision.Next(other), decision.Stall, "Failed to install after 1 attempt(s)")
 }
 
-// Drift is looked at last: with drift detection, and all else in sync.
+// Drift is looked at last: with drift detection, and with everything else in sync.
 func TestDriftAmongOtherThings(t *testing.T) {
 	drifting := func(spec string, drift decision.Drift) decision.Input {
 		in := released(t, spec)

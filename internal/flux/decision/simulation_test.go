@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// simulation is the state of a HelmRelease within a step: the status as it was
-// written so far, and the records that it stands for.
+// simulation is the state of a HelmRelease within a step: the status as it was written
+// so far, and the records that it represents.
 type simulation struct {
 	step  *fluxtest.Step
 	hr    flux.HelmRelease
 	input decision.Input
-	// records are those stored, of all names.
+	// records are all that are stored, of any name.
 	records []fluxtest.Record
-	// known are snapshots in full; writes show them in short.
+	// known are full snapshots; writes show them abbreviated.
 	known []flux.Snapshot
 }
 
@@ -95,7 +95,7 @@ func (s *simulation) dependency(dep flux.Dependency) decision.Dependency {
 	return out
 }
 
-// source fills in the chart by the artifact of the source.
+// source fills in the chart from the source's artifact.
 func (s *simulation) source() {
 	ref, o := s.hr.ChartSource(), &s.input.Obstacles
 	i := slices.IndexFunc(s.step.Sources, func(x *flux.Source) bool { return x.Reference() == ref })
@@ -117,7 +117,7 @@ func (s *simulation) source() {
 	s.input.Chart.Version, s.input.Chart.Digest, o.Version = flux.VersionOf(version, artifact.Revision)
 }
 
-// next decides by the state as it is.
+// next decides on the state as it is.
 func (s *simulation) next() decision.Decision {
 	in := s.input
 	in.HelmRelease = &s.hr
@@ -129,8 +129,8 @@ func (s *simulation) next() decision.Decision {
 	return decision.Next(in)
 }
 
-// attempted is what a pass writes before its first action and a trace does not
-// show.
+// attempted makes the write that a pass makes before its first action and that a trace
+// does not show.
 func (s *simulation) attempted() {
 	status := &s.hr.Status
 	if status.LastAttemptedGeneration != s.hr.Metadata.Generation {
@@ -141,7 +141,7 @@ func (s *simulation) attempted() {
 	status.LastAttemptedConfigDigest = s.input.ValuesDigest
 }
 
-// apply is one write of the status.
+// apply applies one write of the status.
 func (s *simulation) apply(write map[string]any) {
 	status := &s.hr.Status
 	text := func(name string, into *string) {
@@ -179,7 +179,7 @@ func (s *simulation) apply(write map[string]any) {
 	}
 }
 
-// snapshot is one that a write shows in short: "ns/name v2 deployed upgrade
+// snapshot returns the one that a write shows abbreviated: "ns/name v2 deployed upgrade
 // 1.0.0 3a4029c8e722".
 func (s *simulation) snapshot(line string) flux.Snapshot {
 	m := snapshotLine.FindStringSubmatch(line)
@@ -215,8 +215,8 @@ func (s *simulation) snapshot(line string) flux.Snapshot {
 	return out
 }
 
-// stand puts records in the place of the snapshots. Their digests are not
-// checked, since the snapshots have no apiVersion. An uninstall takes all away.
+// stand creates the records that the snapshots represent. Their digests are not
+// checked, since the snapshots have no apiVersion. An uninstall removes them all.
 func (s *simulation) stand() {
 	namespace := s.hr.Status.StorageNamespace
 	if namespace == "" {
@@ -234,7 +234,7 @@ func (s *simulation) stand() {
 	}
 }
 
-// edit is a record that somebody has edited.
+// edit returns a record as somebody has edited it.
 func edit(r fluxtest.Record, what string) *release.Revision {
 	next := *r.Revision
 	switch _, status, ok := strings.Cut(what, "label status="); {

@@ -14,18 +14,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
 )
 
-// actions are helm-controller's words for those that it writes into the
-// condition Reconciling.
+// actions maps helm-controller's words in the condition Reconciling to actions.
 var actions = map[string]decision.Action{
 	"install": decision.Install, "upgrade": decision.Upgrade, "test": decision.Test,
 	"rollback": decision.RollBack, "uninstall": decision.Uninstall, "unlock": decision.Unlock,
 	"correct cluster drift": decision.CorrectDrift,
 }
 
-// Each action that a trace shows is the one that the state before it asks for:
-// the first of a step by the status that the step before left behind, the next
-// ones by the status that was written meanwhile. At the end of a step nothing
-// is left to do, or what is in the way is the reason that the status gives.
+// Each action that a trace shows is the one that the state before it asks for: the
+// first of a step, by the status that the previous step left behind; the next ones, by
+// the status that was written meanwhile. At the end of a step nothing is left to do, or
+// the obstacle is the reason that the status gives.
 func TestDecisionsAgreeWithTheTraces(t *testing.T) {
 	decided := 0
 	for _, trace := range fluxtest.Traces(t) {
@@ -65,7 +64,7 @@ func TestDecisionsAgreeWithTheTraces(t *testing.T) {
 	t.Logf("%d decisions", decided)
 }
 
-// A HelmRelease that is deleted is uninstalled, unless it is suspended.
+// A deleted HelmRelease is uninstalled, unless it is suspended.
 func TestDeletionsAgreeWithTheTraces(t *testing.T) {
 	for _, trace := range fluxtest.Traces(t) {
 		for i, step := range trace.Steps {
@@ -85,8 +84,7 @@ func TestDeletionsAgreeWithTheTraces(t *testing.T) {
 	}
 }
 
-// end holds what is decided at the end of a step against the conditions that
-// are left.
+// end compares what is decided at the end of a step with the conditions that are left.
 func (s *simulation) end(t *testing.T) {
 	t.Helper()
 	hr := s.step.HelmRelease
@@ -119,7 +117,7 @@ func (s *simulation) end(t *testing.T) {
 	}
 }
 
-// drift is what the status of a HelmRelease says was found.
+// drift returns what was found, according to the HelmRelease's status.
 func drift(hr *flux.HelmRelease) decision.Drift {
 	ready := flux.Condition(hr.Status.Conditions, "Ready")
 	switch drifted := flux.ConditionTrue(hr.Status.Conditions, "Drifted"); {
@@ -148,7 +146,7 @@ var (
 	removed = regexp.MustCompile(`^# helm4 uninstall (\S+)`)
 )
 
-// byHand does to the records what the lines of a step say that was done.
+// byHand does to the records what a step's lines say was done.
 func byHand(records []fluxtest.Record, applied string) []fluxtest.Record {
 	for line := range strings.Lines(applied) {
 		if m := removed.FindStringSubmatch(line); m != nil {

@@ -51,8 +51,8 @@ func find(records []fluxtest.Record, namespace, name string, version int) *relea
 	return nil
 }
 
-// The digests of post-renderers and common metadata are those of the status,
-// where the pass came to its end.
+// The digests of post-renderers and common metadata are those of the status, if the
+// pass was completed.
 func TestRenderingDigestsEqualTheTraces(t *testing.T) {
 	for _, trace := range fluxtest.Traces(t) {
 		for _, step := range trace.Steps {
@@ -70,7 +70,7 @@ func TestRenderingDigestsEqualTheTraces(t *testing.T) {
 	}
 }
 
-// A record with a table of values that is empty is one without values.
+// A record with an empty table of values is one without values.
 func TestRecordsWithoutValues(t *testing.T) {
 	without, err := digest.Record(&release.Revision{Name: "web"}, "")
 	if err != nil {

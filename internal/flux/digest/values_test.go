@@ -29,5 +29,5 @@ func TestCheck4ConfigDigest(t *testing.T) {
 	}
 }
 
-// sum is the digest of values whose YAML, sorted by keys at every level, is the text.
+// sum returns the digest of values whose YAML, sorted by keys at every level, is the text.
 func sum(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }

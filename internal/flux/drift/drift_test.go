@@ -30,8 +30,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 
 const named = "metadata: {name: web, namespace: apps, labels: {app: web}}"
 
-// What spec.driftDetection leaves alone (FLUX.md §4): live is the object as it is, sent the one of
-// the manifest, and after what an apply of it would make.
+// What spec.driftDetection leaves alone (FLUX.md §4): live is the object as it is, sent the
+// manifest's, and after what applying it would produce.
 func TestOverlook(t *testing.T) {
 	const (
 		live  = named + ", spec: {replicas: 5, paused: true, template: {spec: {containers: [{name: a, image: hand}, {name: b, image: b}]}}}"
@@ -74,8 +74,8 @@ func TestOverlook(t *testing.T) {
 	}
 }
 
-// A path that is ignored is sent as it is live where the manifest has it, or where the apply would
-// take it away, and else not at all: somebody else's field does not become ours.
+// An ignored path is sent as it is live if the manifest has it or if the apply would remove it, and
+// otherwise not at all: somebody else's field does not become ours.
 func TestWhatIsSentOfIgnoredPaths(t *testing.T) {
 	for _, c := range []struct{ why, live, sent, after, want string }{
 		{"the manifest has it", "spec: {replicas: 5}", "spec: {replicas: 1}", "spec: {replicas: 1}", "map[replicas:5]"},
@@ -91,7 +91,8 @@ func TestWhatIsSentOfIgnoredPaths(t *testing.T) {
 	}
 }
 
-// Names in a JSON pointer may hold / and ~, and labels and annotations beyond the manifest's stay.
+// Names in a JSON pointer may contain / and ~, and labels and annotations that the manifest does not
+// have stay.
 func TestOverlookedMetadata(t *testing.T) {
 	const live = "metadata: {name: web, annotations: {a/b: '1', 'c~d': '1', hand: '1'}, labels: {hand: '1'}}"
 	const sent = "metadata: {name: web, annotations: {a/b: '2', 'c~d': '2'}}"
@@ -106,8 +107,7 @@ func TestOverlookedMetadata(t *testing.T) {
 	}
 }
 
-// An object that says so is left alone, by its label or annotation, in the manifest or live, changed
-// or deleted.
+// An object whose label or annotation says so, in the manifest or live, is left alone, changed or deleted.
 func TestObjectsThatAreNotCompared(t *testing.T) {
 	mark := func(where, value string) string {
 		return "metadata: {name: web, " + where + ": {helm.toolkit.fluxcd.io/driftDetection: " + value + "}}, spec: {replicas: 1}"
@@ -132,7 +132,7 @@ func TestObjectsThatAreNotCompared(t *testing.T) {
 	}
 }
 
-// overlook has a step be what plan.Build makes of it.
+// overlook turns a step into what plan.Build makes of it.
 func overlook(s *plan.Step, left plan.Overlooked) {
 	switch {
 	case left.All:
@@ -142,7 +142,7 @@ func overlook(s *plan.Step, left plan.Overlooked) {
 	}
 }
 
-// step is one that corrects drift.
+// step returns one that corrects drift.
 func step(t *testing.T, live, sent, after string) *plan.Step {
 	t.Helper()
 	s := &plan.Step{Op: plan.OpPatch, Before: object(t, live), Body: object(t, sent), After: object(t, after)}

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 )
 
-// A readyExpr is a truth value over self and dep. What does not compile, or is no truth
-// value, is for ever; what fails on an object may be mended by it.
+// A readyExpr is a boolean over self and dep. One that does not compile, or is not a
+// boolean, is invalid for good; one that fails on an object may work when the object changes.
 func TestReady(t *testing.T) {
 	self := map[string]any{"spec": map[string]any{"values": map[string]any{"message": "one"}}}
 	dep := map[string]any{"status": map[string]any{"history": []any{map[string]any{"chartVersion": "1.1.0"}}, "failures": int64(2)}}
@@ -32,7 +32,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Health checks are parsed: which objects they are evaluated on is known later.
+// Health checks are only parsed: the objects they are evaluated on are known later.
 func TestCheck(t *testing.T) {
 	good := flux.HealthCheck{APIVersion: "example.com/v1", Kind: "Thing", Current: "status.phase == 'up'"}
 	if err := expression.Check([]flux.HealthCheck{good}); err != nil {

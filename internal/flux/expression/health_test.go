@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
 
-// The first of inProgress, failed and current that holds says how an object of the group
-// and kind is, in any version.
+// The first of inProgress, failed and current that holds determines the state of an
+// object of the group and kind, in any version.
 func TestHealth(t *testing.T) {
 	judge, err := expression.Health([]flux.HealthCheck{{
 		APIVersion: "example.com/v1", Kind: "Thing", InProgress: "status.phase == 'coming'", Failed: "status.phase in ['broken', 'coming']", Current: "status.phase == 'up'",

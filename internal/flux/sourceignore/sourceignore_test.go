@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// left are the files of a tree that a source keeps.
+// left returns the files of a tree that a source keeps.
 func left(t *testing.T, tree fs.FS, ignore *string) string {
 	t.Helper()
 	found, err := Find(tree)
@@ -30,8 +30,8 @@ func left(t *testing.T, tree fs.FS, ignore *string) string {
 	return strings.Join(out, " ")
 }
 
-// What a GitRepository leaves out of its artifact (FLUX.md §2): by itself, by spec.ignore and by
-// .sourceignore files.
+// What a GitRepository excludes from its artifact (FLUX.md §2): by default, by spec.ignore and
+// by .sourceignore files.
 func TestWhatASourceLeavesOut(t *testing.T) {
 	files := []string{
 		"README.md", "logo.png", "a.zip", ".gitignore", ".github/ci.yaml", "cloudbuild.yaml", "x/.sops.yaml",

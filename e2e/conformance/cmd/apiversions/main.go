@@ -1,7 +1,7 @@
-// Command apiversions writes templating/apiversions.go: the group versions of
-// client-go's scheme, in its order, which is what Helm 4.3.1 takes as served when
-// it renders without a cluster (allKnownVersions in
-// pkg/chart/common/capabilities.go). It reads and writes nothing else.
+// Command apiversions prints templating/apiversions.go: the group versions of
+// client-go's scheme, in its order, and of custom resource definitions. These are what
+// Helm 4.3.1 assumes to be served when it renders without a cluster (allKnownVersions
+// in pkg/chart/common/capabilities.go). It reads and writes nothing else.
 //
 //	go run ./cmd/apiversions > ../../templating/apiversions.go
 package main

@@ -59,7 +59,7 @@ func measure(binary string, args []string) (sample, error) {
 	return s, nil
 }
 
-// median is the median of each figure.
+// median returns the median of each figure.
 func median(samples []sample) sample {
 	walls, peaks := make([]time.Duration, 0, len(samples)), make([]int64, 0, len(samples))
 	for _, s := range samples {

@@ -1,6 +1,6 @@
 // Command bench measures whole processes, Helm's and ours in turn, and prints
-// their medians side by side with the goals. It writes the single runs in Go's
-// benchmark format too, so that benchstat can compare two commits.
+// their medians alongside the goals. It can also write the individual runs in Go's
+// benchmark format, so that benchstat can compare two commits.
 package main
 
 import (
@@ -32,7 +32,7 @@ type bench struct {
 	missed                  []string
 }
 
-// task is what both tools do, and what part of Helm's time ours may take.
+// task is what both tools do, and what fraction of Helm's time ours may take.
 type task struct {
 	name string
 	args []string

@@ -1,6 +1,6 @@
-// Command fuzz renders small charts made at random with Helm and with us and
-// compares. Every difference is printed with its kind and seed, by which it is
-// made again.
+// Command fuzz renders small random charts with Helm and with us and compares
+// the outputs. It prints every difference with its kind and seed, with which it
+// can be reproduced.
 //
 //	go run ./cmd/fuzz --helm helm --ours kubectl-release --for 60s
 //	go run ./cmd/fuzz --helm helm --ours kubectl-release --kind set --seed 7 --runs 1 --keep /tmp/set7
@@ -21,21 +21,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/e2e/conformance/generate"
 )
 
-// retries is how often Helm renders a chart again that differs: what it makes
-// differently from run to run (it ranges over maps) is no difference of ours.
+// retries is how often Helm renders a chart again that differs: what it renders
+// differently from run to run (it ranges over maps) does not count as a difference.
 const retries = 12
 
 type options struct {
 	sides  compare.Sides
 	kinds  []string
 	seed   uint64
-	runs   uint64        // of each kind; 0 for no end
-	limit  time.Duration // for all together; 0 for no end
+	runs   uint64        // of each kind; 0 for no limit
+	limit  time.Duration // for all together; 0 for no limit
 	folder string        // the charts are written here
 	keep   bool
 }
 
-// tally is what became of the charts of one kind.
+// tally counts what became of the charts of one kind.
 type tally struct{ charts, failed, random, different int }
 
 func main() {
@@ -79,7 +79,7 @@ func flags() (options, error) {
 	return o, err
 }
 
-// run takes the kinds in turn, seed by seed.
+// run goes through the kinds in turn, seed by seed.
 func (o options) run(ctx context.Context) error {
 	if !o.keep {
 		defer func() { _ = os.RemoveAll(o.folder) }()
@@ -148,7 +148,7 @@ func (o options) one(ctx context.Context, kind string, seed uint64, t *tally) er
 	return nil
 }
 
-// pair compares two outputs that hold nothing random.
+// pair compares two outputs that contain nothing random.
 func pair(a, b compare.Output) []compare.Difference {
 	return compare.Outputs([2]compare.Output{a, a}, [2]compare.Output{b, b})
 }

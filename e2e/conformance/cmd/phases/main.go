@@ -1,4 +1,4 @@
-// Command phases times the steps of rendering a chart, each the least of
+// Command phases times the steps of rendering a chart, each as the minimum of
 // several runs, and can write a CPU profile. It compares nothing.
 package main
 

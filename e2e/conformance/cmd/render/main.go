@@ -1,5 +1,5 @@
-// Command render is the smallest `template` command: it renders a chart with
-// the project's own rooms and prints it. Conformance uses it to compare rooms
+// Command render is a minimal `template` command: it renders a chart with
+// the project's own packages and prints it. Conformance uses it to compare them
 // without the product around them. It has no other commands.
 package main
 
@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/e2e/conformance/local"
 )
 
-// list is a flag that can be given many times.
+// list is a flag that can be given several times.
 type list []string
 
 func (l *list) String() string     { return fmt.Sprint(*l) }

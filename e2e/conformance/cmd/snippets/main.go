@@ -1,6 +1,6 @@
-// Command snippets holds the snippets of templating's tests against Helm: what
-// they want must be what Helm renders, and an error must be one there. Those
-// named limit-* are ours alone: Helm has no such limits.
+// Command snippets checks the snippets of templating's tests against Helm: what
+// they want must be what Helm renders, and an error must also be an error in Helm.
+// Those named limit-* are ours alone: Helm has no such limits.
 //
 //	go run ./cmd/snippets --helm helm ../../templating/testdata/snippets/*.txtar
 package main
@@ -86,8 +86,8 @@ func write(dir string, files map[string]string) error {
 
 const mark = "# Source: t/templates/x.yaml\n"
 
-// render gives what x.yaml rendered to. With --debug, Helm prints it even when
-// it is not YAML, which snippets seldom are.
+// render returns what x.yaml rendered to. With --debug, Helm prints the output even if
+// it is not YAML, which it seldom is for snippets.
 func render(helm, dir string) (text, failure string) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(helm, "template", "r", dir, "--debug", "--kube-version", "v1.36.3", "--namespace", "default")
