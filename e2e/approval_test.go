@@ -136,7 +136,7 @@ func TestPlanCheckReadsOnly(t *testing.T) {
 	}
 }
 
-// Check 34 and Thing 9: the same intent has the same effect digest after a rebase, even if objects have new
+// Check 34: and Thing 9: the same intent has the same effect digest after a rebase, even if objects have new
 // resourceVersions and Helm has written revisions in the meantime; one more field changes the digest.
 func TestEffectDigestSurvivesRebaseAndForeignRevision(t *testing.T) {
 	namespace, chart := cluster.Namespace(t), inTree("testdata", "charts", "web")
