@@ -107,7 +107,7 @@ func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err erro
 	case s.Object.IsCRD() && patch.InSync(s.Body, live, s.Body):
 		return true, nil
 	}
-	return false, errors.New("an object with this name was created after the plan was made and was not touched: delete it manually or plan again")
+	return false, errors.New("an object with this name was created after the plan was made and was not touched: delete it by hand, or plan again")
 }
 
 // makeRoom deletes the object that has the hook's name, and waits until it is gone. A conflict means

@@ -54,8 +54,8 @@ type Outcome struct {
 	Revision *release.Revision
 }
 
-// ErrLeave is the cause of a context's end that ends a run without recording a failure: its
-// revision stays pending, to be resumed.
+// ErrLeave is the cause of a cancelled context that ends a run without recording a failure: its revision
+// stays pending, to be resumed.
 var ErrLeave = errors.New("the run was left pending, to be resumed")
 
 // ErrBlocked is returned for a plan that has blocking problems.

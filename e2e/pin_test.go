@@ -150,7 +150,7 @@ func TestCheck32NobodyIsThere(t *testing.T) {
 	_, one := p.plan(p.ref())
 	_, other := p.plan(p.ref())
 	p.registry.Stop()
-	if r := p.apply(0, one, "--offline"); !strings.Contains(r.Stderr, "Offline: not checked whether "+p.ref()) {
+	if r := p.apply(0, one, "--offline"); !strings.Contains(r.Stderr, "Offline: whether "+p.ref()+" is still ") {
 		t.Error(r.Stderr)
 	}
 	if r := p.apply(0, other); !strings.Contains(r.Stderr, "Warning: the chart is applied as it was planned") {

@@ -84,7 +84,7 @@ func TestHelmInstallsTheTarball(t *testing.T) {
 			return // it installs no tarballs from files
 		}
 		out, err := h.run("plugin", "install", copied, "--keyring", gnupg+"/public.gpg")
-		if err != nil || !strings.Contains(out, "Plugin Hash Verified") || !strings.Contains(out, "is there") {
+		if err != nil || !strings.Contains(out, "Plugin Hash Verified") || !strings.Contains(out, "is already installed") {
 			t.Fatalf("a signed tarball: %v\n%s", err, out)
 		}
 		if out, err = h.run("release", "version", "--short"); err != nil || strings.TrimSpace(out) != pluginVersion(t) {

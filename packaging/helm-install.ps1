@@ -4,7 +4,7 @@ Set-Location $env:HELM_PLUGIN_DIR
 
 $version = (Select-String -Path plugin.yaml -Pattern '^version: *"?([^"]*)"?$').Matches[0].Groups[1].Value
 if ((Test-Path kubectl-release.exe) -and ((& ./kubectl-release.exe version --short) -in $version, "$version-dev")) {
-  Write-Output "kubectl-release $version is there."
+  Write-Output "kubectl-release $version is already installed."
   exit 0
 }
 $arch = if ($env:PROCESSOR_ARCHITECTURE -eq 'ARM64') { 'arm64' } else { 'amd64' }

@@ -10,7 +10,7 @@ version=$(sed -n 's/^version: *"\{0,1\}\([^"]*\)"\{0,1\}$/\1/p' plugin.yaml)
 if [ -x kubectl-release ]; then
   case $(./kubectl-release version --short 2>/dev/null || true) in
     "$version" | "$version-dev") # the latter from a checkout
-      echo "kubectl-release $version is there."
+      echo "kubectl-release $version is already installed."
       exit 0
       ;;
   esac

@@ -71,8 +71,8 @@ func (e *ComparedError) Error() string {
 	return fmt.Sprintf("the plan was made %s, against %s: it is for reading and can't be applied", how, e.Against)
 }
 
-// Applicable returns nil if the plan was made against live objects and can be
-// applied, and a *ComparedError if it was compared with something else.
+// Applicable returns nil for a plan that was made against live objects, even a
+// blocked one, and a *ComparedError for one that was compared with something else.
 func (p *Document) Applicable() error {
 	if p.Against == nil {
 		return nil

@@ -188,7 +188,7 @@ type Wave struct {
 // Summary counts the plan's steps.
 type Summary struct {
 	// Risks counts the steps by risk: each under its gravest risk and, if its object stays, also
-	// under stateful.
+	// under stateful if it has that risk, too.
 	Risks  RiskCounts `json:"risks"`
 	Create int        `json:"create"`
 	Patch  int        `json:"patch"`

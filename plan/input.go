@@ -81,7 +81,7 @@ type Input struct {
 	// Values are the changes to the user's values and to the chart's defaults since the last
 	// revision; the Cause of the latter is CauseChart.
 	Values []Change
-	// Pending describes the run of a newest revision that is recorded as pending.
+	// Pending describes the run of the newest revision if that is recorded as pending.
 	Pending Pending
 	// RecordSize is the encoded size of the target's record in bytes, and
 	// MaxRecordSize the most that the store accepts; 0 means no limit.

@@ -15,9 +15,9 @@ type ReviewRule struct {
 	// By is who is asked: a user or team in the form in which forges mention them, such as
 	// "@shop/ops".
 	By string `json:"by"`
-	// Risk and DriftOf select steps: those with the risk, and those that revert what one of these
-	// field managers (patterns with * and ?) has written. Without either, every step that does
-	// anything is selected.
+	// Risk and DriftOf select steps: those with the risk, or those that revert what one of these
+	// field managers (patterns with * and ?) has written; with both, the steps that meet both.
+	// Without either, every step that does anything is selected.
 	Risk    Risk     `json:"risk,omitempty"`
 	DriftOf []string `json:"driftOf,omitempty"`
 	// Kinds and Names are as in a Rule.

@@ -41,8 +41,8 @@ func (s *Step) Risks() []Risk {
 }
 
 // Told returns the risks that are reported to a reviewer: the gravest one, which implies the
-// others, and RiskStateful if the object stays: a StatefulSet that is scaled down may also change
-// what its data depends on.
+// others, and also RiskStateful if the step has it and the object stays: a StatefulSet that is
+// scaled down may also change what its data depends on.
 func (s *Step) Told() []Risk {
 	switch {
 	case s.Risk == "":

@@ -154,7 +154,7 @@ func (c savedContent) restore(format string) (*Plan, error) {
 	}
 	p := &Plan{Document: *c.Plan, Bundle: Bundle{Record: c.Record, Notes: c.Notes, Secrets: c.Secrets, Nonce: c.Nonce}}
 	if p.FormatVersion != format {
-		return nil, fmt.Errorf("the saved plan's file has format %s, but its content format %s: it was changed after it was made", format, p.FormatVersion)
+		return nil, fmt.Errorf("the saved plan's file has format %s, but its content has format %s: it was changed after it was made", format, p.FormatVersion)
 	}
 	if p.Record != nil && p.Record.Key() != p.Release {
 		return nil, fmt.Errorf("the saved plan is for %s, but contains a revision of %s: it was changed after it was made", p.Release, p.Record.Key())

@@ -231,7 +231,7 @@ const (
 // Change is a change to one field of an object, or to one key of the values.
 type Change struct {
 	Path string `json:"path"`
-	// From and To are absent where the field is.
+	// From and To are the values before and after, absent where the field is absent.
 	From  any   `json:"from,omitempty"`
 	To    any   `json:"to,omitempty"`
 	Cause Cause `json:"cause,omitempty"`

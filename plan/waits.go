@@ -42,6 +42,6 @@ func (b *builder) namespaceStage() {
 	b.stage(StageNamespace, oneByOne([]Step{{
 		ID: stepID(StageNamespace, id), Op: OpCreate, Object: id, APIVersion: "v1", Body: doc, After: doc,
 		Expect: Expect{Absent: true}, Fidelity: FidelityEstimated, Estimate: "a namespace needs no dry run",
-		Why: "--create-namespace, and it is not there",
+		Why: "--create-namespace, and it does not exist",
 	}}))
 }

@@ -21,7 +21,7 @@ const (
 	// Annotations may have 256 KiB (k8s.io/apimachinery/pkg/api/validation/objectmeta.go,
 	// TotalAnnotationSizeLimitB).
 	metadataPageSize = 250
-	// few is the most superseded records that are read one by one. A superseded record is the
+	// few is how many superseded records are at most read one by one. A superseded record is the
 	// newest of a release only after an interrupted run, but a list would return all superseded
 	// ones of the namespace.
 	few = 20

@@ -33,8 +33,7 @@ type Options struct {
 	// Warn is called with warnings from the API server, such as those of deprecated versions, and
 	// when the source of a plan's chart does not answer.
 	Warn func(text string)
-	// Sources, if not nil, are checked before a plan is applied for whether its chart has changed
-	// there.
+	// Sources, if not nil, are asked before a plan is applied whether its chart has changed there.
 	Sources *Sources
 }
 

@@ -7,7 +7,8 @@ import (
 	gotemplate "text/template"
 )
 
-// builtinFunctions returns the functions of text/template. Calls of and, or are evaluated by logic.
+// builtinFunctions returns the functions of text/template. Calls of "and" and "or" are evaluated by
+// logic.
 func builtinFunctions() map[string]any {
 	return map[string]any{
 		"and":      func(...any) any { return nil },

@@ -111,7 +111,7 @@ func (s *state) function(dot any, n *parse.IdentifierNode, c site) any {
 	return s.call(dot, f, c)
 }
 
-// logic evaluates and, or: it evaluates arguments until the result is known.
+// logic evaluates a call of "and" or "or": it evaluates arguments until the result is known.
 func (s *state) logic(dot any, isOr bool, c site) any {
 	if len(c.args) < 2 && !isFinal(c.final) {
 		s.fail("and, or need at least one argument")

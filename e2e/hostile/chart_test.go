@@ -49,7 +49,7 @@ func hostileYAML() map[string]hostile {
 		"a dependency twice":                      in("Chart.yaml", plainChart+"dependencies: [{name: a, version: \"1\"}, {name: a, version: \"1\"}]\n", ""),
 		"a maintainer that is null":               in("Chart.yaml", plainChart+"maintainers: [null]\n", ""),
 		"subcharts that nest without end":         {Chart: nested(40), Says: "nest deeper"},
-		"subcharts with large values together":    {Chart: wide(25, "a: \""+strings.Repeat("x", 3_900_000)+"\"\n"), Names: "values.yaml", Says: "in total"},
+		"subcharts with large values together":    {Chart: wide(25, "a: \""+strings.Repeat("x", 3_900_000)+"\"\n"), Names: "values.yaml", Says: "the YAML of the chart and its subcharts is larger"},
 		"many subcharts with many global values":  {Chart: wide(1000, "a: {b: {c: 1}}\n"), Names: "chart web", Says: "global values in all"},
 		"import-values that copy without end":     {Chart: importing(), Names: "web"},
 		"a subchart whose values are a bomb":      {Chart: map[string]string{"charts/a/Chart.yaml": rename("a"), "charts/a/values.yaml": aliasBomb()}, Names: "values.yaml", Says: "charts/a"},

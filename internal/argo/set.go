@@ -166,7 +166,7 @@ func located(name string, of releaseset.Checkout, chart string, sources []source
 }
 
 // escaped returns a value with its commas escaped, so that --set takes them literally; a list
-// {…} keeps them (cleanSetParameters of argo-cd).
+// {…} stays as it is (cleanSetParameters of argo-cd).
 func escaped(value string) string {
 	if strings.HasPrefix(value, "{") && strings.HasSuffix(value, "}") {
 		return value

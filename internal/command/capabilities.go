@@ -26,38 +26,31 @@ func (o *capabilityFlags) flags(usage string) []cli.Flag {
 // capabilities returns the default capabilities, changed by the flags.
 func (o *capabilityFlags) capabilities() (*templating.Capabilities, error) {
 	caps := templating.DefaultCapabilities()
-	if text := o.kubeVersion.value; text != "" {
-		version, err := templating.ParseKubeVersion(text)
-		if err != nil {
-			return nil, usage("--kube-version: %v", err)
-		}
-		caps.KubeVersion = version
-	}
-	more, err := commaSeparated("api-versions", o.apiVersions.Value())
-	if err != nil {
-		return nil, err
-	}
-	caps.APIVersions = append(caps.APIVersions, more...)
-	return caps, nil
+	return caps, o.change(caps)
 }
 
-// live returns the cluster's capabilities, extended by the flags.
+// live returns the cluster's capabilities, changed by the flags.
 func (o *capabilityFlags) live(ctx context.Context, s *session, loaded *chart.Chart) (*templating.Capabilities, error) {
 	caps, err := s.engine.Capabilities(ctx, loaded)
 	if err != nil {
 		return nil, err
 	}
-	given, err := o.capabilities()
-	if err != nil {
-		return nil, err
-	}
-	if o.kubeVersion.value != "" {
-		caps.KubeVersion = given.KubeVersion
+	return caps, o.change(caps)
+}
+
+// change sets the Kubernetes version and adds the API versions that the flags give.
+func (o *capabilityFlags) change(caps *templating.Capabilities) error {
+	if text := o.kubeVersion.value; text != "" {
+		version, err := templating.ParseKubeVersion(text)
+		if err != nil {
+			return usage("--kube-version: %v", err)
+		}
+		caps.KubeVersion = version
 	}
 	more, err := commaSeparated("api-versions", o.apiVersions.Value())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	caps.APIVersions = append(caps.APIVersions, more...)
-	return caps, nil
+	return nil
 }

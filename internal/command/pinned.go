@@ -27,7 +27,7 @@ func (p *program) unmoved(ctx context.Context, fetch *fetchFlags, saved *plan.Pl
 	case from == nil || from.Fixed:
 		return nil
 	case fetch.offline:
-		fmt.Fprintf(p.streams.Err, "Offline: not checked whether %s is still %s.\n", from.URL, from.Digest)
+		fmt.Fprintf(p.streams.Err, "Offline: whether %s is still %s was not checked.\n", from.URL, from.Digest)
 		return nil
 	}
 	s, err := p.sources(fetch)

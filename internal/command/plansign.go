@@ -85,7 +85,7 @@ func sign(file string, text []byte, key ssh.Signer) error {
 func readBeside(name string) ([]byte, error) { return inputfile.Read(name, maxInputBytes) }
 
 // signed checks that FILE.sig is a signature of FILE.statement by an allowed signer, and that the
-// statement has the given predicate type and digest. Both files are read with read.
+// statement has the given predicate type and is about the digest. Both files are read with read.
 func (o *signerFlags) signed(file string, read func(name string) ([]byte, error), digest, predicate string) error {
 	keys, err := inputfile.Read(o.signers, maxInputBytes)
 	if err != nil {

@@ -21,7 +21,8 @@ type review struct {
 	all bool
 }
 
-// newReview reads what is denied and what needs approval. Errors name the flag.
+// newReview reads what is denied and what needs approval. Errors name the flag, and for a
+// policy its file.
 func newReview(o Options) (*review, error) {
 	policy, err := plan.DenyRisks(o.Deny...)
 	if err != nil {

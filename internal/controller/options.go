@@ -58,7 +58,7 @@ type LeaderOptions struct {
 	RetryPeriod     time.Duration
 }
 
-// LogOptions are the options of the log.
+// LogOptions are the options of the log, which goes to stderr.
 type LogOptions struct {
 	Level    string
 	Encoding string

@@ -2,9 +2,8 @@ package dependency
 
 import (
 	"path"
+	"slices"
 	"strings"
-
-	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
@@ -36,7 +35,7 @@ func Verify(c *chart.Chart) error {
 			continue
 		}
 		for digest, file := range digests {
-			if isArchiveOf(file, l.Name) && !lock.Promises(digest) {
+			if isArchiveOf(c, file, l.Name) && !lock.Promises(digest) {
 				return &source.DigestError{What: c.Name() + "/" + chartsFolder + "/" + file, Want: l.Digest, Got: digest}
 			}
 		}
@@ -44,9 +43,10 @@ func Verify(c *chart.Chart) error {
 	return nil
 }
 
-// isArchiveOf reports whether a file is called NAME-VERSION.tgz: an archive of foo-bar is none of foo.
-func isArchiveOf(file, name string) bool {
-	version, ok := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
-	_, err := semver.NewVersion(version)
-	return ok && err == nil
+// isArchiveOf reports whether a file in charts/ is the archive of the dependency called name, by the
+// file's name: NAME-….tgz, unless a longer name of a subchart fits, as foo-bar fits foo-bar-1.0.tgz.
+func isArchiveOf(c *chart.Chart, file, name string) bool {
+	return strings.HasPrefix(file, name+"-") && !slices.ContainsFunc(c.Dependencies(), func(sub *chart.Chart) bool {
+		return len(sub.Name()) > len(name) && strings.HasPrefix(file, sub.Name()+"-")
+	})
 }

@@ -54,7 +54,7 @@ func (c comparison) base(ctx context.Context, g gathered, op plan.Operation) (ba
 	case plan.AgainstNothing:
 		return base{}, nil
 	}
-	return base{}, fmt.Errorf("compare %s with %q: its kind is not known", c.Release, c.baseline.Kind)
+	return base{}, fmt.Errorf("compare %s: unknown kind of baseline %q", c.Release, c.baseline.Kind)
 }
 
 func (c comparison) storedBase(h release.History) (base, error) {

@@ -324,7 +324,7 @@ func TestDeploymentModes(t *testing.T) {
 		"whichever fits, nothing there": {Deployment{}, nil, plan.Install, ""},
 		"whichever fits, up":            {Deployment{}, up, plan.Upgrade, ""},
 		"whichever fits, history kept":  {Deployment{}, gone, plan.Install, ""},
-		"install over what is up":       {Deployment{Mode: InstallOnly}, up, "", "already exists"},
+		"install over what is up":       {Deployment{Mode: InstallOnly}, up, "", "already exists (revision "},
 		"install over what has failed":  {Deployment{Mode: InstallOnly, Options: replace}, failed, plan.Install, ""},
 		"install, history kept":         {Deployment{Mode: InstallOnly}, gone, "", "--replace"},
 		"install again, history kept":   {Deployment{Mode: InstallOnly, Options: replace}, gone, plan.Install, ""},

@@ -322,14 +322,21 @@ func TestReadSARIF(t *testing.T) {
 	}
 }
 
-// A rule that this version does not know is described by its identifier.
+// Every rule is described in words; one that this version does not know, by its identifier.
 func TestEveryRuleHasAText(t *testing.T) {
 	for _, rule := range []string{"risk/new", "blocked/new", "new"} {
 		if got := ruleText(rule); got != rule {
 			t.Errorf("%s is described as %q", rule, got)
 		}
 	}
-	for _, rule := range []string{"risk/" + string(plan.RiskData), "blocked/" + string(plan.ProblemQuota), "policy/new", "drift"} {
+	known := []string{"policy/expression", "policy/new", "warning/plan", "drift/overwritten", "hook/changed", "values/changed"}
+	for _, r := range plan.Risks() {
+		known = append(known, "risk/"+string(r), "policy/"+string(r))
+	}
+	for _, k := range []plan.ProblemKind{plan.ProblemImmutable, plan.ProblemPermission, plan.ProblemQuota, plan.ProblemInvalid, plan.ProblemConflict, plan.ProblemLocked} {
+		known = append(known, "blocked/"+string(k))
+	}
+	for _, rule := range known {
 		if got := ruleText(rule); got == rule || got == "" {
 			t.Errorf("%s is described as %q", rule, got)
 		}

@@ -21,7 +21,7 @@ func ruleText(rule string) string {
 	case "warning":
 		return "Something is odd about the chart, its values or the cluster; it does not block the plan."
 	case "drift":
-		return "The object was changed outside of the release, and the plan reverts that."
+		return "The object was changed outside of the release, and the plan takes that back."
 	case "hook":
 		return "A hook is new or differs from the last revision's."
 	case "values":

@@ -120,7 +120,7 @@ type Uninstall struct {
 	DeletionPropagation string           `json:"deletionPropagation,omitempty"`
 }
 
-// retryInterval is RetryOnFailure's default.
+// retryInterval is RetryOnFailure's default interval.
 const retryInterval = 5 * time.Minute
 
 // Interval returns the time between a failure and the next try, five minutes by default.

@@ -466,11 +466,16 @@ func TestBitbucketGetsNoHTML(t *testing.T) {
 // The run that wrote a comment is a number in its second line; one that is too large for an integer
 // does not count, or all later runs would be skipped as older.
 func TestRunOfAComment(t *testing.T) {
-	for line, want := range map[string]int{
-		"<!-- head=abc run=12 -->": 12, "<!-- head=abc run=99999999999999999999 -->": 0, "<!-- head=abc -->": 0,
+	for line, want := range map[string]struct {
+		run  int
+		text string
+	}{
+		"<!-- head=abc run=12 -->":                   {12, "marker\ntext"},
+		"<!-- head=abc run=99999999999999999999 -->": {0, "marker\ntext"},
+		"<!-- head=abc -->":                          {0, "marker\n<!-- head=abc -->\ntext"},
 	} {
-		if run, _ := written("marker\n" + line + "\ntext"); run != want {
-			t.Errorf("%s: run %d, want %d", line, run, want)
+		if run, text := written("marker\n" + line + "\ntext"); run != want.run || text != want.text {
+			t.Errorf("%s: run %d, text %q", line, run, text)
 		}
 	}
 }

@@ -62,8 +62,8 @@ type before struct {
 // most is how many effects a comment remembers.
 const most = 20
 
-// shownBefore returns what the comment was has shown until the text replaces it. What the forge
-// does not know, or fails to answer, is missing.
+// shownBefore returns what the existing comment, was, has shown before the text replaces it. What
+// the forge does not know, or fails to answer, is missing.
 func shownBefore(ctx context.Context, f Forge, text string, was Comment) before {
 	asks, ok := f.(reviewed)
 	effect, counts := effectOf(text)

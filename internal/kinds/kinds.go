@@ -7,7 +7,6 @@
 // It holds facts and decides nothing. Rules that need code are in the packages that
 // apply them (internal/readiness, internal/immutable), whose tests check them against
 // this table.
-// this table.
 package kinds
 
 import (

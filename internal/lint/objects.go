@@ -23,7 +23,7 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 	} else if fits := kinds.Of(o.GroupKind()).Naming.Advised; fits > 0 && len(o.Name) > fits {
 		f := at
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made from it, which may have up to %d", o.Name, len(o.Name), fits)
+		f.Message = fmt.Sprintf("metadata.name %q has %d characters; its pods get a label made from it, which is valid only for names of up to %d", o.Name, len(o.Name), fits)
 		r.add(f)
 	}
 	if why := validation.IsDNS1035Label(o.Name); o.GroupKind() == kinds.Service && len(why) > 0 && badName(o.GroupKind(), o.Name) == "" {

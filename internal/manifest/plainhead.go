@@ -43,7 +43,7 @@ const (
 	inAnnotations
 )
 
-// entry reads the value of a key. What the head needs is kept there and not returned.
+// entry reads the value of a key. What the head needs is stored in the head and not returned.
 func (p *plainReader) entry(indent int, in section, key, rest string) (v any, ok bool) {
 	switch in {
 	case inTop:

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Selects reports whether one of the filters matches an object. A filter is "KIND", in
-// any case, or "KIND/NAME", where NAME may have wildcards. Without filters everything
-// is selected.
+// Selects reports whether one of the filters matches an object. A filter is "KIND" or
+// "KIND/NAME"; the case of KIND does not matter, and NAME may have wildcards. Without
+// filters everything is selected.
 func Selects(filters []string, id ID) bool {
 	if len(filters) == 0 {
 		return true

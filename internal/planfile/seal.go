@@ -15,9 +15,8 @@ import (
 // Seal says for whom a plan is encrypted: for recipients, or for everybody who knows a
 // passphrase. With the zero value the file is plain.
 type Seal struct {
-	// Recipients are public keys of age ("age1…") or SSH ("ssh-ed25519 …", "ssh-rsa
-	// …"),
-	// or names of files with one such key per line.
+	// Recipients are public keys of age ("age1…") or SSH ("ssh-ed25519 …", "ssh-rsa …"), or names of
+	// files with one such key per line.
 	Recipients []string
 	// Passphrase is a secret that both sides know.
 	Passphrase string

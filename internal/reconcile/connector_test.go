@@ -23,6 +23,7 @@ func TestCheck40KubeconfigsThatAreRefused(t *testing.T) {
 		{user: "{tokenFile: /var/run/" + canary + "}", want: "names a file"},
 		{user: "{token: " + canary + "}", server: ", certificate-authority: /etc/ca", want: "names a file"},
 		{user: "{token: " + canary + "}", server: ", insecure-skip-tls-verify: true", want: "certificate verification"},
+		{user: "{token: t}", server: ", proxy-url: 'ftp://me:" + canary + "@proxy.invalid'", want: "incomplete or invalid"}, // client-go quotes it
 		{user: canary, want: "can't be read"},
 	} {
 		kubeconfig := `

@@ -68,11 +68,11 @@ type Sources struct {
 	// pass: cache charts by their digests. ErrArtifactGone says that the artifact does not
 	// exist (yet). The chart is not changed.
 	Chart func(ctx context.Context) (*chart.Chart, error)
-	// Hook, if set, is called when the pass begins with a hook, and Waiting once it has sent
+	// Hook, if set, is called when the pass starts a hook, and Waiting, if set, once it has sent
 	// everything and only waits for that to become ready. Hook may be called more than once.
 	Hook, Waiting func()
 	// RecordsUnchanged says that no record of the release has been written since a pass
-	// that ended in sync with the status that the HelmRelease has: they are then not read
+	// that ended in sync, with the status that the HelmRelease has: they are then not read
 	// unless there is something to do. Without drift detection such a pass sends no
 	// requests but those of Local.
 	RecordsUnchanged bool

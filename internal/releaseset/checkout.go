@@ -45,7 +45,7 @@ func (c Checkout) Compare(url string) Likeness {
 	return Other
 }
 
-// Unlike says how a URL of another repository differs: "is example.com/a/b, and no remote of
+// Unlike says how a URL of another repository differs: "is example.com/a/b, not a remote of
 // this checkout (example.com/a/c)".
 func (c Checkout) Unlike(url string) string {
 	return fmt.Sprintf("is %s, not a remote of this checkout (%s)", Location(url), strings.Join(c.Places(), ", "))

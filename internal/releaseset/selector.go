@@ -1,6 +1,7 @@
 package releaseset
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,7 +74,7 @@ func fits(term []condition, labels map[string]string) bool {
 // InCluster keeps only the entries of one cluster. Errors: the set names no such cluster.
 func (s *Set) InCluster(name string) error {
 	if _, known := s.Clusters[name]; !known {
-		return fmt.Errorf("the set has no cluster %q, only %s", name, strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "))
+		return fmt.Errorf("the set has no cluster %q: it declares %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "), "none"))
 	}
 	s.Entries = slices.DeleteFunc(s.Entries, func(e Entry) bool { return e.Cluster != name })
 	return nil

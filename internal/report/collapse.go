@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// minFold is from how many objects on the same change of a label is shown on one line.
+// minFold is the number of objects from which on the same change of a label is shown on one line.
 const minFold = 3
 
 // label is a change of a label or annotation, wherever it is in an object.

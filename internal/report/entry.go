@@ -142,7 +142,7 @@ func (w entryWriter) creation(s *plan.Step) string {
 // unlessOrdinary omits reasons that follow from the sign alone.
 func unlessOrdinary(why string) string {
 	switch why {
-	case "the chart has it and the cluster does not", "crds/ has it and the cluster does not", "--create-namespace, and it is not there",
+	case "the chart has it and the cluster does not", "crds/ has it and the cluster does not", "--create-namespace, and it does not exist",
 		"a namespace needs no dry run", "the release is uninstalled":
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 
 // JSON prints the plan for machines, indented, with one newline at its end. It prints secrets when
 // the plan holds them: see redact.Plan. Control characters that JSON allows in strings are escaped,
-// too, because JSON is also read on terminals. Errors are those of w, and values that JSON cannot
+// too, because JSON is also read on terminals. Errors are those of w and of values that JSON can't
 // represent.
 func JSON(w io.Writer, p *plan.Document) error {
 	if err := indented(w, p); err != nil {

@@ -40,5 +40,5 @@ func (m *markdown) restPage(p *page) string {
 	if rest == "" {
 		rest = "Nothing was left out of the comment."
 	}
-	return "### " + inline(p.title) + ": what the comment has no room for\n\n" + rest + "\n"
+	return "### " + inline(p.title) + ": what does not fit in the comment\n\n" + rest + "\n"
 }

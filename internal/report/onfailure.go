@@ -51,7 +51,7 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	return out
 }
 
-// pointOfNoReturn returns text such as "Job/web-migrate in pre-upgrade hooks: until then all of it
+// pointOfNoReturn returns text such as "Job/web-migrate in pre-upgrade hooks: until then everything
 // is undone", for the first step with a lasting effect.
 func pointOfNoReturn(p *plan.Document, first plan.Lasting, names namer) string {
 	where := ""

@@ -79,22 +79,22 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 	if len(w.view.only) > 0 || stage.Name == plan.StagePending && !w.view.full && !fails(stage) {
 		records = nil
 	}
-	var texts []string
 	if len(waits) > 0 {
 		const shown = 8
-		text := list(waits, w.limit(shown))
+		s.text = list(waits, w.limit(shown))
 		if len(s.entries) > 0 {
-			text = "then wait for " + text
+			s.text = "then wait for " + s.text
 		}
 		if until != "until it is ready" && until != "" {
-			text += ", " + until
+			s.text += ", " + until
 		}
-		texts = append(texts, text)
 	}
 	if same > 0 {
-		texts = append(texts, count(same, "hook as before", "hooks as before"))
+		s.text = count(same, "hook as before", "hooks as before")
 	}
-	s.text = strings.Join(append(texts, records...), ", ")
+	if len(records) > 0 {
+		s.text = strings.Join(records, ", ")
+	}
 	s.entries = w.joinAlike(s.entries)
 	s.limit(w.limit(w.view.entries))
 	return s, nil

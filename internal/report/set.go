@@ -74,32 +74,24 @@ func newSetPage(d *releaseset.Document) *setPage {
 func setTitle(d *releaseset.Document) string {
 	s := d.Summary
 	var parts []string
-	add := func(n int, text string) {
+	add := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+			parts = append(parts, count(n, one, many))
 		}
 	}
-	add(len(d.Unread), "can't be read")
-	add(s.Failed-len(d.Unread), "can't be planned")
-	add(s.Blocked, "blocked")
+	add(len(d.Unread), "can't be read", "can't be read")
+	add(s.Failed-len(d.Unread), "can't be planned", "can't be planned")
+	add(s.Blocked, "blocked", "blocked")
 	changing := 0
 	for _, r := range d.Releases {
 		if r.Plan != nil && !r.Blocked() && r.Plan.Effect() != plan.EffectNone {
 			changing++
 		}
 	}
-	if changing == 1 {
-		add(changing, "changes")
-	} else {
-		add(changing, "change")
-	}
-	add(s.Left, "left the set")
-	add(s.Idle, "not released now")
-	if same := s.Planned - s.Blocked - changing; same == 1 {
-		add(same, "stays as it is")
-	} else {
-		add(same, "stay as they are")
-	}
+	add(changing, "changes", "change")
+	add(s.Left, "left the set", "left the set")
+	add(s.Idle, "not released now", "not released now")
+	add(s.Planned-s.Blocked-changing, "stays as it is", "stay as they are")
 	if len(parts) == 0 {
 		return "Plan of " + count(len(d.Releases), "release", "releases") + ": nothing is touched"
 	}

@@ -83,7 +83,7 @@ func StatedDigest(text []byte, predicate string) (string, error) {
 		return "", fmt.Errorf("it is not a statement: %w", err)
 	}
 	if s.Type != statementType || s.PredicateType != predicate || len(s.Subject) != 1 || s.Subject[0].Digest["sha256"] == "" {
-		return "", fmt.Errorf("its predicate type is %q, not %s", s.PredicateType, predicate)
+		return "", fmt.Errorf("it is not a statement of the type %s about one digest (its predicate type is %q)", predicate, s.PredicateType)
 	}
 	return "sha256:" + s.Subject[0].Digest["sha256"], nil
 }

@@ -16,8 +16,8 @@ import (
 
 // Locked is a dependency in Chart.lock.
 type Locked struct {
-	// Digest is the archive's digest, "sha256:" and hex, or "" for charts that are folders. Helm
-	// ignores it, and drops it when it writes the lock.
+	// Digest is the archive's digest, "sha256:" and hex. It is "" for charts that are folders, and in
+	// locks that Helm wrote: Helm ignores it, and drops it when it writes the lock.
 	Digest     string `json:"digest,omitempty"`
 	Name       string `json:"name"`
 	Repository string `json:"repository"`

@@ -52,7 +52,7 @@ func differences(declared []*chart.Dependency, lock *Lock) []string {
 		l := lock.Dependencies[i]
 		switch {
 		case l.Name != d.Name:
-			say("%s is in the place of %s", l.Name, d.Name)
+			say("%s is in place of %s", l.Name, d.Name)
 		case !SameURL(l.Repository, d.Repository):
 			say("%s is from %q, not from %q", d.Name, l.Repository, d.Repository)
 		case d.Repository == "" && l.Version == d.Version:

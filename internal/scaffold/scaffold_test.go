@@ -10,7 +10,7 @@ import (
 func TestCheckName(t *testing.T) {
 	for name, want := range map[string]string{
 		"web": "", "1.0": "", "a_b-C.d": "", strings.Repeat("a", maxName): "",
-		"": "not a valid", ".": "not a valid", "..": "not a valid", "a b": "not a valid", "a/b": "not a valid", "a\n": "not a valid", "é": "not a valid",
+		"": "not a valid chart name", ".": "not a valid chart name", "..": "not a valid chart name", "a b": "not a valid chart name", "a/b": "not a valid chart name", "a\n": "not a valid chart name", "é": "not a valid chart name",
 		strings.Repeat("a", maxName+1): "251 characters",
 	} {
 		err := CheckName(name)

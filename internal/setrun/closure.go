@@ -82,7 +82,8 @@ func pinned(c releaseset.Chart) bool {
 	return strings.Contains(c.Name, "@sha256:") || strings.Contains(c.Version, "@sha256:") || resolve.Wanted{Version: c.Version}.Exact()
 }
 
-// because returns the names of the parts of c that differ from base; none if they are the same.
+// because returns the names of the parts of c that differ from base or, if none does, why the entry
+// may have changed anyway; nothing if it has not.
 func (c closure) because(base closure) []string {
 	var out []string
 	for i, p := range c.parts {

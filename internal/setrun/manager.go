@@ -75,8 +75,8 @@ func acting(e *releaseset.Entry, o *releaseset.Options) *releaseset.Entry {
 }
 
 // engine returns the engine that plans an entry, or nil if no cluster is asked. It acts as the
-// entry's controller: as the service account that this impersonates, and with the release
-// records where it keeps them. The entry's values are completed with what the controller reads.
+// entry's controller: as the service account that the controller impersonates, and with the
+// release records where it keeps them. The entry's values are completed with what the controller reads.
 func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 	if j.asked != nil {
 		return j.asked, nil

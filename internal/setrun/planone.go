@@ -77,14 +77,14 @@ func (j *job) replaced() bool {
 	return j.head != nil && v != nil && v.Leaves != nil && *v.Leaves == j.head.Release()
 }
 
-// uninstall plans the uninstall of the release that a verdict leaves behind.
+// uninstall plans the uninstall of v.Leaves, the release that the controller gives up for another.
 func (p *Planner) uninstall(ctx context.Context, j *job, v *releaseset.Verdict) (*plan.Plan, error) {
 	return j.asking(j.bare.StoringIn(v.LeavesIn, v.Leaves.Namespace), func(by *engine.Engine) (*plan.Plan, error) {
 		return by.PlanUninstall(ctx, *v.Leaves, options(v.LeavesBy, p.Defaults))
 	})
 }
 
-// leaving describes how many objects the release has that a verdict leaves behind.
+// leaving says how many objects v.Leaves has, the release that the controller uninstalls.
 func (p *Planner) leaving(ctx context.Context, j *job, v *releaseset.Verdict) string {
 	made, err := p.uninstall(ctx, j, v)
 	if err != nil {

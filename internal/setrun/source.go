@@ -76,7 +76,7 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 }
 
 // values returns an entry's layers of values as on the command line, and a function that reads
-// those that are files. A table in the set's file is named by its place there.
+// them by name. A table in the set's file is named by its place there.
 func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte, error)) {
 	out := values.Sources{
 		JSON: e.Settings.JSON, Set: e.Settings.Set, String: e.Settings.String, File: e.Settings.File, Literal: e.Settings.Literal,

@@ -120,7 +120,7 @@ func TestVerifyProvenance(t *testing.T) {
 		"a flipped byte":          {good, ring, other, now, "it has " + other.Digest},
 		"another key":             {good, public(t, bert), archive, now, "none of the keys"},
 		"an expired key":          {good, ring, archive, now.Add(2 * time.Hour), "has expired"},
-		"changed text":            {[]byte(strings.Replace(string(good), "1.0.0", "1.0.1", 1)), ring, archive, now, "not valid"},
+		"changed text":            {[]byte(strings.Replace(string(good), "1.0.0", "1.0.1", 1)), ring, archive, now, "the signature is not valid"},
 		"text before it":          {append([]byte("files:\n  x: y\n\n"), good...), ring, archive, now, ""},
 		"no signature":            {[]byte(strings.Join(lines[:8], "")), ring, archive, now, "not a text signed with OpenPGP"},
 		"nothing":                 {nil, ring, archive, now, "not a text signed with OpenPGP"},

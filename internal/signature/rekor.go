@@ -125,7 +125,7 @@ func (e logEntry) proven(log transparencyLog) error {
 		return err
 	}
 	if size != p.TreeSize || !bytes.Equal(root[:], p.RootHash) {
-		return errors.New("the proof is for another tree than the checkpoint")
+		return errors.New("the proof is for a different tree than the checkpoint")
 	}
 	hashes := make(tlog.RecordProof, len(p.Hashes))
 	for i, h := range p.Hashes {

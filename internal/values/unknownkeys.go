@@ -29,8 +29,8 @@ type UnknownKeys struct {
 
 // FindUnknownKeys returns the tables of the user's values with keys that are not among the charts'
 // defaults, outer tables first. loaded is the whole tree, processed the result of
-// ProcessDependencies, vals that of Coalesce. For disabled subcharts only the top-level keys are
-// checked. Nulls are ignored.
+// ProcessDependencies, vals the Values in that of RenderValues, since reads are found by the identity
+// of tables. For disabled subcharts only the top-level keys are checked. Nulls are ignored.
 func FindUnknownKeys(loaded, processed *chart.Chart, user, vals map[string]any) []UnknownKeys {
 	d := keyChecker{globals: globalTables(processed, vals)}
 	d.chart(loaded, processed, nil, user, vals, nil)

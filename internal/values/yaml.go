@@ -129,7 +129,7 @@ func CheckYAML(data []byte, source string) ([]chart.Warning, error) {
 
 func checkSize(data []byte) error {
 	if len(data) > maxYAMLBytes {
-		return fmt.Errorf("%d bytes are more than the limit of %d", len(data), maxYAMLBytes)
+		return fmt.Errorf("its size of %d bytes exceeds the limit of %d", len(data), maxYAMLBytes)
 	}
 	if manifest.Entries(data) > MaxYAMLEntries {
 		return fmt.Errorf("it has more than %d entries", MaxYAMLEntries)

@@ -94,7 +94,7 @@ func TestParseRefused(t *testing.T) {
 		{"nesting", "a: " + strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "deeper than 1000"},
 		{"endless nesting", strings.Repeat("{", 1<<20), "more than 300000 entries"},
 		{"density", "a: [" + strings.Repeat("a,", 400_000) + "]", "more than 300000 entries"},
-		{"size", "a: " + strings.Repeat("x", 5<<20), "more than the limit of 4194304"},
+		{"size", "a: " + strings.Repeat("x", 5<<20), "exceeds the limit of 4194304"},
 		{"documents", strings.Repeat("---\na: b\n", 2000), "more than 1000 documents"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {

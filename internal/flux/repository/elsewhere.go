@@ -20,7 +20,7 @@ func (m *Managed) reach(lookup releaseset.Lookup) error {
 	case k == nil || lookup == nil:
 		return nil
 	case k.SecretRef == nil:
-		m.unreached = ": configMapRef needs credentials of the cloud provider"
+		m.unreached = ": configMapRef needs credentials that only the controller has"
 		return nil
 	}
 	name := fmt.Sprintf("Secret %s/%s", namespace, k.SecretRef.Name)

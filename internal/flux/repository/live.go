@@ -98,7 +98,7 @@ func (m *Managed) proven(live *flux.HelmRelease, lookup releaseset.Lookup) (sum 
 	return "", nil
 }
 
-// over gives next the generation, annotations and status that it will have after live.
+// over gives next the generation, annotations and status that it has once it replaces live.
 func (m *Managed) over(next, live *flux.HelmRelease) {
 	next.Metadata.Generation, next.Metadata.Annotations, next.Status = live.Metadata.Generation, live.Metadata.Annotations, live.Status
 	if !reflect.DeepEqual(next.Spec.Defaulted(), live.Spec.Defaulted()) {
