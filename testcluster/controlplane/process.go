@@ -68,6 +68,7 @@ func (s *spawner) start(name, log string, args ...string) (*process, error) {
 	if err := <-result; err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
+	prioritize(p.command.Process.Pid)
 	go func() {
 		// The log shows how it ended; only that it ended matters here.
 		_ = p.command.Wait()

@@ -9,3 +9,6 @@ import "syscall"
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
+
+// prioritize does nothing: only Linux lowers the niceness of a process group with all its threads.
+func prioritize(int) {}
