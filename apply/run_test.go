@@ -188,7 +188,7 @@ func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
 			outcome, err := apply.Run(t.Context(), p, w.Env())
 			_, statuses := state(w)
 			if err == nil && statuses == "deployed,deployed" {
-				return // the older record is left to the next run: see TestARecordLeftBehind
+				return // the older record is left to the next run: see TestAKilledRunConverges
 			}
 			if err == nil {
 				t.Fatal("no error")

@@ -29,7 +29,7 @@ type bigChart struct {
 // upgrade with one changed value, rollback, uninstall, client-side and
 // server-side. The upgrade and the rollback do what their plans say. After
 // each step a plan with the same values says that there is nothing to change,
-// no output shows a secret, and in the end nothing is left.
+// no form of the upgrade's plan shows a secret, and in the end nothing is left.
 // make test runs two of them, each in one mode; make soak runs all.
 func TestBigCharts(t *testing.T) {
 	charts := inTree("..", "shared", "charts")
@@ -99,7 +99,7 @@ func (l life) comesTrue(args ...string) {
 	w.carriedOut(file, w.snapshot())
 }
 
-// keepsSecret looks for the canary in every form of output.
+// keepsSecret looks for the canary in every form of the plan.
 func (l life) keepsSecret(args []string) {
 	l.t.Helper()
 	for _, form := range []string{"text", "json", "yaml", "markdown", "html", "mermaid", "dot"} {

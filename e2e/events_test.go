@@ -45,7 +45,7 @@ func TestEventsOfEveryWayOut(t *testing.T) {
 					t.Errorf("the plan, or what was done of it, is not there: %v", end.Counts)
 				}
 				record, _ := end.Record.(map[string]any)
-				if record["manifest"] == "" || record["name"] != "web" || end.Revision != 1 || end.Status != "deployed" || !strings.Contains(end.Notes, "says hello") {
+				if record["manifest"] == nil || record["name"] != "web" || end.Revision != 1 || end.Status != "deployed" || !strings.Contains(end.Notes, "says hello") {
 					t.Errorf("the record says %v %v", record["name"], end)
 				}
 			},

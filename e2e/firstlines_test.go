@@ -13,8 +13,8 @@ import (
 )
 
 // TestTheFirstLinesTellWhatMatters plans upgrades of popular charts without a cluster.
-// Somebody who reads only the first 25 lines, on a terminal of any width, must learn why
-// such an upgrade is feared.
+// Somebody who reads only the first 25 lines, on a terminal of 80 or 120 columns, must learn
+// why such an upgrade is feared.
 func TestTheFirstLinesTellWhatMatters(t *testing.T) {
 	t.Parallel()
 	versions := inTree("..", "shared", "versions")

@@ -124,7 +124,7 @@ func TestRecordsFieldByField(t *testing.T) {
 	r.run("us", "install", "web", r.chart, "--set", "replicas=3")
 	other.run("helm4", "install", "web", r.chart, "--set", "replicas=3")
 	ours, theirs := record(t, r.namespace), record(t, other.namespace)
-	if ours["manifest"] == "" || ours["hooks"] == nil || ours["chart"] == nil {
+	if ours["manifest"] == nil || ours["hooks"] == nil || ours["chart"] == nil {
 		t.Fatalf("our record is incomplete: %v", ours)
 	}
 

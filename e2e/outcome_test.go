@@ -290,7 +290,9 @@ func (o outcome) recorded(r *plan.Record) {
 	if err := json.Unmarshal([]byte(result.Stdout), &history); err != nil {
 		o.t.Fatalf("%v\n%s%s", err, result.Stdout, result.Stderr)
 	}
+	found := r.Revision == 0 // the step writes only older ones
 	for _, h := range history {
+		found = found || h.Revision == r.Revision
 		want := h.Status
 		switch {
 		case h.Revision == r.Revision:
@@ -305,5 +307,8 @@ func (o outcome) recorded(r *plan.Record) {
 		if h.Status != want {
 			o.t.Errorf("revision %d is %s, the plan says %s", h.Revision, h.Status, want)
 		}
+	}
+	if !found {
+		o.t.Errorf("there is no revision %d, which the plan says is %s", r.Revision, r.Status)
 	}
 }

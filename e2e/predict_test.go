@@ -194,10 +194,17 @@ func (u *upgrade) outside() (something bool) {
 
 // blocked checks that a plan that can't be applied leaves no trace.
 func (u *upgrade) blocked(before map[string]object) {
+	records := func() string { // snapshot has neither these nor locks
+		return u.must("kubectl", "get", "secrets,leases", "-o", `jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`).Stdout
+	}
+	were := records()
 	if r := u.run("kubectl-release", append([]string{"upgrade", "--install"}, u.wanted()...)...); r.ExitCode != 1 {
 		u.t.Errorf("the plan is blocked and its upgrade ends with exit code %d\n%s%s", r.ExitCode, r.Stdout, r.Stderr)
 	}
 	u.unchanged(before, u.snapshot())
+	if are := records(); are != were {
+		u.t.Errorf("the records were\n%s\nand are\n%s", were, are)
+	}
 }
 
 // expected returns the plan in short as the file has it.

@@ -17,7 +17,8 @@ import (
 //
 //	exits CODE PROGRAM ARGS...   like exec, and the exit code must be CODE
 //	mode PERMISSIONS FILE        the file's permissions are exactly these (octal)
-//	untouched                    the namespace contains only what every new namespace contains
+//	untouched                    of the kinds that charts have, the namespace contains only what every
+//	                             new namespace contains
 //	status RELEASE STATUSES      the statuses of the release's revisions, such as superseded,deployed
 //	free RELEASE                 nobody holds the release's lock
 //	json FILE PATH VALUE         the JSON file has that value at a path such as stages.0.name
@@ -63,7 +64,8 @@ func untouched(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: untouched")
 	}
-	kinds := "secrets,configmaps,serviceaccounts,services,pods,deployments.apps,statefulsets.apps,jobs.batch,leases.coordination.k8s.io"
+	kinds := "secrets,configmaps,serviceaccounts,services,pods,persistentvolumeclaims,deployments.apps,statefulsets.apps,daemonsets.apps,jobs.batch,cronjobs.batch," +
+		"ingresses.networking.k8s.io,roles.rbac.authorization.k8s.io,rolebindings.rbac.authorization.k8s.io,leases.coordination.k8s.io"
 	for name := range strings.FieldsSeq(kubectl(ts, "get", kinds, "-o", "name")) {
 		if !bornWith[name] {
 			ts.Fatalf("%s is in the namespace, which was to stay as it was", name)

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// A command that only reads ends immediately on a signal, even while it waits for
-// standard input or renders.
+// A command that only reads ends on a signal, even while it waits for standard input.
 func TestSignalEndsReading(t *testing.T) {
 	command := exec.Command(clustertest.Program(t), "template", "web", "../testdata/charts/web", "-f", "-")
 	in, err := command.StdinPipe()

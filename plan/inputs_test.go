@@ -77,6 +77,11 @@ func TestSparedIsKept(t *testing.T) {
 		if ops != tc.want {
 			t.Errorf("%s: %s, want %s", tc.why, ops, tc.want)
 		}
+		p.Steps(func(_ StageName, s *Step) {
+			if s.Op == OpKeep && s.Why != "it existed before the release took it over" {
+				t.Errorf("%s: %s is kept because %q", tc.why, s.Object, s.Why)
+			}
+		})
 		if p.Summary.Waits != p.Summary.Delete {
 			t.Errorf("%s: %d waits for %d deletions", tc.why, p.Summary.Waits, p.Summary.Delete)
 		}
@@ -119,11 +124,19 @@ func TestWhatHoldsTheUnknownIsEstimated(t *testing.T) {
 	in := shopInput(Upgrade)
 	in.Estimated = func(body map[string]any) bool { return body["metadata"].(map[string]any)["name"] == "a" }
 	_, p := builtOf(t, in)
+	bodies := 0
 	p.Steps(func(_ StageName, s *Step) {
-		if want := s.Object.Name == "a"; s.Body != nil && (s.Fidelity == FidelityEstimated && s.Estimate != "") != want {
+		if s.Body == nil {
+			return
+		}
+		bodies++
+		if want := s.Object.Name == "a"; (s.Fidelity == FidelityEstimated && s.Estimate != "") != want {
 			t.Errorf("%s is %s: %q", s.ID, s.Fidelity, s.Estimate)
 		}
 	})
+	if bodies != 2 {
+		t.Errorf("%d steps have a body, want 2", bodies)
+	}
 }
 
 // Records are corrected by a plan that contains nothing else.

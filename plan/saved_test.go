@@ -192,11 +192,19 @@ func TestAnAdoptionWithoutChangesIsAPatch(t *testing.T) {
 	in.Stored, in.History = nil, nil
 	id := in.Target.Objects[0].ID
 	in.Live = map[manifest.ID]plan.Observation{id: plan.Observed(live(in.Target.Objects[0]))}
+	found := false
 	build(t, in).Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Object == id && (s.Op != plan.OpAdopt || string(s.Patch) != `{"metadata":{"uid":"uid"}}` || s.PatchType == "") {
+		if s.Object != id {
+			return
+		}
+		found = true
+		if s.Op != plan.OpAdopt || string(s.Patch) != `{"metadata":{"uid":"uid"}}` || s.PatchType == "" {
 			t.Errorf("%s with patch %s of type %q", s.Op, s.Patch, s.PatchType)
 		}
 	})
+	if !found {
+		t.Error("the plan has no step for it")
+	}
 }
 
 func liveA(in *plan.Input) *unstructured.Unstructured { return in.Live[in.Stored[0].ID].Object }

@@ -11,7 +11,7 @@ import (
 )
 
 // With drift detection, too, a pass in sync sends no request: objects are watched by their metadata.
-// What somebody changes or deletes is restored immediately, not at the next interval of ten minutes.
+// What somebody changes is restored immediately, not at the next interval of ten minutes.
 func TestCheck30DriftIsWatched(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))

@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,8 +23,8 @@ import (
 	"oras.land/oras-go/v2/content/oci"
 )
 
-// `make controller-image` makes an OCI layout of the program, root certificates and nothing else; a
-// chart refers to it by its digest. The program in it runs with nothing else around it, and as an
+// `make controller-image` makes an OCI layout of the program, root certificates, the names of users and
+// nothing else. If root runs this test, the program in it runs with nothing else around it, and as an
 // unprivileged user.
 func TestImage(t *testing.T) {
 	t.Parallel()
@@ -63,6 +65,16 @@ func TestImage(t *testing.T) {
 	}
 	root := t.TempDir()
 	unpack(t, root, read(manifest.Layers[0], nil))
+	var files []string
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files = append(files, strings.TrimPrefix(path, root))
+		}
+		return err
+	})
+	if want := []string{"/etc/passwd", "/etc/ssl/certs/ca-certificates.crt", config.Config.Entrypoint[0]}; err != nil || !slices.Equal(files, want) {
+		t.Errorf("the image has the files %q, want %q: %v", files, want, err)
+	}
 	command := exec.Command(config.Config.Entrypoint[0], "--help")
 	if os.Getuid() == 0 {
 		if err := os.Chmod(root, 0o755); err != nil {

@@ -67,6 +67,9 @@ func TestTheChartsRightsAreEnough(t *testing.T) {
 	for range 2 {
 		logs = append(logs, startControllerIn(t, environment, args...))
 	}
+	for _, c := range logs {
+		r.eventually("two replicas share", func() bool { return strings.Contains(c.log.String(), `"replicas":2`) })
+	}
 	r.publish("app", "1.0.0", slow("1s"))
 	cluster.Apply(t, r.namespace, "{apiVersion: v1, kind: Secret, metadata: {name: values}, stringData: {values.yaml: 'msg: secret'}}")
 	r.release("web", "driftDetection: {mode: enabled}, valuesFrom: [{kind: Secret, name: values}]")

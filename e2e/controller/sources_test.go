@@ -30,10 +30,7 @@ func TestArtifactsThatVanish(t *testing.T) {
 	r.source("app", "1.0.0", r.server.URL+"/app-1.0.0.tgz", data)
 	r.start()
 	r.release("web", "")
-	r.until("web", "without its artifact", func(hr *flux.HelmRelease) bool {
-		c := flux.Condition(hr.Status.Conditions, "Ready")
-		return c != nil && c.Status == "False"
-	})
+	r.notReady("web", "ArtifactFailed", "artifact not found")
 	r.mu.Lock()
 	r.artifacts["/app-1.0.0.tgz"] = archive(t, "app", "1.0.0", settings(", forged: yes"))
 	r.mu.Unlock()

@@ -105,7 +105,7 @@ func TestCheck35UpdateIsParallel(t *testing.T) {
 	}
 }
 
-// The lock is Helm's, byte for byte, apart from the digests that Helm ignores.
+// The lock is Helm's, byte for byte, apart from the time and from the digests that Helm ignores.
 func TestCheck36LockIsHelms(t *testing.T) {
 	a, other := repositoryA(t, sourcetest.Options{}), repositoryA(t, sourcetest.Options{})
 	const near = "apiVersion: v2\nname: near\nversion: 0.3.1\n"

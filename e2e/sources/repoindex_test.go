@@ -40,7 +40,7 @@ func entries(t testing.TB, index string) map[string][]map[string]any {
 	}
 	for _, list := range typed.Entries {
 		for _, e := range list {
-			if e["created"] == "" {
+			if e["created"] == nil || e["created"] == "" {
 				t.Errorf("%v was never created", e)
 			}
 			delete(e, "created")

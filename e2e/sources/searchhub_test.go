@@ -19,7 +19,8 @@ const hubAnswer = `{"data":[
   "relationships":{"latestChartVersion":{"data":{"version":"1.2.3","app_version":"7.0"}}}},
  {"id":"acme/other","attributes":{"description":"","repo":{}},"relationships":{"latestChartVersion":{"data":{"version":"0.1.0","app_version":""}}}}]}`
 
-// What a hub finds is shown as Helm shows it, and the hub is asked as Helm asks it.
+// As JSON, what a hub finds is what Helm prints, and the hub is asked as Helm asks it. Of the tables only a
+// URL is compared with Helm's.
 func TestSearchHubIsHelms(t *testing.T) {
 	asked := make(chan string, 100)
 	var answer atomic.Value

@@ -38,8 +38,8 @@ func (k kill) String() string {
 const ends = 5 * time.Minute
 
 // TestKillSweep sends a signal to an upgrade of thirty objects with hooks after each
-// of its writes, and runs it once more: nothing is left of the first run, without
-// manual intervention.
+// of its writes (without -soak, after one of them per kind of run), and runs it once
+// more: nothing is left of the first run, without manual intervention.
 func TestKillSweep(t *testing.T) {
 	end, writeCount, _ := undisturbed(t)
 	var kills []kill
@@ -60,6 +60,9 @@ func TestKillSweep(t *testing.T) {
 			struck.Add(1)
 		}
 	})
+	if struck.Load() == 0 {
+		t.Error("no run got its signal before it had ended")
+	}
 	if !t.Failed() {
 		report(t, "kill sweep", fmt.Sprintf("%d runs of an upgrade with %d writes, of which %d got their signal before they had ended, took %s: "+
 			"after one rerun each namespace was as after an undisturbed upgrade, each history sound, no lock left.",

@@ -26,7 +26,7 @@ type Postgres struct {
 // PostgresPassword is the password of the server's only user, helm.
 const PostgresPassword = "canary-of-postgres"
 
-// StartPostgres starts a server of the system's newest PostgreSQL (make tools
+// StartPostgres starts a server of a PostgreSQL that the system has (make tools
 // installs it), which takes seconds. It ends with the test, or with this process,
 // however that ends: a shell waits for the end of its standard input and then stops
 // the server and removes its files.

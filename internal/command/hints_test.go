@@ -149,8 +149,7 @@ func TestHelmsVariablesSayWhichCluster(t *testing.T) {
 	}
 }
 
-// A run that a signal ends before it writes says so, rather than what it was in the middle of: a
-// template that looks something up, or waiting for the lock.
+// A run that a signal ends before it writes says so, whether it plans or applies a saved plan.
 func TestStoppedBeforeAnythingIsWritten(t *testing.T) {
 	const want = "Error: stopped by a signal; nothing was written\n"
 	for name, line := range map[string]string{"planned": "upgrade web ./web --set text=two", "reviewed": "apply web.plan"} {

@@ -88,7 +88,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	})
 }
 
-// With several releases, each is shown on the terminal, not only the first.
+// With several releases, all are shown in the same region of the terminal.
 func TestProgressOfSeveralReleases(t *testing.T) {
 	screen, terminal, err := pty.Open()
 	if err != nil {

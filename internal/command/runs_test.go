@@ -1,8 +1,10 @@
 package command
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -239,8 +241,12 @@ func TestASavedPlanIsAppliedWhileItHolds(t *testing.T) {
 	if a := d.must("apply web.plan --replan"); !strings.HasPrefix(a.out, "Since the plan was reviewed:\n") {
 		t.Errorf("what is different now is not told:\n%s", a.out)
 	}
-	if a := d.types("apply web.plan -n other"); a.code != exitStale && !strings.Contains(a.err, "is for namespace") {
-		t.Errorf("in another namespace: exit code %d\n%s", a.code, a.err)
+	var errs bytes.Buffer
+	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errs}, "kubectl release")
+	p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "other", nil }
+	code := p.main(t.Context(), nil, []string{"kubectl-release", "apply", "web.plan", "-n", "other"})
+	if code != exitError || !strings.Contains(errs.String(), "Error: the plan is for namespace shop, not other\n") {
+		t.Errorf("in another namespace: exit code %d\n%s", code, &errs)
 	}
 }
 

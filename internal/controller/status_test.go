@@ -79,13 +79,13 @@ func TestTimeToEnd(t *testing.T) {
 	}
 }
 
-// Errors about flags name the flags.
+// Errors about flags and arguments name them.
 func TestFlagsThatAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
-		"OOMWatch is not a feature gate of this controller": {"--runtime-namespace=a", "--feature-gates=OOMWatch=true"},
-		`must be true or false, not "on"`:                   {"--runtime-namespace=a", "--feature-gates=ExternalArtifact=on"},
-		"arguments are not allowed":                         {"--runtime-namespace=a", "more"},
-		"must be positive":                                  {"--runtime-namespace=a", "--concurrent=0"},
+		"--feature-gates: OOMWatch is not a feature gate of this controller": {"--runtime-namespace=a", "--feature-gates=OOMWatch=true"},
+		`--feature-gates: ExternalArtifact must be true or false, not "on"`:  {"--runtime-namespace=a", "--feature-gates=ExternalArtifact=on"},
+		`arguments are not allowed: ["more"]`:                                {"--runtime-namespace=a", "more"},
+		"--concurrent and --memory-budget must be positive":                  {"--runtime-namespace=a", "--concurrent=0"},
 	} {
 		if _, err := parse(args, func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)

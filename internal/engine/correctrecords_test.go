@@ -20,8 +20,8 @@ func (b bench) recorded() (done int) {
 	return done
 }
 
-// Records that a killed run has left are corrected by a plan with a single step, and a request that
-// fails with a transient error is sent again, as all of apply's requests are.
+// Records that a killed run has left are corrected by a plan with a single step, and by none if there
+// is nothing to correct.
 func TestRecordsAreCorrectedByPlan(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
 		b.mustDeploy(nil)

@@ -181,7 +181,7 @@ func TestPlanWhenUnlockedQueues(t *testing.T) {
 		plans = 0
 		b.works("the other")
 		var locked *releasestore.LockedError
-		if _, err := b.PlanWhenUnlocked(b.t.Context(), releasestore.LockOptions{}, make); !errors.As(err, &locked) {
+		if _, err := b.PlanWhenUnlocked(b.t.Context(), releasestore.LockOptions{}, make); !errors.As(err, &locked) || locked.Identity != "the other" {
 			t.Errorf("error is %v, want one that names the holder", err)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
-// A file that was open to all becomes its owner's alone before anything is in it, and a
-// reader who has it open sees only the old content.
+// A file that was open to all becomes its owner's alone, and a reader who has it open sees
+// only the old content.
 func TestPrivateFilesAreNeverWider(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Log("modes of Windows are another matter; the content is checked all the same")
@@ -75,6 +75,9 @@ func TestPrivateFilesReplaceOnlyFiles(t *testing.T) {
 				t.Error("it was written")
 			}
 		})
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".kubectl-release-*")); err != nil || len(left) > 0 {
+		t.Errorf("left over: %q, %v", left, err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("%s is %v, %v", os.DevNull, info.Mode(), err)

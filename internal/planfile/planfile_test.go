@@ -239,7 +239,7 @@ func TestReadRefuses(t *testing.T) {
 		"no key":                {sealed, planfile.Keys{}, "it is encrypted: name the private key with --identity FILE"},
 		"another key":           {sealed, planfile.Keys{Identities: []string{ageKey(t).identity}}, "none of the identities opens it"},
 		"no such key":           {sealed, planfile.Keys{Identities: []string{"nobody.txt"}}, "identity nobody.txt: open nobody.txt"},
-		"a key that is none":    {sealed, planfile.Keys{Identities: []string{write(t, "k", string(private[1:40]))}}, "identity "},
+		"a key that is none":    {sealed, planfile.Keys{Identities: []string{write(t, "k", string(private[:60]))}}, "error at line 2: malformed secret key"},
 		"an encrypted key":      {sealed, planfile.Keys{Identities: []string{sealed}}, "it is itself encrypted"},
 		"a wrong passphrase":    {file(planfile.Seal{Passphrase: "one"}), planfile.Keys{Ask: says("other")}, "the passphrase is wrong"},
 		"nobody to ask":         {sealed, planfile.Keys{Identities: []string{locked.identity}}, "unlock the key"},

@@ -81,6 +81,9 @@ func TestCheck40ValuesAreLocal(t *testing.T) {
 	if text != "of here" || b.stored() != "deployed" {
 		t.Errorf("text %q, records %s", text, b.stored())
 	}
+	if len(b.access) < 2 {
+		t.Errorf("%d connections by two passes", len(b.access))
+	}
 	for _, a := range b.access {
 		if string(a.Kubeconfig) != "of another cluster" {
 			t.Errorf("kubeconfig %q", a.Kubeconfig)

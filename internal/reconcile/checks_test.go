@@ -177,6 +177,9 @@ func TestCheck37ForceAndReset(t *testing.T) {
 func TestCheck39ServiceAccount(t *testing.T) {
 	b := newBench(t, "serviceAccountName: deployer")
 	b.mustPass()
+	if len(b.access) == 0 {
+		t.Error("there was no connection")
+	}
 	for _, a := range b.access {
 		if a.User != "system:serviceaccount:shop:deployer" {
 			t.Errorf("as %q", a.User)
@@ -189,8 +192,8 @@ func TestCheck39ServiceAccount(t *testing.T) {
 	}
 }
 
-// Check 40: the kubeconfig in a Secret says where the release goes; one that runs a program is
-// refused, and no error quotes it.
+// Check 40: the kubeconfig in a Secret says where the release goes; without the Secret, Ready says
+// so. For kubeconfigs that are refused see TestCheck40KubeconfigsThatAreRefused.
 func TestCheck40Kubeconfig(t *testing.T) {
 	b := newBench(t, "kubeConfig: {secretRef: {name: remote}}")
 	if _, err := b.pass(); err == nil || b.condition("Ready") != "Ready False RESTClientError" {
@@ -249,8 +252,8 @@ func TestCheck45Secrets(t *testing.T) {
 	}
 }
 
-// Check 47: what helm-controller has recorded is taken over without a new revision, and its state
-// machine considers what our pass leaves to be in sync.
+// Check 47: the status that a pass leaves, stored and read again, is in sync for the next pass, which
+// writes nothing and makes no new revision.
 func TestCheck47HandOver(t *testing.T) {
 	b := newBench(t, "values: {text: two}")
 	b.mustPass()

@@ -225,8 +225,8 @@ func TestCheck38Tests(t *testing.T) {
 	}
 }
 
-// Check 22: a revision that a dead run left pending is marked failed and upgraded; while its run holds
-// the lock, it is left alone and looked at again later.
+// Check 22: a revision that a dead run left pending is marked failed and upgraded. For a release that
+// another run has locked see TestAForcedUpgradeOfALockedRelease.
 func TestCheck22Pending(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
@@ -295,9 +295,18 @@ func TestMoveIsReviewed(t *testing.T) {
 		t.Errorf("text %q, %s", b.text(), b.condition("Approved"))
 	}
 	held = true
+	b.mustPass()
+	if c := flux.Condition(b.hr.Status.Conditions, "Approved"); c == nil || c.Message != "install waits" || b.text() != "" {
+		t.Errorf("%+v, text %q", c, b.text())
+	}
+	held = false
+	if b.mustPass(); b.text() != "one" {
+		t.Errorf("text %q", b.text())
+	}
+	held = true
 	b.hr.Metadata.DeletionTimestamp = &metav1.Time{}
-	if out := b.mustPass(); !out.Released {
-		t.Errorf("%+v", out)
+	if out := b.mustPass(); !out.Released || b.text() != "" {
+		t.Errorf("%+v, text %q", out, b.text())
 	}
 }
 

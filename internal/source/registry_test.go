@@ -83,6 +83,13 @@ func TestRealms(t *testing.T) {
 		if _, is := errors.AsType[*RealmError](err); is != (want == "asks for its credentials to be sent to") {
 			t.Errorf("%T", err)
 		}
+		if want != "link-local" {
+			for _, q := range elsewhere.Requests() {
+				if q.Header.Get("Authorization") != "" || q.Method == http.MethodPost {
+					t.Errorf("the credentials were sent: %+v", q)
+				}
+			}
+		}
 		s.Settings.Realms = map[string][]string{image.Host: {elsewhere.URL}}
 		if want != "link-local" {
 			_, _ = s.Find(t.Context(), resolve.Reference{Kind: resolve.Registry, Image: image})
@@ -123,7 +130,7 @@ func TestBlobRedirect(t *testing.T) {
 	}
 }
 
-// Manifests and layers that lie are refused, before anything large is read.
+// Manifests and layers that lie are refused, and not kept in the cache.
 func TestLyingRegistry(t *testing.T) {
 	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
 	good := newBlob(chartType, archive).Descriptor

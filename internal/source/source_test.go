@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
@@ -236,7 +237,8 @@ func TestCredentialsStay(t *testing.T) {
 			add(t, s, "a", server, Access{Username: "u", Password: "p", PassAll: tc.passAll})
 			elsewhere.Requests()
 			_, err := fetch(t, s, configured("a", "alpha", ""))
-			if strings.HasPrefix(name, "a redirect") {
+			redirected := strings.HasPrefix(name, "a redirect")
+			if redirected {
 				// A redirect from https to http is not followed at all.
 				if err == nil || !strings.Contains(err.Error(), "redirects from https to http") {
 					t.Error(err)
@@ -244,7 +246,11 @@ func TestCredentialsStay(t *testing.T) {
 			} else if err != nil {
 				t.Error(err)
 			}
-			for _, q := range elsewhere.Requests() {
+			asked := elsewhere.Requests()
+			if (len(asked) == 0) != redirected {
+				t.Errorf("the other server was sent %+v", asked)
+			}
+			for _, q := range asked {
 				if sent := q.Header.Get("Authorization") != ""; sent != tc.sent {
 					t.Errorf("credentials were sent: %v", sent)
 				}
@@ -316,8 +322,12 @@ func TestRetries(t *testing.T) {
 	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
 	s := ours(t)
 	add(t, s, "a", server, Access{})
+	began := time.Now()
 	if _, err := fetch(t, s, configured("a", "alpha", "")); err != nil {
 		t.Error(err)
+	}
+	if took := time.Since(began); took < time.Second {
+		t.Errorf("it took %s, want the second that the server asks for", took)
 	}
 	if got := server.Asked(); len(got) != 5 {
 		t.Errorf("%q", got)
