@@ -138,8 +138,12 @@ func (l *line) flagNames() completion {
 	return out
 }
 
-// beginning keeps the candidates that begin with what has been typed of the last word.
+// beginning keeps the candidates that begin with what has been typed of the last word. File name
+// extensions all stay: the shell looks for files with them.
 func (c completion) beginning(last string) completion {
+	if c.directive&cobra.ShellCompDirectiveFilterFileExt != 0 {
+		return c
+	}
 	c.candidates = slices.DeleteFunc(c.candidates, func(w candidate) bool { return !strings.HasPrefix(w.word, last) })
 	return c
 }

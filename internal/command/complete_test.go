@@ -112,6 +112,7 @@ func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 		"registry logout ghcr.io ":             ":4",
 		"registry login ":                      ":4",
 		"push ":                                "tgz :8",
+		"push char":                            "tgz :8",
 		"package ":                             ":16",
 		"plan show ":                           ":0",
 		"completion ":                          "bash zsh fish powershell kubectl :4",
