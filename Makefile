@@ -112,7 +112,7 @@ dist: bin/goreleaser-$(GORELEASER) helms ## the files of a release, for six plat
 
 platforms: ## build for all six platforms, and run what can be run here
 	@for platform in linux darwin windows; do for arch in amd64 arm64; do echo "building for $$platform/$$arch"; \
-	  GOOS=$$platform GOARCH=$$arch go build -tags urfave_cli_no_docs -o bin/platforms/$$platform-$$arch . || exit 1; done; done
+	  GOGC=400 GOOS=$$platform GOARCH=$$arch go build -tags urfave_cli_no_docs -o bin/platforms/$$platform-$$arch . || exit 1; done; done
 	bin/platforms/$$(go env GOHOSTOS)-$$(go env GOHOSTARCH) version
 
 bin/goreleaser-$(GORELEASER):

@@ -21,13 +21,9 @@ import (
 func Create(ctx context.Context, client kubernetes.Interface, count int, port int32) error {
 	for i := range count {
 		node := newNode(i, port)
-		created, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
-		if err != nil {
+		// As a kubelet registers itself: a node is created with its status, unlike other kinds.
+		if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create node %s: %w", node.Name, err)
-		}
-		created.Status = node.Status
-		if _, err := client.CoreV1().Nodes().UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {
-			return fmt.Errorf("set the status of node %s: %w", node.Name, err)
 		}
 	}
 	return nil
