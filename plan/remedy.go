@@ -9,6 +9,8 @@ func remedy(r Refusal) string {
 	switch {
 	case r.Reason == "NotFound" && strings.Contains(r.Message, "namespaces"):
 		return "create the namespace, or add --create-namespace"
+	case strings.Contains(r.Message, "duplicate entries for key"): // only for a server-side apply
+		return "give each item of the list its own key, or add --server-side=false, which sends the list as it is"
 	case r.exceedsQuota():
 		return roomier
 	case byAdmission(r):
