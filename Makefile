@@ -110,6 +110,7 @@ dist: bin/goreleaser-$(GORELEASER) helms ## the files of a release, for six plat
 	PLATFORM=$(PLATFORM) packaging/dist.sh bin/goreleaser-$(GORELEASER)
 	go test -tags dist ./packaging
 
+# GOGC is for the compiler, as in testcluster/build.
 platforms: ## build for all six platforms, and run what can be run here
 	@for platform in linux darwin windows; do for arch in amd64 arm64; do echo "building for $$platform/$$arch"; \
 	  GOGC=400 GOOS=$$platform GOARCH=$$arch go build -tags urfave_cli_no_docs -o bin/platforms/$$platform-$$arch . || exit 1; done; done

@@ -8,11 +8,11 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// niceness is that of the parts: an API server that waits for a processor as long as each of
-// many busy tests lets locks expire, because it answers no renewal in time.
+// niceness of the control plane, below that of the tests: beside many busy ones, an API server of
+// the same niceness can answer so late that locks expire before they are renewed.
 const niceness = -10
 
-// prioritize lowers the niceness of a part, all of its threads, where that is permitted (root).
+// prioritize sets the niceness of all threads of a part, where that is permitted (root).
 func prioritize(pid int) {
 	_ = syscall.Setpriority(syscall.PRIO_PGRP, pid, niceness)
 }

@@ -10,5 +10,5 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// prioritize does nothing: only Linux lowers the niceness of a process group with all its threads.
+// prioritize does nothing; only Linux sets the niceness of all threads of a process at once.
 func prioritize(int) {}
