@@ -26,6 +26,10 @@ func (b *builder) crdStage() {
 			b.warn(o.ID, "it can't be read, so it is assumed to exist: "+live.Unreadable, "ask an administrator to install it, or add --skip-crds")
 			continue
 		}
+		if live.Object != nil && live.Object.GetDeletionTimestamp() != nil {
+			b.blockTerminating(o.ID, live.Object)
+			continue
+		}
 		if live.Object != nil && !b.in.Options.UpdateCRDs {
 			b.leaveCRD(o, live.Object)
 			continue

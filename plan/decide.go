@@ -38,13 +38,19 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		b.create(&step, o, known)
 	case live.Object.GetDeletionTimestamp() != nil:
 		step.Op, step.Fidelity, step.Why = OpCreate, FidelityUnknown, "the live object is being deleted"
-		b.block(ProblemConflict, o.ID, terminating(live.Object), "wait until it is gone, or clear its finalizers, then plan again")
+		b.blockTerminating(o.ID, live.Object)
 	case !known:
 		b.adopt(&step, o, live.Object)
 	default:
 		b.change(&step, o, stored, live.Object)
 	}
 	return step
+}
+
+// blockTerminating blocks on an object of the target that is being deleted: it would be gone soon
+// after it was written.
+func (b *builder) blockTerminating(id manifest.ID, live *unstructured.Unstructured) {
+	b.block(ProblemConflict, id, terminating(live), "wait until it is gone, or clear its finalizers, then plan again")
 }
 
 func terminating(live *unstructured.Unstructured) string {

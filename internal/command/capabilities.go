@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -29,9 +29,9 @@ func (o *capabilityFlags) capabilities() (*templating.Capabilities, error) {
 	return caps, o.change(caps)
 }
 
-// live returns the cluster's capabilities, changed by the flags.
-func (o *capabilityFlags) live(ctx context.Context, s *session, loaded *chart.Chart) (*templating.Capabilities, error) {
-	caps, err := s.engine.Capabilities(ctx, loaded)
+// live returns the cluster's capabilities with a chart's CRDs, changed by the flags.
+func (o *capabilityFlags) live(ctx context.Context, s *session, crds []manifest.Object) (*templating.Capabilities, error) {
+	caps, err := s.engine.Capabilities(ctx, crds)
 	if err != nil {
 		return nil, err
 	}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/lint"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
@@ -145,8 +145,10 @@ func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, [
 }
 
 func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]string, []lint.Finding, error) {
+	var crds []manifest.Object
 	if l.session != nil && in.Chart != nil {
-		caps, err := l.capable.live(ctx, l.session, in.Chart)
+		crds, _ = engine.EnabledCRDs(in.Chart, in.Values) // lint reports the error
+		caps, err := l.capable.live(ctx, l.session, crds)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -155,7 +157,7 @@ func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]s
 	report := lint.Run(in)
 	findings := report.Findings
 	if l.session != nil && in.Chart != nil {
-		refused, err := l.refused(ctx, in.Chart, report)
+		refused, err := l.refused(ctx, crds, report)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -187,11 +189,7 @@ func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]s
 }
 
 // refused returns findings for the objects that the API server refuses or could not check.
-func (l *linter) refused(ctx context.Context, loaded *chart.Chart, report lint.Report) ([]lint.Finding, error) {
-	crds, err := engine.ParseCRDs(loaded)
-	if err != nil {
-		return nil, nil //nolint:nilerr // lint has reported it already
-	}
+func (l *linter) refused(ctx context.Context, crds []manifest.Object, report lint.Report) ([]lint.Finding, error) {
 	verdicts, err := l.session.cluster.Validate(ctx, report.Objects, crds, l.options.Namespace)
 	if err != nil {
 		return nil, err

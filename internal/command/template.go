@@ -96,7 +96,7 @@ func (p *program) rendered(ctx context.Context, o *templateFlags, name, path str
 	if err != nil {
 		return view{}, engine.Rendering{}, err
 	}
-	v, err := p.view(ctx, o, source.Chart)
+	v, err := p.view(ctx, o, source)
 	if err != nil {
 		return view{}, engine.Rendering{}, err
 	}

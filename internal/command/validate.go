@@ -23,7 +23,7 @@ type view struct {
 
 // view returns what templates see; it asks the cluster if --validate or --dry-run=server is given,
 // as in Helm 4.3.1.
-func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Chart) (view, error) {
+func (p *program) view(ctx context.Context, o *templateFlags, source engine.Source) (view, error) {
 	switch o.dryRun {
 	case "", "unset", "client", "server", "none", "true", "false":
 	default:
@@ -43,7 +43,11 @@ func (p *program) view(ctx context.Context, o *templateFlags, loaded *chart.Char
 	if err != nil {
 		return view{}, err
 	}
-	caps, err := o.capable.live(ctx, s, loaded)
+	crds, err := engine.EnabledCRDs(source.Chart, source.Values)
+	if err != nil {
+		return view{}, err
+	}
+	caps, err := o.capable.live(ctx, s, crds)
 	return view{caps: caps, lookup: s.engine.Lookup(ctx), namespace: s.namespace, session: s}, err
 }
 

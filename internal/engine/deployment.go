@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -124,7 +125,11 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	if err != nil {
 		return rendered{}, err
 	}
-	crds, err := ParseCRDs(source.Chart)
+	c, err := values.ProcessDependencies(source.Chart, source.Values)
+	if err != nil {
+		return rendered{}, err
+	}
+	crds, err := ParseCRDs(c)
 	if err != nil {
 		return rendered{}, err
 	}
@@ -141,7 +146,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 		version = last.Version + 1
 	}
 	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
-	r, err := Render(ctx, source, moment, caps, g.lookups.answer())
+	r, err := render(ctx, source, c, moment, caps, g.lookups.answer())
 	if err != nil {
 		return rendered{}, g.lookups.quoted(err)
 	}

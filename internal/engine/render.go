@@ -78,11 +78,16 @@ type Rendering struct {
 // Render merges values, renders the chart and classifies the result. lookup is nil if there is no
 // cluster. Errors name the chart's file.
 func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabilities, lookup templating.LookupFunc) (Rendering, error) {
-	if err := installable(s.Chart, caps); err != nil {
-		return Rendering{}, err
-	}
 	c, err := values.ProcessDependencies(s.Chart, s.Values)
 	if err != nil {
+		return Rendering{}, err
+	}
+	return render(ctx, s, c, m, caps, lookup)
+}
+
+// render renders c, the source's chart with its dependencies processed.
+func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templating.Capabilities, lookup templating.LookupFunc) (Rendering, error) {
+	if err := installable(s.Chart, caps); err != nil {
 		return Rendering{}, err
 	}
 	info := values.ReleaseInfo{
@@ -191,19 +196,37 @@ func servedBy(crds []manifest.Object) []string {
 	return out
 }
 
-// ParseCRDs parses the files of crds/ folders.
+// ParseCRDs parses the files of crds/ folders, those of all subcharts included: for a chart whose
+// dependencies are processed, those of the enabled ones. If an object is there more than once, the
+// first is kept, as with Helm, which skips what exists (4.3.1, pkg/action/install.go, installCRDs).
 func ParseCRDs(c *chart.Chart) ([]manifest.Object, error) {
 	var out []manifest.Object
+	seen := map[manifest.ID]bool{}
 	for _, f := range c.CRDs() {
 		for _, doc := range manifest.Split(string(f.Data)) {
 			objects, err := manifest.ParseDocument(doc, f.Path)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, objects...)
+			for _, o := range objects {
+				if !seen[o.ID] {
+					seen[o.ID] = true
+					out = append(out, o)
+				}
+			}
 		}
 	}
 	return out, nil
+}
+
+// EnabledCRDs returns the objects of the crds/ folders of a chart and of the subcharts that the
+// user's values enable.
+func EnabledCRDs(c *chart.Chart, user map[string]any) ([]manifest.Object, error) {
+	processed, err := values.ProcessDependencies(c, user)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCRDs(processed)
 }
 
 // labelled returns copies of the objects with labels added.
@@ -251,14 +274,10 @@ func digestedRef(c *chart.Chart) plan.ChartRef {
 	return ref
 }
 
-// Capabilities returns what templates of a chart see as .Capabilities of the cluster. The chart's
-// CRDs count as installed.
-func (e *Engine) Capabilities(ctx context.Context, c *chart.Chart) (*templating.Capabilities, error) {
+// Capabilities returns what templates see as .Capabilities of the cluster. The chart's CRDs, see
+// EnabledCRDs, count as installed.
+func (e *Engine) Capabilities(ctx context.Context, crds []manifest.Object) (*templating.Capabilities, error) {
 	facts, err := e.Cluster.Facts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	crds, err := ParseCRDs(c)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -56,7 +57,7 @@ func defaultsChanges(h release.History, next *release.Revision) []plan.Change {
 	if prev == nil || prev.Chart == nil || next.Chart == nil {
 		return nil
 	}
-	before, after := effective(&release.Revision{Chart: prev.Chart, Config: next.Config}), effective(next)
+	before, after := recordedDefaults(prev.Chart, next.Config), recordedDefaults(next.Chart, next.Config)
 	var out []plan.Change
 	for _, c := range fielddiff.Compare(map[string]any{"values": before}, map[string]any{"values": after}) {
 		path := trimValues(c.Path)
@@ -101,6 +102,15 @@ func switchedOff(table map[string]any, path []string) bool {
 		table = below
 	}
 	return false
+}
+
+// recordedDefaults returns the user's values merged with the chart's defaults as a record holds them:
+// without subcharts, whose defaults are among the chart's. With them, a null default for a subchart's
+// value would differ from the same chart in a record, since only templates see the subchart's own.
+func recordedDefaults(c *chart.Chart, user map[string]any) map[string]any {
+	recorded := *c
+	recorded.SetDependencies()
+	return effective(&release.Revision{Chart: &recorded, Config: user})
 }
 
 // effective returns the revision's values merged with the chart's defaults, as templates see them.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -76,5 +77,35 @@ func TestValuesThatAreTheDefaultHaveNotChanged(t *testing.T) {
 		if got := userChanges(release.History{c[0]}, c[1]); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
+	}
+}
+
+// A chart is not a change of itself: its record has no subcharts, and the one that is to be recorded
+// has, whether Chart.yaml declares them or not, and whatever the parent's defaults say about them.
+func TestDefaultsOfSubchartsHaveNotChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		declared []*chart.Dependency
+		defaults map[string]any
+	}{
+		"a null for a subchart's value": {[]*chart.Dependency{{Name: "db", Version: "1.0.0"}}, map[string]any{"db": map[string]any{"size": nil}}},
+		"no word about the subchart":    {[]*chart.Dependency{{Name: "db", Version: "1.0.0"}}, nil},
+		"an undeclared subchart":        {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			web := &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1.0.0", Dependencies: c.declared}, Values: c.defaults}
+			web.AddDependency(&chart.Chart{Metadata: &chart.Metadata{Name: "db", Version: "1.0.0"}, Values: map[string]any{"size": "1Gi"}})
+			rendered, err := values.ProcessDependencies(web, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored := *rendered
+			stored.SetDependencies()
+			revision := func(c *chart.Chart) *release.Revision {
+				return &release.Revision{Version: 1, Info: release.Info{Status: release.StatusDeployed}, Chart: c}
+			}
+			if got := valuesChanges(release.History{revision(&stored)}, revision(rendered)); len(got) > 0 {
+				t.Errorf("%v", got)
+			}
+		})
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// inventory lists the objects of a revision and those of the chart's crds/, but not hooks.
+// inventory lists the objects of a revision and those of crds/ in the chart and in the subcharts
+// that the revision's values enable, but not hooks.
 func (p *pass) inventory(r *release.Revision) {
 	objects, err := r.Objects()
 	if err != nil {
@@ -31,7 +32,7 @@ func (p *pass) inventory(r *release.Revision) {
 		add(o)
 	}
 	if p.chart != nil {
-		crds, _ := engine.ParseCRDs(p.chart) // they were parsed before they were applied
+		crds, _ := engine.EnabledCRDs(p.chart, r.Config) // they were parsed before they were applied
 		for _, o := range crds {
 			add(o)
 		}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// umbrella returns a chart with two subcharts that can be disabled, both with a CRD of their own and
+// one that they share. Its ConfigMap says which of their kinds are served.
+func umbrella(values map[string]any) Source {
+	crd := func(file, kind, plural string) *chart.File {
+		return &chart.File{Name: "crds/" + file, Data: []byte(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ` + plural + `.x.io}
+spec:
+  group: x.io
+  names: {kind: ` + kind + `, plural: ` + plural + `}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`)}
+	}
+	sub := func(name string, files ...*chart.File) *chart.Chart {
+		return &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: name, Version: "1.0.0"}, Files: files}
+	}
+	c := &chart.Chart{
+		Metadata: &chart.Metadata{APIVersion: "v2", Name: "umbrella", Version: "1.0.0", Dependencies: []*chart.Dependency{
+			{Name: "one", Version: "1.0.0", Condition: "one.enabled"},
+			{Name: "two", Version: "1.0.0", Tags: []string{"extra"}},
+		}},
+		Templates: []*chart.File{{Name: "templates/web.yaml", Data: []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data:
+  one: {{ .Capabilities.APIVersions.Has "x.io/v1/One" | quote }}
+  two: {{ .Capabilities.APIVersions.Has "x.io/v1/Two" | quote }}
+`)}},
+	}
+	shared := crd("shared.yaml", "Shared", "shareds")
+	c.AddDependency(sub("one", crd("one.yaml", "One", "ones"), shared), sub("two", crd("two.yaml", "Two", "twos"), shared))
+	return Source{Chart: c, Values: values}
+}
+
+// CRDs of subcharts that are disabled are neither created nor seen by templates, and one that several
+// subcharts have is created once. Helm 4.3.1 processes the dependencies first, too (pkg/action/install.go).
+func TestCRDsOfSubcharts(t *testing.T) {
+	off := func(one, extra bool) map[string]any {
+		return map[string]any{"one": map[string]any{"enabled": one}, "tags": map[string]any{"extra": extra}}
+	}
+	for name, c := range map[string]struct {
+		values   map[string]any
+		created  []string
+		one, two string
+	}{
+		"both":    {nil, []string{"ones.x.io", "shareds.x.io", "twos.x.io"}, "true", "true"},
+		"one":     {off(true, false), []string{"ones.x.io", "shareds.x.io"}, "true", "false"},
+		"two":     {off(false, true), []string{"shareds.x.io", "twos.x.io"}, "false", "true"},
+		"neither": {off(false, false), nil, "false", "false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+				var created []string
+				data := map[string]any{}
+				p, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: umbrella(c.values)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.Steps(func(_ plan.StageName, s *plan.Step) {
+					switch {
+					case s.Op != plan.OpCreate:
+					case s.Object.IsCRD():
+						created = append(created, s.Object.Name)
+					default:
+						data = s.Body.Object["data"].(map[string]any)
+					}
+				})
+				slices.Sort(created)
+				if diff := cmp.Diff(c.created, created); diff != "" {
+					t.Errorf("CRDs -want +got:\n%s", diff)
+				}
+				if diff := cmp.Diff(map[string]any{"one": c.one, "two": c.two}, data); diff != "" {
+					t.Errorf("served -want +got:\n%s", diff)
+				}
+			})
+		})
+	}
+}
