@@ -241,11 +241,14 @@ func (p *program) hintSource(err error) string {
 	var scheme *resolve.SchemeError
 	var unverified *source.UnverifiedError
 	var missing *values.MissingError
+	var outside *values.OutsideSchemaError
 	switch {
 	case errors.As(err, &unverified):
 		return "name the keys you trust with --keyring or --verify-key, or an identity with --certificate-identity, or add a rule to sources.yaml"
 	case errors.As(err, &missing):
 		return p.hintMissing()
+	case errors.As(err, &outside):
+		return "--skip-schema-validation does not check values against any values.schema.json"
 	case errors.As(err, &unsynced):
 		return p.clusterless("dependency", "update", p.chartArgument()) + " writes a new lock"
 	case errors.As(err, &noAlias):

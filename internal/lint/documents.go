@@ -89,8 +89,12 @@ func (r *run) judge(at Finding, message string) {
 	r.add(at)
 }
 
+// cutLength is the length of names that charts cut at 63 characters, without a dash at their end:
+// trunc 63 | trimSuffix "-".
+const cutLength = 62
+
 // unique checks that every object occurs once. An object without a namespace is in the
-// release's.
+// release's. Names that are as long as cut ones may differ with a shorter release name.
 func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifest.Object) {
 	id := o.ID
 	if id.Namespace == "" {
@@ -98,7 +102,14 @@ func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifes
 	}
 	at.Object = o.String()
 	if first, ok := seen[id]; ok {
-		r.judge(at, "the same object is already in "+inChart(first.Source))
+		message := "the same object is already in " + inChart(first.Source)
+		if len(o.Name) < cutLength {
+			r.judge(at, message)
+			return
+		}
+		at.Severity = Warning
+		at.Message = fmt.Sprintf("%s; with a release name shorter than %s the names may differ, if they are cut at 63 characters", message, releaseName)
+		r.add(at)
 		return
 	}
 	seen[id] = o

@@ -21,6 +21,7 @@ const schemaURL = "chart:///values.schema.json"
 //
 // A $ref must point into the schema itself: nothing is fetched and no file is read. As in Helm, a
 // reference to a urn: allows anything (Helm 4.3.1, pkg/chart/common/util/jsonschema.go, urnLoader).
+// Errors: *OutsideSchemaError, among others.
 func Validate(c *chart.Chart, vals map[string]any) error {
 	var errs []error
 	if len(c.Schema) > 0 {
@@ -68,6 +69,9 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 		return fmt.Errorf("read values.schema.json: %w", err)
 	}
 	compiled, err := compiler.Compile(schemaURL)
+	if unloaded := (*jsonschema.LoadURLError)(nil); errors.As(err, &unloaded) { // it does not unwrap
+		return unloaded.Err
+	}
 	if err != nil {
 		return fmt.Errorf("compile values.schema.json: %w", err)
 	}
@@ -90,6 +94,13 @@ func findings(invalid *jsonschema.ValidationError) string {
 	return " " + text
 }
 
+// OutsideSchemaError says that a values.schema.json refers to another document, by network or file.
+type OutsideSchemaError struct{ URL string }
+
+func (e *OutsideSchemaError) Error() string {
+	return fmt.Sprintf("$ref to %s leads out of values.schema.json, and nothing is loaded from there", e.URL)
+}
+
 // noLoader refuses every document outside the schema.
 type noLoader struct{}
 
@@ -97,5 +108,5 @@ func (noLoader) Load(url string) (any, error) {
 	if strings.HasPrefix(url, "urn:") {
 		return true, nil
 	}
-	return nil, fmt.Errorf("$ref to %s leads out of the schema, and nothing is loaded from there", url)
+	return nil, &OutsideSchemaError{URL: url}
 }
