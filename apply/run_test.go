@@ -184,10 +184,18 @@ func TestEveryFailureEndsInATerminalStatus(t *testing.T) {
 				}
 				return clusterfake.Trouble{}
 			}
-			p := upgrade(t, w)
-			outcome, err := apply.Run(t.Context(), p, w.Env())
+			p, env, noted := upgrade(t, w), w.Env(), ""
+			env.Observer = ear(func(e apply.Event) {
+				if e.Type == apply.Note {
+					noted += e.Message
+				}
+			})
+			outcome, err := apply.Run(t.Context(), p, env)
 			_, statuses := state(w)
 			if err == nil && statuses == "deployed,deployed" {
+				if !strings.HasPrefix(noted, "the release is deployed, but ") {
+					t.Errorf("it leaves the older record, and notes %q", noted)
+				}
 				return // the older record is left to the next run: see TestAKilledRunConverges
 			}
 			if err == nil {

@@ -11,9 +11,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
+// repeated is how long a write is repeated at least (apply/retry.go). On a busy machine an API server
+// needs longer to start, and an upgrade may fail and be attempted again.
+const repeated = 12 * time.Second
+
 // The API server that the controller talks to is killed in the middle of upgrades and started again:
 // connections, watches, its caches and the renewal of leases break off. All HelmReleases converge, with
-// one further revision and each hook run once, and without a failure that counts.
+// each hook run once; where the API server is back soon, with one further revision and without a failure
+// that counts.
 func TestAPIServerRestarts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -33,12 +38,14 @@ func TestAPIServerRestarts(t *testing.T) {
 	made := r.hooks()
 	r.publish("app", "1.1.0", slowOfMany("2s"))
 	r.until(names[0], "under way", func(hr *flux.HelmRelease) bool { return hr.Status.LastAttemptedRevision == "1.1.0" })
+	killed := time.Now()
 	for range 2 {
 		api.Kill()
 		time.Sleep(2 * time.Second)
 		api.Start()
 		time.Sleep(time.Second)
 	}
+	away := time.Since(killed)
 	r.eventually("the controller goes on, here or as a new process", func() bool {
 		if c.over() { // Kubernetes starts it again
 			c = r.start()
@@ -55,11 +62,17 @@ func TestAPIServerRestarts(t *testing.T) {
 	for _, name := range names {
 		hr := r.get(name)
 		r.oneDeployed(name, hr)
-		if h := hr.Status.Snapshots(); h[0].Version != 2 || hr.Status.UpgradeFailures != 0 || hooks[name+"-2"] != 1 {
-			t.Errorf("%s: failures %d, hooks %d, history %+v", name, hr.Status.UpgradeFailures, hooks[name+"-2"], h)
+		h := hr.Status.Snapshots()
+		if n := hooks[fmt.Sprintf("%s-%d", name, h[0].Version)]; n != 1 {
+			t.Errorf("%s: %d hooks, history %+v", name, n, h)
+		}
+		if away < repeated && (h[0].Version != 2 || hr.Status.UpgradeFailures != 0) {
+			t.Errorf("%s: failures %d, history %+v", name, hr.Status.UpgradeFailures, h)
 		}
 	}
-	if !t.Failed() {
+	if away >= repeated {
+		t.Logf("the restarts took %s: an upgrade may have needed a second attempt", away)
+	} else if !t.Failed() {
 		report(t, "controller API server", fmt.Sprintf("%d HelmReleases whose upgrades are under way, with the API server that the controller talks to killed (`kill -9`) twice and started again: "+
 			"all converged, each with one further revision, its hook once, and no failure that counts.", n))
 	}

@@ -41,6 +41,8 @@ type played struct {
 	begun, begunBack map[string]bool
 	// failed is true if the run did not succeed, or was killed.
 	failed bool
+	// leaves is true if the run noted that it left older records as they were.
+	leaves bool
 	// spoilt is true if requests and answers may have been lost: what has been
 	// done may then be sent again.
 	spoilt bool
@@ -49,7 +51,7 @@ type played struct {
 
 // unplanned returns each write that the run's plans do not allow at its time, and each
 // step that was reported as done without having written; for a record step, that includes
-// the older records, unless something has failed.
+// the older records, unless something has failed or the run noted that it left them.
 //
 // The rules: a wave begins when the previous one has done all its writes. The writes of
 // a step come in order; one that was refused may be sent again. After a failure only those
@@ -72,7 +74,7 @@ func (r played) unplanned() []string {
 				wrong = append(wrong, t.id+" is told to be done, and has written nothing")
 			}
 			for _, one := range t.calls {
-				if t.told && one.owed && one.asked == 0 && !r.failed && !r.spoilt {
+				if t.told && one.owed && one.asked == 0 && !r.failed && !r.leaves && !r.spoilt {
 					wrong = append(wrong, fmt.Sprintf("%s is told to be done without a failure, and has sent no %s of %s", t.id, one.verbs[0], one.name))
 				}
 			}
@@ -114,7 +116,7 @@ type sent struct {
 	resource
 	optional bool
 	// owed marks an optional request that may be missing after a failure, but that a
-	// successful run must have sent.
+	// successful run must have sent unless it noted that it did not.
 	owed     bool
 	times    int // how often it may succeed
 	asked    int

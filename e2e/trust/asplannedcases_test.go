@@ -42,6 +42,7 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 		writes string
 		ended  string // the steps that ended; those with ! failed
 		failed bool
+		leaves bool
 		back   bool
 		wrong  string
 	}{
@@ -49,28 +50,29 @@ func TestUnplannedWritesAreFound(t *testing.T) {
 		"an older record is left": {
 			writes: "create v2, create hook, delete hook, create a, patch b, update v2", ended: "pending, run hook, final", wrong: "has sent no update of sh.helm.release.v1.web.v1",
 		},
+		"an older record is left, and noted":        {writes: "create v2, create hook, delete hook, create a, patch b, update v2", ended: "pending, run hook, final", leaves: true},
 		"an older record that could not be written": {writes: "create v2, create hook, delete hook, create a, patch b, update v2, update v1!", ended: "pending, run hook, final"},
 		"an older record is left after a failure":   {writes: "create v2, create hook!, delete hook, update v2", ended: "pending, !run hook, failed", failed: true},
-		"something else":              {writes: "create v2, create other", wrong: "create /configmaps/shop/other"},
-		"something else is deleted":   {writes: "create v2, create hook, delete a", ended: "pending, run hook", wrong: "delete /configmaps/shop/a"},
-		"another verb":                {writes: "create v2, patch hook", wrong: "patch /configmaps/shop/hook"},
-		"before the record":           {writes: "create hook", wrong: "create /configmaps/shop/hook"},
-		"a wave too early":            {writes: "create v2, create hook, delete hook, patch b", ended: "run hook", wrong: "patch /configmaps/shop/b"},
-		"back again":                  {writes: "create v2, create hook, delete hook, create a, delete hook", ended: "run hook", wrong: "delete /configmaps/shop/hook"},
-		"twice":                       {writes: "create v2, create hook, delete hook, create a, create a", ended: "run hook", wrong: "create /configmaps/shop/a"},
-		"again after a refusal":       {writes: "create v2, create hook, delete hook, create a!, create a, patch b", ended: "run hook"},
-		"tidied though it runs":       {writes: "create v2, create hook, delete hook", wrong: "delete /configmaps/shop/hook"},
-		"a failure that was not told": {writes: "create v2, create hook, delete hook, create a, update v2", ended: "run hook", wrong: "update /secrets/shop/sh.helm.release.v1.web.v2"},
-		"a failure":                   {writes: "create v2, create hook!, delete hook, update v2", ended: "!run hook", failed: true},
-		"on after a failure":          {writes: "create v2, create hook!, delete hook, create a", ended: "!run hook", failed: true, wrong: "create /configmaps/shop/a"},
-		"tidied in a later stage":     {writes: "create v2, create hook, create a!, delete hook", ended: "run hook, !create a", failed: true, wrong: "delete /configmaps/shop/hook"},
-		"a rollback":                  {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, back: true},
-		"after a wait":                {writes: "create v2, create hook, update v2", ended: "!run hook", failed: true},
-		"a rollback that is none":     {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, wrong: "delete /configmaps/shop/a"},
-		"told and not done":           {writes: "create v2", ended: "pending, run hook", wrong: "run hook is told to be done"},
+		"something else":                            {writes: "create v2, create other", wrong: "create /configmaps/shop/other"},
+		"something else is deleted":                 {writes: "create v2, create hook, delete a", ended: "pending, run hook", wrong: "delete /configmaps/shop/a"},
+		"another verb":                              {writes: "create v2, patch hook", wrong: "patch /configmaps/shop/hook"},
+		"before the record":                         {writes: "create hook", wrong: "create /configmaps/shop/hook"},
+		"a wave too early":                          {writes: "create v2, create hook, delete hook, patch b", ended: "run hook", wrong: "patch /configmaps/shop/b"},
+		"back again":                                {writes: "create v2, create hook, delete hook, create a, delete hook", ended: "run hook", wrong: "delete /configmaps/shop/hook"},
+		"twice":                                     {writes: "create v2, create hook, delete hook, create a, create a", ended: "run hook", wrong: "create /configmaps/shop/a"},
+		"again after a refusal":                     {writes: "create v2, create hook, delete hook, create a!, create a, patch b", ended: "run hook"},
+		"tidied though it runs":                     {writes: "create v2, create hook, delete hook", wrong: "delete /configmaps/shop/hook"},
+		"a failure that was not told":               {writes: "create v2, create hook, delete hook, create a, update v2", ended: "run hook", wrong: "update /secrets/shop/sh.helm.release.v1.web.v2"},
+		"a failure":                                 {writes: "create v2, create hook!, delete hook, update v2", ended: "!run hook", failed: true},
+		"on after a failure":                        {writes: "create v2, create hook!, delete hook, create a", ended: "!run hook", failed: true, wrong: "create /configmaps/shop/a"},
+		"tidied in a later stage":                   {writes: "create v2, create hook, create a!, delete hook", ended: "run hook, !create a", failed: true, wrong: "delete /configmaps/shop/hook"},
+		"a rollback":                                {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, back: true},
+		"after a wait":                              {writes: "create v2, create hook, update v2", ended: "!run hook", failed: true},
+		"a rollback that is none":                   {writes: "create v2, create hook, create a, patch b!, update v2, delete a", ended: "run hook, create a", failed: true, wrong: "delete /configmaps/shop/a"},
+		"told and not done":                         {writes: "create v2", ended: "pending, run hook", wrong: "run hook is told to be done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := played{forth: p, ended: map[string]bool{}, failed: test.failed}
+			r := played{forth: p, ended: map[string]bool{}, failed: test.failed, leaves: test.leaves}
 			if test.back {
 				r.back = back
 			}
