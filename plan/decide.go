@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -79,19 +80,25 @@ func (b *builder) create(step *Step, o manifest.Object, known bool) {
 // adopt plans the change of a live object that no stored revision sent, and blocks if it belongs to
 // something else.
 func (b *builder) adopt(step *Step, o manifest.Object, live *unstructured.Unstructured) {
-	why := ""
+	why, stored := "", StoredObject{ID: o.ID}
+	hook, wasHook := b.wasHook(o.ID)
 	switch owner := foreign(live, b.in.Release); {
 	case owner == "":
 		why = "it carries this release's ownership, though no stored revision sent it"
-	case b.wasHook(o.ID):
-		why = "it was a hook of this release until now"
+	case wasHook:
+		why, stored.Docs = "it was a hook of this release until now", []manifest.Object{hook}
 	case b.in.Options.TakeOwnership:
 		why = "it is taken over: " + owner
 	default:
 		why = "it would have to be taken over: " + owner
 		b.block(ProblemConflict, o.ID, "it is already in the cluster and "+owner, "rename it in the chart, remove it, or take it over with --take-ownership")
 	}
-	b.change(step, o, StoredObject{ID: o.ID}, live)
+	b.change(step, o, stored, live)
+	for i := range step.Changes {
+		if c := &step.Changes[i]; c.Cause == CauseDrift || c.Cause == CauseServer {
+			c.Cause, c.Detail, c.Manager, c.At = CauseAdopted, "", "", time.Time{}
+		}
+	}
 	if step.Op == OpPatch {
 		step.Op, step.Why = OpAdopt, why
 		return

@@ -59,7 +59,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	for _, i := range at {
 		o, h := b.in.HookObjects()[i], hooks[i].Hook
 		b.checkServed(o)
-		if b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) && b.hookOf(b.in.History.Last(), o.ID) {
+		if _, ran := b.hookOf(b.in.History.Last(), o.ID); ran && b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) {
 			h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
 		}
 		step := Step{
@@ -165,25 +165,41 @@ func (in Input) HooksToRun() []manifest.Object {
 	return out
 }
 
-// wasHook reports whether one of the stored revisions has the object as a hook.
-func (b *builder) wasHook(id manifest.ID) bool {
-	return slices.ContainsFunc(b.in.History, func(r *release.Revision) bool { return b.hookOf(r, id) })
+// wasHook returns the object as the newest stored revision that has it as a hook sent it; ok is false
+// if none has.
+func (b *builder) wasHook(id manifest.ID) (sent manifest.Object, ok bool) {
+	for _, r := range slices.Backward(b.in.History) {
+		if sent, ok = b.hookOf(r, id); ok {
+			return sent, true
+		}
+	}
+	return manifest.Object{}, false
 }
 
-// hookOf reports whether a revision has the object as a hook.
-func (b *builder) hookOf(r *release.Revision, id manifest.ID) bool {
-	return slices.ContainsFunc(r.Hooks, func(h release.Hook) bool {
+// hookOf returns the object as a revision, which may be nil, sent it as a hook; ok is false if it did
+// not.
+func (b *builder) hookOf(r *release.Revision, id manifest.ID) (sent manifest.Object, ok bool) {
+	if r == nil {
+		return manifest.Object{}, false
+	}
+	for _, h := range r.Hooks {
 		if h.Name != id.Name || h.Kind != id.Kind {
-			return false
+			continue
 		}
 		objects, err := manifest.ParseDocument(h.Manifest, h.Path)
-		return err == nil && slices.ContainsFunc(objects, func(o manifest.Object) bool {
+		if err != nil {
+			continue
+		}
+		for _, o := range objects {
 			if o.Namespace == "" && id.Namespace != "" {
 				o.Namespace = b.in.Release.Namespace
 			}
-			return o.ID == id
-		})
-	})
+			if o.ID == id {
+				return o, true
+			}
+		}
+	}
+	return manifest.Object{}, false
 }
 
 func hookWhy(o manifest.Object) string {

@@ -76,7 +76,8 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 // Hooks carry no ownership metadata (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so the
 // stored revisions and the live object's hook annotation decide.
 func (b *builder) leftByHook(id manifest.ID, live *unstructured.Unstructured) bool {
-	return marked(live) && otherRelease(live, b.in.Release) == "" && b.wasHook(id)
+	_, wasHook := b.wasHook(id)
+	return wasHook && marked(live) && otherRelease(live, b.in.Release) == ""
 }
 
 // marked reports whether an object has a hook annotation.

@@ -49,7 +49,7 @@ data:
 // CRDs of subcharts that are disabled are neither created nor seen by templates, and one that several
 // subcharts have is created once. Helm 4.3.1 processes the dependencies first, too (pkg/action/install.go).
 func TestCRDsOfSubcharts(t *testing.T) {
-	off := func(one, extra bool) map[string]any {
+	enabled := func(one, extra bool) map[string]any {
 		return map[string]any{"one": map[string]any{"enabled": one}, "tags": map[string]any{"extra": extra}}
 	}
 	for name, c := range map[string]struct {
@@ -58,9 +58,9 @@ func TestCRDsOfSubcharts(t *testing.T) {
 		one, two string
 	}{
 		"both":    {nil, []string{"ones.x.io", "shareds.x.io", "twos.x.io"}, "true", "true"},
-		"one":     {off(true, false), []string{"ones.x.io", "shareds.x.io"}, "true", "false"},
-		"two":     {off(false, true), []string{"shareds.x.io", "twos.x.io"}, "false", "true"},
-		"neither": {off(false, false), nil, "false", "false"},
+		"one":     {enabled(true, false), []string{"ones.x.io", "shareds.x.io"}, "true", "false"},
+		"two":     {enabled(false, true), []string{"shareds.x.io", "twos.x.io"}, "false", "true"},
+		"neither": {enabled(false, false), nil, "false", "false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
