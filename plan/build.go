@@ -8,7 +8,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -68,7 +67,7 @@ type builder struct {
 	disruptions []policyv1.PodDisruptionBudget
 	// defined holds the kinds that the target's CRDs define; brings omits those of crds/ if this
 	// plan skips that folder.
-	defined, brings map[schema.GroupKind]kinds.Definition
+	defined, brings map[schema.GroupKind]definition
 	// sentLast holds the labels and annotations of the last body, for the next one to share: see
 	// sent.
 	sentLast map[string]any

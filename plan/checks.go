@@ -95,12 +95,19 @@ func (b *builder) checkServed(o manifest.Object) {
 	case !looked || slices.Contains(kind.Versions, o.Version):
 	case kind.Unavailable != "":
 		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the API %s can't be discovered: %s", apiVersion(o.Group, o.Version), kind.Unavailable), "retry when that API is back")
+	case b.bringsVersion(o.ID, o.Version):
+	case len(kind.Versions) > 0 && slices.Contains(b.brings[o.GroupKind()].Served, o.Version):
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster serves %s only in %s; the CRD in the chart's crds/ has %s", o.Kind, strings.Join(kind.Versions, ", "), o.Version), "add --update-crds to update it first")
 	case len(kind.Versions) > 0:
 		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes")
 	case o.Group == "extensions": // Kubernetes' own, and empty since 1.22: no CRD brings it back
 		b.block(ProblemInvalid, o.ID, fmt.Sprintf("Kubernetes no longer serves %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes")
 	case !b.bringsKind(o.ID):
 		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster has no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
+	default:
+		if d := b.brings[o.GroupKind()]; len(d.Served) > 0 && !slices.Contains(d.Served, o.Version) {
+			b.block(ProblemInvalid, o.ID, fmt.Sprintf("%s, which comes with this plan, serves %s only in %s", d.crd.Name, o.Kind, strings.Join(d.Served, ", ")), "correct the chart")
+		}
 	}
 }
 
@@ -108,6 +115,17 @@ func (b *builder) checkServed(o manifest.Object) {
 func (b *builder) bringsKind(id manifest.ID) bool {
 	_, ok := b.brings[id.GroupKind()]
 	return ok
+}
+
+// bringsVersion reports whether a CRD that this plan creates or updates serves the object's kind in a
+// version that the cluster does not serve. An existing CRD of crds/ is only updated with --update-crds.
+func (b *builder) bringsVersion(id manifest.ID, version string) bool {
+	kind, d := b.in.Kinds[id.GroupKind()], b.brings[id.GroupKind()]
+	if slices.Contains(kind.Versions, version) || !slices.Contains(d.Served, version) {
+		return false
+	}
+	_, templated := b.targets[d.crd.ID]
+	return templated || b.in.Options.UpdateCRDs || len(kind.Versions) == 0
 }
 
 // learnKinds looks for the target's CRDs, once only: there may be ten thousand objects.
@@ -122,13 +140,19 @@ func (b *builder) learnKinds() {
 	}
 }
 
+// definition is a kind with the CRD that defines it.
+type definition struct {
+	kinds.Definition
+	crd manifest.Object
+}
+
 // definitions returns the kinds that the CRDs among the objects define.
-func definitions(sources ...[]manifest.Object) map[schema.GroupKind]kinds.Definition {
-	out := map[schema.GroupKind]kinds.Definition{}
+func definitions(sources ...[]manifest.Object) map[schema.GroupKind]definition {
+	out := map[schema.GroupKind]definition{}
 	for _, o := range slices.Concat(sources...) {
 		d, ok := o.Defines()
 		if _, before := out[d.GroupKind]; ok && !before {
-			out[d.GroupKind] = d
+			out[d.GroupKind] = definition{d, o}
 		}
 	}
 	return out

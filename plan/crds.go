@@ -3,10 +3,12 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/crdschema"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -123,6 +125,27 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 		return
 	}
 	b.block(ProblemConflict, id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
+}
+
+// checkCustomResource warns about a custom resource that the CRD of this plan does not allow: the API
+// server can't be asked before that CRD is there. It is no more than a warning, since a webhook may
+// complete the object.
+func (b *builder) checkCustomResource(s *Step) {
+	d, ok := b.brings[s.Object.GroupKind()]
+	served := !ok || len(b.in.Kinds[s.Object.GroupKind()].Versions) > 0
+	if served || b.in.Estimated != nil && b.in.Estimated(s.Body.Object) {
+		return
+	}
+	const most = 3
+	found := crdschema.Refuses(d.crd.Doc, s.Body, b.in.Options.ServerSide)
+	if len(found) == 0 {
+		return
+	}
+	what := strings.Join(found[:min(len(found), most)], ", ")
+	if len(found) > most {
+		what += fmt.Sprintf(" and %d more", len(found)-most)
+	}
+	b.warn(s.Object, fmt.Sprintf("%s, which comes with this plan, does not allow it: %s", d.crd.Name, what), "correct the chart or the values, unless a webhook completes it")
 }
 
 // checkVersions warns about versions that a CRD will no longer serve. The API server itself refuses

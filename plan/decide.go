@@ -75,6 +75,7 @@ func (b *builder) create(step *Step, o manifest.Object, known bool) {
 		step.PatchType = types.ApplyPatchType
 	}
 	b.predict(step, step.Body)
+	b.checkCustomResource(step)
 }
 
 // adopt plans the change of a live object that no stored revision sent, and blocks if it belongs to
@@ -169,7 +170,7 @@ const (
 func (b *builder) merge(step *Step, stored StoredObject, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
-		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && !step.TakesOver()
+		toBeAsked := b.in.Predictions == nil && b.in.Against == nil && !step.TakesOver() && b.notYet(step) == ""
 		if toBeAsked || b.in.Predictions[step.ID].After != nil {
 			return nil, nil // the server's answer counts, and an apply needs no patch
 		}

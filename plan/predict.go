@@ -5,16 +5,16 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/immutable"
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // predict sets the step's outcome: from the API server's answer if there is
 // one, and from the local estimate otherwise.
 func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
-	if why := b.notYet(step.Object); why != "" {
+	if why := b.notYet(step); why != "" {
 		b.estimated(step, estimate, why)
 		return
 	}
@@ -53,10 +53,10 @@ func (b *builder) estimateUnknown() {
 // NotAsked is why an outcome is estimated if the API server could have been asked but was not.
 const NotAsked = "the API server was not asked"
 
-// notYet says why the server can't be asked: the object's namespace or kind
-// does not exist yet, or the namespace is being deleted. It returns "" if it
-// can.
-func (b *builder) notYet(id manifest.ID) string {
+// notYet says why the server can't be asked: the object's namespace, kind or version does not exist
+// yet, or the namespace is being deleted. It returns "" if it can.
+func (b *builder) notYet(step *Step) string {
+	id := step.Object
 	switch {
 	case b.namespaceGoes(id.Namespace):
 		return fmt.Sprintf("the namespace %s is being deleted", id.Namespace)
@@ -68,6 +68,9 @@ func (b *builder) notYet(id manifest.ID) string {
 	}
 	if len(b.in.Kinds[id.GroupKind()].Versions) == 0 && b.bringsKind(id) {
 		return fmt.Sprintf("the kind %s comes with this plan", id.Kind)
+	}
+	if gv, err := schema.ParseGroupVersion(step.APIVersion); err == nil && b.bringsVersion(id, gv.Version) {
+		return fmt.Sprintf("%s of %s comes with this plan", gv.Version, id.Kind)
 	}
 	return ""
 }

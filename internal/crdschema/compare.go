@@ -1,8 +1,8 @@
 // Package crdschema says what replacing a CustomResourceDefinition with another one would mean for
 // its custom resources: which fields differ, what is validated more strictly, and what would be
-// dropped.
+// dropped. It also finds what a definition surely does not allow in a custom resource.
 //
-// It compares structural schemas keyword by keyword and does not validate custom resources.
+// It compares structural schemas keyword by keyword; it is no validator, and does not evaluate rules.
 package crdschema
 
 import (

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/templating"
@@ -104,6 +107,8 @@ type run struct {
 	// incomplete is set when values that the chart requires are missing: what
 	// it rendered can't be judged as it would be with them.
 	incomplete bool
+	// defined are the CRDs of crds/, once definitions has read them.
+	defined map[schema.GroupKind]*unstructured.Unstructured
 }
 
 func (r *run) add(f Finding) {

@@ -40,6 +40,7 @@ func (r *run) object(o manifest.Object, at Finding, text string) {
 	r.selector(o, at)
 	r.life(o, at)
 	r.fields(o, at, text)
+	r.custom(o, at)
 }
 
 // badName returns why the API server refuses a name, "" when it does not.
