@@ -21,6 +21,10 @@ const (
 	maxRetryAfter = time.Minute
 )
 
+// expectedMisses is how often a kind may be missing from discovery before that is reported: discovery
+// follows a CRD that is established a moment later, so the first objects of a new kind often miss it.
+const expectedMisses = 3
+
 // try sends one write, and retries it while the error is transient. When ctx ends, a write under
 // way is not cancelled but awaited. again is true from the second attempt on.
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
@@ -38,12 +42,14 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)
 		pause = min(2*pause, maxPause)
-		event := Event{Type: StepRetried}
-		if s != nil {
-			event = stepEvent(StepRetried, "", s)
+		if attempt > expectedMisses || !meta.IsNoMatchError(err) {
+			event := Event{Type: StepRetried}
+			if s != nil {
+				event = stepEvent(StepRetried, "", s)
+			}
+			event.Message = err.Error()
+			r.observe(event)
 		}
-		event.Message = err.Error()
-		r.observe(event)
 		if sleepErr := r.env.Sleep(ctx, wait); sleepErr != nil {
 			return errors.Join(err, sleepErr)
 		}

@@ -1,0 +1,39 @@
+package apply_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+)
+
+// Discovery follows a new CRD a moment later, so the first misses of a kind are not reported; other
+// errors, and misses that go on, are.
+func TestFirstMissesOfAKindAreNotReported(t *testing.T) {
+	miss := &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "x.io", Kind: "Widget"}, SearchedVersions: []string{"v1"}}
+	for _, c := range []struct{ misses, reported int }{{1, 0}, {3, 0}, {5, 2}} {
+		w := installed(t)
+		p := upgrade(t, w)
+		w.Trouble = func(call int) clusterfake.Trouble {
+			if call > 2 && call <= 2+c.misses {
+				return clusterfake.Trouble{Before: miss}
+			}
+			return clusterfake.Trouble{}
+		}
+		env, reported := w.Env(), 0
+		env.Observer = ear(func(e apply.Event) {
+			if e.Type == apply.StepRetried {
+				reported++
+			}
+		})
+		if _, err := apply.Run(t.Context(), p, env); err != nil {
+			t.Fatal(err)
+		}
+		if reported != c.reported {
+			t.Errorf("%d misses: %d are reported, want %d", c.misses, reported, c.reported)
+		}
+	}
+}
