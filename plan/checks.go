@@ -120,8 +120,9 @@ func (b *builder) bringsKind(id manifest.ID) bool {
 // bringsVersion reports whether a CRD that this plan creates or updates serves the object's kind in a
 // version that the cluster does not serve. An existing CRD of crds/ is only updated with --update-crds.
 func (b *builder) bringsVersion(id manifest.ID, version string) bool {
-	kind, d := b.in.Kinds[id.GroupKind()], b.brings[id.GroupKind()]
-	if slices.Contains(kind.Versions, version) || !slices.Contains(d.Served, version) {
+	d, ok := b.brings[id.GroupKind()]
+	kind := b.in.Kinds[id.GroupKind()]
+	if !ok || slices.Contains(kind.Versions, version) || !slices.Contains(d.Served, version) {
 		return false
 	}
 	_, templated := b.targets[d.crd.ID]
