@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,9 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		return step, true
 	case becomesHook && (!b.in.Options.AsHelm || !b.runsBefore(s.ID)):
 		step.Why = "it is a hook from now on"
+		return kept(step), true
+	case b.inCRDsFolder(s.ID):
+		step.Why = "crds/ has it from now on"
 		return kept(step), true
 	case b.keeps(o, live.Object, s.leftover()):
 		step.Why = "helm.sh/resource-policy is keep"
@@ -61,6 +65,31 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		}
 	}
 	return step, true
+}
+
+// inCRDsFolder reports whether a CRD is in crds/ of the target's chart, whose objects are never deleted.
+// The chart may have had it among its templates before; deleting it then would take all of its custom
+// resources along, as it does with Helm.
+func (b *builder) inCRDsFolder(id manifest.ID) bool {
+	if !id.IsCRD() || b.in.Target == nil || b.in.Operation == Uninstall {
+		return false
+	}
+	if b.inFolder == nil { // the target's CRDs are none for a rollback and with --skip-crds
+		b.inFolder = map[manifest.ID]bool{}
+		objects := slices.Clone(b.in.Target.CRDs)
+		if c := b.in.Target.Record.Chart; c != nil {
+			for _, f := range c.CRDs() {
+				for _, doc := range manifest.Split(string(f.Data)) {
+					parsed, _ := manifest.ParseDocument(doc, f.Path) // what can't be parsed was reported, or is not needed
+					objects = append(objects, parsed...)
+				}
+			}
+		}
+		for _, o := range objects {
+			b.inFolder[o.ID] = true
+		}
+	}
+	return b.inFolder[id]
 }
 
 // runsBefore reports whether the object is a hook that runs before the resources and not also after
