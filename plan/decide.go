@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,19 +45,6 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		b.change(&step, o, stored, live.Object)
 	}
 	return step
-}
-
-// blockTerminating blocks on an object of the target that is being deleted: it would be gone soon
-// after it was written.
-func (b *builder) blockTerminating(id manifest.ID, live *unstructured.Unstructured) {
-	b.block(ProblemConflict, id, terminating(live), "wait until it is gone, or clear its finalizers, then plan again")
-}
-
-func terminating(live *unstructured.Unstructured) string {
-	if f := live.GetFinalizers(); len(f) > 0 {
-		return "it is being deleted and waits for the finalizers " + strings.Join(f, ", ")
-	}
-	return "it is being deleted"
 }
 
 // create turns the step into the creation of an object; known says that a stored revision has sent
