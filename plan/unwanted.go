@@ -91,12 +91,8 @@ func (b *builder) inCRDsFolder(id manifest.ID) bool {
 		b.inFolder = map[manifest.ID]bool{}
 		objects := slices.Clone(b.in.Target.CRDs)
 		if c := b.in.Target.Record.Chart; c != nil {
-			for _, f := range c.CRDs() {
-				for _, doc := range manifest.Split(string(f.Data)) {
-					parsed, _ := manifest.ParseDocument(doc, f.Path) // what can't be parsed was reported, or is not needed
-					objects = append(objects, parsed...)
-				}
-			}
+			parsed, _ := manifest.ParseCRDs(c.CRDs()) // what can't be parsed was reported, or is not needed
+			objects = append(objects, parsed...)
 		}
 		for _, o := range objects {
 			b.inFolder[o.ID] = true

@@ -54,7 +54,7 @@ func (p *program) view(ctx context.Context, o *templateFlags, source engine.Sour
 // validate returns an error that names every object that the cluster refuses. It warns of checks
 // that could not be made.
 func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, docs []manifest.Document) error {
-	crds, err := engine.ParseCRDs(rendered)
+	crds, err := manifest.ParseCRDs(rendered.CRDs())
 	if err != nil {
 		return err
 	}

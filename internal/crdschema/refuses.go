@@ -25,19 +25,8 @@ func Refuses(definition, object *unstructured.Unstructured, serverSide bool) []s
 	_, name, _ := strings.Cut(object.GetAPIVersion(), "/")
 	spec, _ := definition.Object["spec"].(map[string]any)
 	schema := schemaOf(byName(spec["versions"])[name])
-	own := map[string]any{}
-	for key, value := range object.Object {
-		if key != "apiVersion" && key != "kind" && key != "metadata" {
-			own[key] = value
-		}
-	}
 	c := check{serverSide: serverSide}
-	for _, key := range required(schema) {
-		if key != "apiVersion" && key != "kind" && key != "metadata" {
-			c.present("", key, schema, own)
-		}
-	}
-	c.fields("", schema, own)
+	c.value("", schema, object.Object)
 	slices.Sort(c.found)
 	return c.found
 }

@@ -73,7 +73,7 @@ func crdsOf(r *release.Revision) ([]manifest.Object, error) {
 	if r.Chart == nil {
 		return nil, nil
 	}
-	return ParseCRDs(r.Chart)
+	return manifest.ParseCRDs(r.Chart.CRDs())
 }
 
 func (c comparison) savedBase() (base, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -129,7 +130,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	if err != nil {
 		return rendered{}, err
 	}
-	crds, err := ParseCRDs(c)
+	crds, err := manifest.ParseCRDs(c.CRDs())
 	if err != nil {
 		return rendered{}, err
 	}

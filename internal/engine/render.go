@@ -196,29 +196,6 @@ func servedBy(crds []manifest.Object) []string {
 	return out
 }
 
-// ParseCRDs parses the files of crds/ folders, those of all subcharts included: for a chart whose
-// dependencies are processed, those of the enabled ones. If an object is there more than once, the
-// first is kept, as with Helm, which skips what exists (4.3.1, pkg/action/install.go, installCRDs).
-func ParseCRDs(c *chart.Chart) ([]manifest.Object, error) {
-	var out []manifest.Object
-	seen := map[manifest.ID]bool{}
-	for _, f := range c.CRDs() {
-		for _, doc := range manifest.Split(string(f.Data)) {
-			objects, err := manifest.ParseDocument(doc, f.Path)
-			if err != nil {
-				return nil, err
-			}
-			for _, o := range objects {
-				if !seen[o.ID] {
-					seen[o.ID] = true
-					out = append(out, o)
-				}
-			}
-		}
-	}
-	return out, nil
-}
-
 // EnabledCRDs returns the objects of the crds/ folders of a chart and of the subcharts that the
 // user's values enable.
 func EnabledCRDs(c *chart.Chart, user map[string]any) ([]manifest.Object, error) {
@@ -226,7 +203,7 @@ func EnabledCRDs(c *chart.Chart, user map[string]any) ([]manifest.Object, error)
 	if err != nil {
 		return nil, err
 	}
-	return ParseCRDs(processed)
+	return manifest.ParseCRDs(processed.CRDs())
 }
 
 // labelled returns copies of the objects with labels added.

@@ -27,17 +27,10 @@ func (r *run) definitions() map[schema.GroupKind]*unstructured.Unstructured {
 		return r.defined
 	}
 	r.defined = map[schema.GroupKind]*unstructured.Unstructured{}
-	for _, f := range r.Chart.CRDs() {
-		for _, doc := range manifest.Split(string(f.Data)) {
-			objects, err := manifest.ParseDocument(doc, f.Path)
-			if err != nil {
-				continue // crds reports it
-			}
-			for _, o := range objects {
-				if d, ok := o.Defines(); ok && r.defined[d.GroupKind] == nil {
-					r.defined[d.GroupKind] = o.Doc
-				}
-			}
+	objects, _ := manifest.ParseCRDs(r.Chart.CRDs()) // crds reports the error
+	for _, o := range objects {
+		if d, ok := o.Defines(); ok && r.defined[d.GroupKind] == nil {
+			r.defined[d.GroupKind] = o.Doc
 		}
 	}
 	return r.defined

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
@@ -154,4 +155,26 @@ func Sharing(doc *unstructured.Unstructured) *unstructured.Unstructured {
 		out.Object["metadata"] = maps.Clone(metadata)
 	}
 	return out
+}
+
+// ParseCRDs parses the files of crds/ folders. An object that is there more than once is returned once,
+// the first one, as with Helm, which skips what exists (4.3.1, pkg/action/install.go, installCRDs). The
+// error is that of the first document that can't be parsed; the objects of all others are returned.
+func ParseCRDs(files []chart.CRD) ([]Object, error) {
+	var out []Object
+	var first error
+	seen := map[ID]bool{}
+	for _, f := range files {
+		for _, doc := range Split(string(f.Data)) {
+			objects, err := ParseDocument(doc, f.Path)
+			first = cmp.Or(first, err)
+			for _, o := range objects {
+				if !seen[o.ID] {
+					seen[o.ID] = true
+					out = append(out, o)
+				}
+			}
+		}
+	}
+	return out, first
 }
