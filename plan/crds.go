@@ -127,25 +127,19 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 	b.block(ProblemConflict, id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
 }
 
-// checkCustomResource warns about a custom resource that the CRD of this plan does not allow: the API
-// server can't be asked before that CRD is there. It is no more than a warning, since a webhook may
-// complete the object.
+// checkCustomResource warns about a custom resource that the chart's own CRD does not allow, where the
+// API server can't be asked: its version comes with this plan, or the plan compares with something else than live objects.
+// It is no more than a warning, since a webhook may complete the object.
 func (b *builder) checkCustomResource(s *Step) {
+	_, version, _ := strings.Cut(s.APIVersion, "/")
 	d, ok := b.brings[s.Object.GroupKind()]
-	served := !ok || len(b.in.Kinds[s.Object.GroupKind()].Versions) > 0
-	if served || b.in.Estimated != nil && b.in.Estimated(s.Body.Object) {
+	asked := b.in.Against == nil && slices.Contains(b.in.Kinds[s.Object.GroupKind()].Versions, version)
+	if !ok || asked || b.in.Estimated != nil && b.in.Estimated(s.Body.Object) {
 		return
 	}
-	const most = 3
-	found := crdschema.Refuses(d.crd.Doc, s.Body, b.in.Options.ServerSide)
-	if len(found) == 0 {
-		return
+	if why := crdschema.Refusal(d.crd.Doc, s.Body, b.in.Options.ServerSide); why != "" {
+		b.warn(s.Object, fmt.Sprintf("%s, which comes with this chart, does not allow it: %s", d.crd.Name, why), "correct the chart or the values, unless a webhook completes it")
 	}
-	what := strings.Join(found[:min(len(found), most)], ", ")
-	if len(found) > most {
-		what += fmt.Sprintf(" and %d more", len(found)-most)
-	}
-	b.warn(s.Object, fmt.Sprintf("%s, which comes with this plan, does not allow it: %s", d.crd.Name, what), "correct the chart or the values, unless a webhook completes it")
 }
 
 // checkVersions warns about versions that a CRD will no longer serve. The API server itself refuses

@@ -131,7 +131,9 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 			ID: step.ID, Op: OpNone, Object: step.Object, APIVersion: step.APIVersion, Source: step.Source,
 			Before: live, Fidelity: step.Fidelity, Expect: step.Expect, Why: "the API server would change nothing",
 		}
+		return
 	}
+	b.checkCustomResource(step)
 }
 
 // agree reports whether nothing has to be sent: stored, live and wanted documents are the same.

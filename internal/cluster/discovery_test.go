@@ -157,11 +157,12 @@ func TestWriteToAStaleGroupIsUnavailable(t *testing.T) {
 }
 
 // A custom resource whose kind happens to be CustomResourceDefinition does not define a kind
-// that nobody serves: only Kubernetes' own CustomResourceDefinition does.
+// that nobody serves: only Kubernetes' own CustomResourceDefinition does, and what it does not allow is
+// told.
 func TestValidateKnowsWhatDefinesKinds(t *testing.T) {
 	for group, defines := range map[string]bool{"apiextensions.k8s.io": true, "platform.x.io": false} {
 		s := newServer(t)
-		definition := group + "/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.x.io}\nspec: {group: x.io, names: {kind: Widget}}\n"
+		definition := group + "/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.x.io}\nspec: {group: x.io, names: {kind: Widget}, versions: [{name: v1, schema: {openAPIV3Schema: {required: [spec]}}}]}\n"
 		objects, err := manifest.ParseDocument("apiVersion: x.io/v1\nkind: Widget\nmetadata: {name: w}\n", "widget.yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -174,8 +175,8 @@ func TestValidateKnowsWhatDefinesKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := verdicts[0].Refused == ""; got != defines {
-			t.Errorf("%s: %+v", group, verdicts[0])
+		if v := verdicts[0]; (v.Refused == "") != defines || (v.Misfit == "spec is required") != defines {
+			t.Errorf("%s: %+v", group, v)
 		}
 	}
 }

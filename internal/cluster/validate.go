@@ -11,20 +11,25 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/crdschema"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Verdict is the API server's response to a dry run of creating an object with strict field
-// validation. Both texts are empty when it would accept the object.
+// validation. Refused and Unasked are empty when it would accept the object.
 type Verdict struct {
 	Object manifest.Object
 	// Refused is the reason for a refusal.
 	Refused string
 	// Unasked is why the response is not known.
 	Unasked string
+	// Misfit is what the CRD that comes with the chart surely does not allow, where the response is not
+	// known because that CRD is not there yet.
+	Misfit string
 }
 
 // Validate makes dry runs for all objects, concurrently, and writes nothing. The verdicts are in the
@@ -52,7 +57,7 @@ func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, 
 			if err != nil && unreachable(err) {
 				return err
 			}
-			out[i].judge(err, coming[o.GVK().GroupKind()])
+			out[i].judge(err, coming[o.GroupKind()])
 			return nil
 		})
 	}
@@ -71,13 +76,14 @@ func (c *Client) ask(ctx context.Context, o manifest.Object) error {
 	return err
 }
 
-// judge sets the verdict by the error of the dry run. coming says that a CRD among those to be
-// installed defines the kind.
-func (v *Verdict) judge(err error, coming bool) {
+// judge sets the verdict by the error of the dry run. coming is the CRD among those to be installed that
+// defines the kind, or nil.
+func (v *Verdict) judge(err error, coming *unstructured.Unstructured) {
 	switch {
 	case err == nil, apierrors.IsAlreadyExists(err):
-	case meta.IsNoMatchError(err) && coming:
+	case meta.IsNoMatchError(err) && coming != nil:
 		v.Unasked = "its CustomResourceDefinition comes with the chart"
+		v.Misfit = crdschema.Refusal(coming, v.Object.Doc, false)
 	case meta.IsNoMatchError(err):
 		v.Refused = fmt.Sprintf("the cluster does not serve %s %s", v.Object.GVK().GroupVersion(), v.Object.Kind)
 	case NamespaceMissing(err, v.Object.Namespace):
@@ -107,12 +113,12 @@ func NamespaceMissing(err error, namespace string) bool {
 	return details != nil && details.Kind == "namespaces" && details.Group == "" && details.Name == namespace
 }
 
-// definedKinds returns the kinds that the CustomResourceDefinitions among objects define.
-func definedKinds(objects []manifest.Object) map[schema.GroupKind]bool {
-	out := map[schema.GroupKind]bool{}
+// definedKinds returns the CustomResourceDefinitions among objects by the kinds that they define.
+func definedKinds(objects []manifest.Object) map[schema.GroupKind]*unstructured.Unstructured {
+	out := map[schema.GroupKind]*unstructured.Unstructured{}
 	for _, o := range objects {
 		if d, ok := o.Defines(); ok {
-			out[d.GroupKind] = true
+			out[d.GroupKind] = o.Doc
 		}
 	}
 	return out

@@ -79,7 +79,11 @@ func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, d
 		case verdict.Refused != "":
 			refused = append(refused, fmt.Sprintf("\n  %s: %s", object, verdict.Refused))
 		case verdict.Unasked != "":
-			fmt.Fprintf(p.streams.Err, "Warning: %s was not checked: %s\n", object, verdict.Unasked)
+			why := verdict.Unasked
+			if verdict.Misfit != "" {
+				why += " and does not allow it: " + verdict.Misfit
+			}
+			fmt.Fprintf(p.streams.Err, "Warning: %s was not checked: %s\n", object, why)
 		}
 	}
 	if len(refused) > 0 {

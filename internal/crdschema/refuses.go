@@ -31,6 +31,17 @@ func Refuses(definition, object *unstructured.Unstructured, serverSide bool) []s
 	return c.found
 }
 
+// Refusal returns what Refuses returns as one text, the first few of many reasons; "" if there are none.
+func Refusal(definition, object *unstructured.Unstructured, serverSide bool) string {
+	const most = 3
+	found := Refuses(definition, object, serverSide)
+	text := strings.Join(found[:min(len(found), most)], ", ")
+	if len(found) > most {
+		text += fmt.Sprintf(" and %d more", len(found)-most)
+	}
+	return text
+}
+
 // check collects why an object is refused.
 type check struct {
 	serverSide bool
