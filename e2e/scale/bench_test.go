@@ -50,13 +50,10 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// rounds returns how often each is run; runs with 10,000 objects differ by a third.
+// rounds returns how often each is run.
 func rounds(objects int) int {
-	switch {
-	case objects > 10_000:
+	if objects > 10_000 {
 		return 1
-	case objects == 10_000:
-		return 5
 	}
 	return 3
 }
@@ -92,6 +89,7 @@ func runTheFloor(b *testing.B, runs table, chart string, objects int) {
 
 func measured(b *testing.B, program string, args []string) clustertest.Usage {
 	b.Helper()
+	awaitQuiet(b)
 	u := cluster.Measure(b, program, args...)
 	if u.ExitCode != 0 {
 		b.Fatalf("%s %s: exit code %d\n%s", filepath.Base(program), strings.Join(args, " "), u.ExitCode, u.Stderr)
