@@ -67,7 +67,7 @@ type builder struct {
 	disruptions []policyv1.PodDisruptionBudget
 	// defined holds the kinds that the target's CRDs define; brings omits those of crds/ if this
 	// plan skips that folder.
-	defined, brings map[schema.GroupKind]definition
+	defined, brings map[schema.GroupKind]manifest.DefinedKind
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool
 	// sentLast holds the labels and annotations of the last body, for the next one to share: see

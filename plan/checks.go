@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -106,7 +105,7 @@ func (b *builder) checkServed(o manifest.Object) {
 		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster has no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
 	default:
 		if d := b.brings[o.GroupKind()]; len(d.Served) > 0 && !slices.Contains(d.Served, o.Version) {
-			b.block(ProblemInvalid, o.ID, fmt.Sprintf("%s, which comes with this plan, serves %s only in %s", d.crd.Name, o.Kind, strings.Join(d.Served, ", ")), "correct the chart")
+			b.block(ProblemInvalid, o.ID, fmt.Sprintf("%s, which comes with this plan, serves %s only in %s", d.CRD.Name, o.Kind, strings.Join(d.Served, ", ")), "correct the chart")
 		}
 	}
 }
@@ -125,7 +124,7 @@ func (b *builder) bringsVersion(id manifest.ID, version string) bool {
 	if !ok || slices.Contains(kind.Versions, version) || !slices.Contains(d.Served, version) {
 		return false
 	}
-	_, templated := b.targets[d.crd.ID]
+	_, templated := b.targets[d.CRD.ID]
 	return templated || b.in.Options.UpdateCRDs || len(kind.Versions) == 0
 }
 
@@ -134,29 +133,11 @@ func (b *builder) learnKinds() {
 	if b.in.Target == nil {
 		return
 	}
-	b.defined = definitions(b.in.Target.CRDs, b.in.Target.Objects)
+	b.defined = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects)
 	b.brings = b.defined
 	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
-		b.brings = definitions(b.in.Target.Objects)
+		b.brings = manifest.DefinedKinds(b.in.Target.Objects)
 	}
-}
-
-// definition is a kind with the CRD that defines it.
-type definition struct {
-	kinds.Definition
-	crd manifest.Object
-}
-
-// definitions returns the kinds that the CRDs among the objects define.
-func definitions(sources ...[]manifest.Object) map[schema.GroupKind]definition {
-	out := map[schema.GroupKind]definition{}
-	for _, o := range slices.Concat(sources...) {
-		d, ok := o.Defines()
-		if _, before := out[d.GroupKind]; ok && !before {
-			out[d.GroupKind] = definition{d, o}
-		}
-	}
-	return out
 }
 
 // namespaceMissing reports whether the namespace is known not to exist.

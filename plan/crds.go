@@ -128,8 +128,8 @@ func (b *builder) checkCustomResources(id manifest.ID) {
 }
 
 // checkCustomResource warns about a custom resource that the chart's own CRD does not allow, where the
-// API server can't be asked: its version comes with this plan, or the plan compares with something else than live objects.
-// It is no more than a warning, since a webhook may complete the object.
+// API server can't be asked: its version comes with this plan, or the plan compares with something else
+// than live objects. It is no more than a warning, since a webhook may complete the object.
 func (b *builder) checkCustomResource(s *Step) {
 	_, version, _ := strings.Cut(s.APIVersion, "/")
 	d, ok := b.brings[s.Object.GroupKind()]
@@ -137,8 +137,8 @@ func (b *builder) checkCustomResource(s *Step) {
 	if !ok || asked || b.in.Estimated != nil && b.in.Estimated(s.Body.Object) {
 		return
 	}
-	if why := crdschema.Refusal(d.crd.Doc, s.Body, b.in.Options.ServerSide); why != "" {
-		b.warn(s.Object, fmt.Sprintf("%s, which comes with this chart, does not allow it: %s", d.crd.Name, why), "correct the chart or the values, unless a webhook completes it")
+	if why := crdschema.Refusal(d.CRD.Doc, s.Body, b.in.Options.ServerSide); why != "" {
+		b.warn(s.Object, fmt.Sprintf("%s, which comes with this chart, does not allow it: %s", d.CRD.Name, why), "correct the chart or the values, unless a webhook completes it")
 	}
 }
 

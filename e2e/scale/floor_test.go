@@ -140,24 +140,24 @@ func newFloor(t testing.TB) floor {
 }
 
 // run sends the requests of one of the operations.
-func (f floor) run(b *testing.B, requests []request) clustertest.Usage {
-	b.Helper()
-	path := filepath.Join(b.TempDir(), "requests")
+func (f floor) run(t testing.TB, requests []request) clustertest.Usage {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "requests")
 	file, err := os.Create(path)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	lines := json.NewEncoder(file)
 	for _, r := range requests {
 		if err := lines.Encode(r); err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	if err := file.Close(); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	awaitQuiet(b)
-	return cluster.Measure(b, f.program, path)
+	awaitQuiet(t)
+	return cluster.Measure(t, f.program, path)
 }
 
 // lists returns the LISTs of all kinds.

@@ -13,8 +13,8 @@ import (
 // awaitQuiet waits until the machine is nearly idle: after a run, the API server and the controllers
 // are busy for seconds with what it wrote, which would count as the next run's time. A machine that is
 // never quiet, or has no /proc/stat, is measured as it is.
-func awaitQuiet(b *testing.B) {
-	b.Helper()
+func awaitQuiet(t testing.TB) {
+	t.Helper()
 	const busy, patience = 0.1, 90 * time.Second
 	since := time.Now()
 	for before := processors(); time.Since(since) < patience; {
@@ -25,7 +25,7 @@ func awaitQuiet(b *testing.B) {
 		}
 		before = now
 	}
-	b.Logf("the machine was still busy after %v", patience)
+	t.Logf("the machine was still busy after %v", patience)
 }
 
 // ticks is how long the processors have run, and how long they were idle, in clock ticks.
@@ -34,13 +34,13 @@ type ticks struct{ total, idle int }
 func processors() ticks {
 	text, _ := os.ReadFile("/proc/stat") // proc_stat(5); nothing is read elsewhere
 	line, _, _ := strings.Cut(string(text), "\n")
-	var t ticks
+	var out ticks
 	for i, field := range strings.Fields(strings.TrimPrefix(line, "cpu")) {
 		n, _ := strconv.Atoi(field)
-		t.total += n
+		out.total += n
 		if i == 3 || i == 4 { // idle, and idle while waiting for a disk
-			t.idle += n
+			out.idle += n
 		}
 	}
-	return t
+	return out
 }

@@ -175,7 +175,7 @@ func TestValidateKnowsWhatDefinesKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := verdicts[0]; (v.Refused == "") != defines || (v.Misfit == "spec is required") != defines {
+		if v := verdicts[0]; (v.Refused == "") != defines || (v.SchemaErrors == "spec is required") != defines {
 			t.Errorf("%s: %+v", group, v)
 		}
 	}

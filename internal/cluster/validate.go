@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -27,9 +26,9 @@ type Verdict struct {
 	Refused string
 	// Unasked is why the response is not known.
 	Unasked string
-	// Misfit is what the CRD that comes with the chart surely does not allow, where the response is not
+	// SchemaErrors is what the CRD that comes with the chart surely does not allow, where the response is not
 	// known because that CRD is not there yet.
-	Misfit string
+	SchemaErrors string
 }
 
 // Validate makes dry runs for all objects, concurrently, and writes nothing. The verdicts are in the
@@ -46,7 +45,7 @@ func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, 
 		return nil, err
 	}
 	objects = manifest.Qualify(objects, namespace, func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope })
-	coming := definedKinds(slices.Concat(crds, objects))
+	coming := manifest.DefinedKinds(crds, objects)
 	out := make([]Verdict, len(objects))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(retry.Concurrency)
@@ -57,7 +56,7 @@ func (c *Client) Validate(ctx context.Context, objects, crds []manifest.Object, 
 			if err != nil && unreachable(err) {
 				return err
 			}
-			out[i].judge(err, coming[o.GroupKind()])
+			out[i].judge(err, coming[o.GroupKind()].CRD.Doc)
 			return nil
 		})
 	}
@@ -83,7 +82,7 @@ func (v *Verdict) judge(err error, coming *unstructured.Unstructured) {
 	case err == nil, apierrors.IsAlreadyExists(err):
 	case meta.IsNoMatchError(err) && coming != nil:
 		v.Unasked = "its CustomResourceDefinition comes with the chart"
-		v.Misfit = crdschema.Refusal(coming, v.Object.Doc, false)
+		v.SchemaErrors = crdschema.Refusal(coming, v.Object.Doc, false)
 	case meta.IsNoMatchError(err):
 		v.Refused = fmt.Sprintf("the cluster does not serve %s %s", v.Object.GVK().GroupVersion(), v.Object.Kind)
 	case NamespaceMissing(err, v.Object.Namespace):
@@ -111,15 +110,4 @@ func NamespaceMissing(err error, namespace string) bool {
 	}
 	details := api.Status().Details
 	return details != nil && details.Kind == "namespaces" && details.Group == "" && details.Name == namespace
-}
-
-// definedKinds returns the CustomResourceDefinitions among objects by the kinds that they define.
-func definedKinds(objects []manifest.Object) map[schema.GroupKind]*unstructured.Unstructured {
-	out := map[schema.GroupKind]*unstructured.Unstructured{}
-	for _, o := range objects {
-		if d, ok := o.Defines(); ok {
-			out[d.GroupKind] = o.Doc
-		}
-	}
-	return out
 }

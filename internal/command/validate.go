@@ -80,8 +80,8 @@ func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, d
 			refused = append(refused, fmt.Sprintf("\n  %s: %s", object, verdict.Refused))
 		case verdict.Unasked != "":
 			why := verdict.Unasked
-			if verdict.Misfit != "" {
-				why += " and does not allow it: " + verdict.Misfit
+			if verdict.SchemaErrors != "" {
+				why += " and does not allow it: " + verdict.SchemaErrors
 			}
 			fmt.Fprintf(p.streams.Err, "Warning: %s was not checked: %s\n", object, why)
 		}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -107,8 +106,8 @@ type run struct {
 	// incomplete is set when values that the chart requires are missing: what
 	// it rendered can't be judged as it would be with them.
 	incomplete bool
-	// defined are the CRDs of crds/, once definitions has read them.
-	defined map[schema.GroupKind]*unstructured.Unstructured
+	// defined are the kinds that crds/ defines, once definitions has read it.
+	defined map[schema.GroupKind]manifest.DefinedKind
 }
 
 func (r *run) add(f Finding) {

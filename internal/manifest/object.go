@@ -76,6 +76,27 @@ type Object struct {
 // Defines returns what a CRD defines; ok is false for other objects.
 func (o Object) Defines() (d kinds.Definition, ok bool) { return kinds.Define(o.Doc) }
 
+// DefinedKind is a kind with the CRD that defines it.
+type DefinedKind struct {
+	kinds.Definition
+	CRD Object
+}
+
+// DefinedKinds returns the kinds that the CRDs among objects define; of several CRDs of one kind, the
+// first counts.
+func DefinedKinds(objects ...[]Object) map[schema.GroupKind]DefinedKind {
+	out := map[schema.GroupKind]DefinedKind{}
+	for _, list := range objects {
+		for _, o := range list {
+			d, ok := o.Defines()
+			if _, before := out[d.GroupKind]; ok && !before {
+				out[d.GroupKind] = DefinedKind{d, o}
+			}
+		}
+	}
+	return out
+}
+
 // GVK returns the group, version and kind in which the object is written.
 func (o Object) GVK() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind}
