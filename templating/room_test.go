@@ -96,10 +96,10 @@ func effort(t *testing.T, c [2]string) (templating.Effort, bool) {
 			t.Fatal(err)
 		}
 	}
-	if loaded, err = values.ProcessDependencies(loaded, given); err != nil {
+	if loaded, _, err = values.ProcessDependencies(loaded, given); err != nil {
 		t.Fatal(err)
 	}
-	top, err := values.RenderValues(loaded, given, values.ReleaseInfo{Name: "web", Namespace: "shop", Revision: 1, IsInstall: true, Service: "Helm"}, templating.DefaultCapabilities())
+	top, _, err := values.RenderValues(loaded, given, values.ReleaseInfo{Name: "web", Namespace: "shop", Revision: 1, IsInstall: true, Service: "Helm"}, templating.DefaultCapabilities())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func renderFolder(t *testing.T, dir string) (string, error) {
 		t.Fatal(err)
 	}
 	info := values.ReleaseInfo{Name: "r", Namespace: "default", Revision: 1, IsInstall: true, Service: "Helm"}
-	top, err := values.RenderValues(c, nil, info, capabilities)
+	top, _, err := values.RenderValues(c, nil, info, capabilities)
 	if err != nil {
 		t.Fatal(err)
 	}

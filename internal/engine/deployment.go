@@ -126,10 +126,11 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	if err != nil {
 		return rendered{}, err
 	}
-	c, err := values.ProcessDependencies(source.Chart, source.Values)
+	c, warnings, err := values.ProcessDependencies(source.Chart, source.Values)
 	if err != nil {
 		return rendered{}, err
 	}
+	source.Warnings = slices.Concat(source.Warnings, warnings)
 	crds, err := manifest.ParseCRDs(c.CRDs())
 	if err != nil {
 		return rendered{}, err

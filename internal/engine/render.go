@@ -78,10 +78,11 @@ type Rendering struct {
 // Render merges values, renders the chart and classifies the result. lookup is nil if there is no
 // cluster. Errors name the chart's file.
 func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabilities, lookup templating.LookupFunc) (Rendering, error) {
-	c, err := values.ProcessDependencies(s.Chart, s.Values)
+	c, warnings, err := values.ProcessDependencies(s.Chart, s.Values)
 	if err != nil {
 		return Rendering{}, err
 	}
+	s.Warnings = slices.Concat(s.Warnings, warnings)
 	return render(ctx, s, c, m, caps, lookup)
 }
 
@@ -94,7 +95,7 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 		Name: m.Key.Name, Namespace: m.Key.Namespace, Revision: m.Revision,
 		IsInstall: m.IsInstall, IsUpgrade: m.IsUpgrade, Service: "Helm",
 	}
-	top, err := values.RenderValues(c, s.Values, info, caps)
+	top, warnings, err := values.RenderValues(c, s.Values, info, caps)
 	if err != nil {
 		return Rendering{}, err
 	}
@@ -117,7 +118,7 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 	}
 	out := Rendering{
 		Chart: c, Config: s.Values, Notes: rendered.Notes,
-		Warnings: slices.Concat(s.Warnings, values.Warnings(s.Chart, s.Values), unread, exponents(rendered)),
+		Warnings: slices.Concat(s.Warnings, warnings, unread, exponents(rendered)),
 	}
 	if out.Classified, err = manifest.Classify(rendered.Files); err != nil {
 		return Rendering{}, err
@@ -199,7 +200,7 @@ func servedBy(crds []manifest.Object) []string {
 // EnabledCRDs returns the objects of the crds/ folders of a chart and of the subcharts that the
 // user's values enable.
 func EnabledCRDs(c *chart.Chart, user map[string]any) ([]manifest.Object, error) {
-	processed, err := values.ProcessDependencies(c, user)
+	processed, _, err := values.ProcessDependencies(c, user)
 	if err != nil {
 		return nil, err
 	}

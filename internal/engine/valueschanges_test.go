@@ -94,7 +94,7 @@ func TestDefaultsOfSubchartsHaveNotChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			web := &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1.0.0", Dependencies: c.declared}, Values: c.defaults}
 			web.AddDependency(&chart.Chart{Metadata: &chart.Metadata{Name: "db", Version: "1.0.0"}, Values: map[string]any{"size": "1Gi"}})
-			rendered, err := values.ProcessDependencies(web, nil)
+			rendered, _, err := values.ProcessDependencies(web, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

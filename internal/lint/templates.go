@@ -55,20 +55,20 @@ func (r *run) templates() {
 }
 
 func (r *run) render() (templating.Rendered, error) {
-	for _, w := range values.Warnings(r.Chart, r.Values) {
-		// A chart's deprecation is reported with Chart.yaml.
-		if !strings.HasSuffix(w.What, " is deprecated") {
-			r.add(Finding{Severity: Warning, Path: valuesFile, Message: w.String()})
-		}
-	}
-	c, err := values.ProcessDependencies(r.Chart, r.Values)
+	c, ignored, err := values.ProcessDependencies(r.Chart, r.Values)
 	if err != nil {
 		return templating.Rendered{}, err
 	}
 	info := values.ReleaseInfo{Name: releaseName, Namespace: r.Options.Namespace, Revision: 1, IsInstall: true, Service: "Helm"}
-	top, err := values.RenderValues(c, r.Values, info, r.Options.Capabilities)
+	top, conflicts, err := values.RenderValues(c, r.Values, info, r.Options.Capabilities)
 	if err != nil {
 		return templating.Rendered{}, err
+	}
+	for _, w := range slices.Concat(ignored, conflicts) {
+		// A chart's deprecation is reported with Chart.yaml.
+		if !strings.HasSuffix(w.What, " is deprecated") {
+			r.add(Finding{Severity: Warning, Path: valuesFile, Message: w.String()})
+		}
 	}
 	if table, ok := top["Values"].(map[string]any); ok && !r.Options.SkipSchema {
 		if err := values.Validate(c, table); err != nil {

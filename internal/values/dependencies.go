@@ -42,12 +42,10 @@ func CheckDependencies(c *chart.Chart) error {
 // by condition or tags, with aliases, with only the declared versions, and with import-values in
 // the defaults. Conditions and tags are read from the coalesced values. The returned chart, not the
 // loaded one, belongs in the release record. c is not changed.
-func ProcessDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, error) {
-	out, _, err := processDependencies(c, user)
-	return out, err
-}
-
-func processDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []chart.Warning, error) {
+//
+// The warnings are about what Helm silently ignores: conditions and tags that are not booleans, and
+// imports without a source.
+func ProcessDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []chart.Warning, error) {
 	out := c.Clone()
 	var p processor
 	if err := p.enable(out, user, ""); err != nil {
@@ -56,7 +54,7 @@ func processDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []c
 	if err := p.importAll(out); err != nil {
 		return nil, nil, err
 	}
-	return out, p.warnings, nil
+	return out, inOrder(p.warnings), nil
 }
 
 type processor struct {

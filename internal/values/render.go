@@ -1,6 +1,12 @@
 package values
 
-import "github.com/kubectl-release/kubectl-release/internal/chart"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+)
 
 // ReleaseInfo is what templates see as .Release.
 type ReleaseInfo struct {
@@ -15,10 +21,14 @@ type ReleaseInfo struct {
 // RenderValues coalesces the values and returns them with the other top-level objects of templates:
 // Chart, Capabilities and Release. c is the result of ProcessDependencies. It does not check values
 // against schemas, which Validate does.
-func RenderValues(c *chart.Chart, user map[string]any, rel ReleaseInfo, capabilities any) (map[string]any, error) {
-	vals, err := Coalesce(c, user)
+//
+// The warnings are about conflicts of tables and scalars, which Helm silently ignores, and about
+// deprecated charts.
+func RenderValues(c *chart.Chart, user map[string]any, rel ReleaseInfo, capabilities any) (map[string]any, []chart.Warning, error) {
+	var co coalescer
+	vals, err := co.chart(c, Clone(user), "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return map[string]any{
 		"Chart":        c.Metadata.Fields(),
@@ -32,5 +42,24 @@ func RenderValues(c *chart.Chart, user map[string]any, rel ReleaseInfo, capabili
 			"Service":   rel.Service,
 		},
 		"Values": vals,
-	}, nil
+	}, inOrder(append(co.warnings, deprecated(c)...)), nil
+}
+
+// inOrder returns the warnings in a stable order, each once.
+func inOrder(warnings []chart.Warning) []chart.Warning {
+	slices.SortFunc(warnings, func(a, b chart.Warning) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What))
+	})
+	return slices.Compact(warnings)
+}
+
+func deprecated(c *chart.Chart) []chart.Warning {
+	var out []chart.Warning
+	if c.Metadata.Deprecated {
+		out = append(out, chart.Warning{Where: c.FullPath(), What: fmt.Sprintf("chart %s is deprecated", c.Name())})
+	}
+	for _, sub := range c.Dependencies() {
+		out = append(out, deprecated(sub)...)
+	}
+	return out
 }

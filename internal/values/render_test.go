@@ -13,7 +13,7 @@ import (
 func TestRenderValues(t *testing.T) {
 	c := &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1.0.0"}, Values: map[string]any{"a": 1.0}}
 	rel := ReleaseInfo{Name: "r", Namespace: "ns", Revision: 3, IsUpgrade: true, Service: "Helm"}
-	got, err := RenderValues(c, map[string]any{"b": 2.0}, rel, "capabilities")
+	got, _, err := RenderValues(c, map[string]any{"b": 2.0}, rel, "capabilities")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ func TestTrees(t *testing.T) {
 			user := parseTable(t, find(t, a, "user.yaml"))
 			before, userBefore := parseTree(t, "root", a), Clone(user)
 
-			vals, charts, err := process(loaded, user)
+			vals, charts, warned, err := process(loaded, user)
 			if want := strings.TrimSpace(string(find(t, a, "error"))); want != "" || err != nil {
 				if err == nil || want == "" || !strings.Contains(err.Error(), want) {
 					t.Fatalf("error %v, want one with %q", err, want)
@@ -86,7 +87,7 @@ func TestTrees(t *testing.T) {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
 			var warnings []string
-			for _, w := range Warnings(loaded, user) {
+			for _, w := range warned {
 				warnings = append(warnings, w.String())
 			}
 			if diff := cmp.Diff(strings.TrimSpace(string(find(t, a, "warnings"))), strings.Join(warnings, "\n")); diff != "" {
@@ -101,17 +102,19 @@ func TestTrees(t *testing.T) {
 }
 
 // process is what the engine does: dependencies, then values.
-func process(c *chart.Chart, user map[string]any) (map[string]any, []string, error) {
-	c, err := ProcessDependencies(c, user)
+func process(c *chart.Chart, user map[string]any) (vals map[string]any, charts []string, warned []chart.Warning, err error) {
+	c, ignored, err := ProcessDependencies(c, user)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	vals, err := Coalesce(c, user)
-	var paths []string
+	top, conflicts, err := RenderValues(c, user, ReleaseInfo{}, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	for _, c := range flatten(c) {
-		paths = append(paths, c.FullPath())
+		charts = append(charts, c.FullPath())
 	}
-	return vals, paths, err
+	return top["Values"].(map[string]any), charts, slices.Concat(ignored, conflicts), nil
 }
 
 func flatten(c *chart.Chart) []*chart.Chart {

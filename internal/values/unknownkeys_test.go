@@ -75,11 +75,11 @@ func sorted(words []string) map[string]int {
 
 func suspects(t *testing.T, c *chart.Chart, user map[string]any) []UnknownKeys {
 	t.Helper()
-	processed, err := ProcessDependencies(c, user)
+	processed, _, err := ProcessDependencies(c, user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	top, err := RenderValues(processed, user, ReleaseInfo{}, nil)
+	top, _, err := RenderValues(processed, user, ReleaseInfo{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,11 @@ func TestDeprecated(t *testing.T) {
 	}
 	user := map[string]any{"mail": map[string]any{"enabled": false}}
 	got := ""
-	for _, w := range Warnings(c, user) {
+	_, _, warned, err := process(c, user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range warned {
 		got += w.String() + "\n"
 	}
 	want := `shop: chart shop is deprecated

@@ -52,7 +52,7 @@ func Render(r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	c, err := values.ProcessDependencies(loaded, user)
+	c, _, err := values.ProcessDependencies(loaded, user)
 	if err != nil {
 		return Result{}, err
 	}
@@ -71,7 +71,7 @@ func (r Request) render(c *chart.Chart, user map[string]any) (Result, error) {
 		return Result{}, err
 	}
 	info := values.ReleaseInfo{Name: r.Release, Namespace: r.Namespace, Revision: 1, IsInstall: true, Service: "Helm"}
-	top, err := values.RenderValues(c, user, info, capabilities)
+	top, _, err := values.RenderValues(c, user, info, capabilities)
 	if err != nil {
 		return Result{}, err
 	}

@@ -58,12 +58,12 @@ func once(path string, best map[string]time.Duration) error {
 		return err
 	}
 	lap("load")
-	if c, err = values.ProcessDependencies(c, nil); err != nil {
+	if c, _, err = values.ProcessDependencies(c, nil); err != nil {
 		return err
 	}
 	lap("dependencies")
 	info := values.ReleaseInfo{Name: "r", Namespace: "default", Revision: 1, IsInstall: true, Service: "Helm"}
-	top, err := values.RenderValues(c, nil, info, templating.DefaultCapabilities())
+	top, _, err := values.RenderValues(c, nil, info, templating.DefaultCapabilities())
 	if err != nil {
 		return err
 	}
