@@ -145,7 +145,7 @@ func discovery(core bool) apidiscovery.APIGroupDiscoveryList {
 	}
 	add("", "Namespace", "namespaces", apidiscovery.ScopeCluster)
 	add("", "Secret", "secrets", apidiscovery.ScopeNamespace)
-	for _, k := range kinds {
+	for _, k := range generatedKinds {
 		group, _, found := strings.Cut(k.apiVersion, "/")
 		if !found {
 			group = ""
@@ -315,7 +315,7 @@ func (q *quickServer) list(w http.ResponseWriter, r *http.Request) {
 		items = append(items, q.stored[r.URL.Path][name])
 	}
 	apiVersion, kind := "v1", "SecretList" // typed clients require them
-	for _, k := range kinds {
+	for _, k := range generatedKinds {
 		if strings.HasSuffix(r.URL.Path, "/"+k.resource) {
 			apiVersion, kind = k.apiVersion, k.kind+"List"
 		}

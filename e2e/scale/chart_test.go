@@ -11,9 +11,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// kinds are the kinds of objects in a generated chart; resource is also the name of the template,
-// and body is what follows the metadata. Controllers create nothing for these objects.
-var kinds = []struct{ apiVersion, kind, resource, body string }{
+// generatedKinds are the kinds of objects in a generated chart; resource is also the name of the template,
+// and body is what follows the metadata. Controllers create no pods for these objects, but a ReplicaSet for
+// each Deployment and endpoints for each Service.
+var generatedKinds = []struct{ apiVersion, kind, resource, body string }{
 	{"v1", "ConfigMap", "configmaps", "data:\n  key: value-{{ $i }}\n  mark: {{ $.Values.mark | quote }}\n"},
 	{"v1", "Service", "services", "spec:\n  clusterIP: None\n  selector: {app: many-{{ $i }}}\n  ports:\n    - {name: http, port: 80, protocol: TCP, targetPort: http}\n"},
 	{"v1", "ServiceAccount", "serviceaccounts", "automountServiceAccountToken: false\n"},
@@ -42,9 +43,9 @@ func generatedChart(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "many")
 	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: many\nversion: 1.0.0\n", "values.yaml": "objects: 100\nmark: \"\"\n"}
-	for _, k := range kinds {
+	for _, k := range generatedKinds {
 		files["templates/"+k.resource+".yaml"] = fmt.Sprintf("{{- range $i := until (div (int .Values.objects) %d | int) }}\n---\napiVersion: %s\nkind: %s\n"+
-			"metadata:\n  name: many-{{ $i }}\n  labels:\n    app: many\n  annotations:\n    mark: {{ $.Values.mark | quote }}\n%s{{- end }}\n", len(kinds), k.apiVersion, k.kind, k.body)
+			"metadata:\n  name: many-{{ $i }}\n  labels:\n    app: many\n  annotations:\n    mark: {{ $.Values.mark | quote }}\n%s{{- end }}\n", len(generatedKinds), k.apiVersion, k.kind, k.body)
 	}
 	clustertest.WriteFiles(t, dir, files)
 	return dir

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -163,7 +165,7 @@ func (f floor) run(t testing.TB, requests []request) clustertest.Usage {
 // lists returns the LISTs of all kinds.
 func (f floor) lists() []request {
 	var out []request
-	for _, k := range kinds {
+	for _, k := range generatedKinds {
 		out = append(out, request{Phase: 1, Method: http.MethodGet, Path: collection(k.apiVersion, k.resource, f.namespace) + "?limit=1000", Body: json.RawMessage("null")})
 	}
 	return out
@@ -191,8 +193,13 @@ func (f floor) applies(objects []*unstructured.Unstructured) []request {
 	return out
 }
 
-// deletes returns a DELETE of each object.
+// deletes returns a DELETE of each object, in the order in which an uninstall sends them: Deployments
+// come before most others, and the control plane is busy with their ReplicaSets while the rest goes.
 func (f floor) deletes(objects []*unstructured.Unstructured) []request {
+	objects = slices.Clone(objects)
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int {
+		return wave(a) - wave(b)
+	})
 	out := make([]request, 0, len(objects))
 	for _, o := range objects {
 		out = append(out, request{Phase: 2, Method: http.MethodDelete, ContentType: "application/json", Path: f.object(o), Body: json.RawMessage(`{"propagationPolicy":"Background"}`)})
@@ -200,8 +207,13 @@ func (f floor) deletes(objects []*unstructured.Unstructured) []request {
 	return out
 }
 
+// wave is the number of the wave in which an uninstall deletes the object.
+func wave(o *unstructured.Unstructured) int {
+	return kinds.Of(o.GroupVersionKind().GroupKind()).Tiers.Uninstall()
+}
+
 func (f floor) object(o *unstructured.Unstructured) string {
-	for _, k := range kinds {
+	for _, k := range generatedKinds {
 		if k.kind == o.GetKind() {
 			return collection(k.apiVersion, k.resource, f.namespace) + "/" + o.GetName()
 		}
