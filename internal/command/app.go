@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -90,6 +91,8 @@ type program struct {
 	lastMasked *plan.Plan
 	// dial returns a client for the cluster that the flags name, and the namespace.
 	dial func(*connectionFlags) (api, string, error)
+	// transport, if not nil, wraps the transport of all requests to a cluster.
+	transport func(http.RoundTripper) http.RoundTripper
 	// flags are the flags of each command, by its name, without the connection flags and Helm's
 	// flags that have no effect here.
 	flags map[string][]cli.Flag

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,8 +56,25 @@ func completes(ctx context.Context, args []string, s Streams) bool {
 	defer cancel()
 	// Errors are dropped: a shell shows none during completion.
 	p := newProgram(Streams{In: strings.NewReader(""), Out: s.Out, Err: io.Discard}, args[0])
+	p.transport = func(next http.RoundTripper) http.RoundTripper { return impatient{next, cancel} }
 	p.complete(ctx, slices.Concat([]string{args[0]}, args[2:])).print(p.streams.Out, described)
 	return true
+}
+
+// impatient gives up when a server can't be reached: nobody wants to wait for more attempts after
+// pressing TAB.
+type impatient struct {
+	next   http.RoundTripper
+	giveUp func()
+}
+
+// RoundTrip implements http.RoundTripper.
+func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := i.next.RoundTrip(r)
+	if err != nil {
+		i.giveUp()
+	}
+	return answer, err
 }
 
 // complete runs the command line with an action that only finds what can come next, so flags and

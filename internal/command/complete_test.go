@@ -3,10 +3,12 @@ package command
 import (
 	"bytes"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -124,6 +126,35 @@ func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, completed(t, line)); diff != "" {
 			t.Errorf("%q: -want +got:\n%s", line, diff)
+		}
+	}
+}
+
+// A cluster that hangs up is asked once: more attempts would keep whoever pressed TAB waiting.
+func TestCompletionAsksAnUnreachableClusterOnce(t *testing.T) {
+	onThisMachine(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var asked atomic.Int32
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			asked.Add(1)
+			connection.Close()
+		}
+	}()
+	for _, line := range []string{"status ", "list --namespace ", "rollback web "} {
+		asked.Store(0)
+		words := strings.Fields(line)
+		line = words[0] + " --server http://" + listener.Addr().String() + " " + strings.Join(append(words[1:], ""), " ")
+		if got := completed(t, line); got != ":4" || asked.Load() != 1 {
+			t.Errorf("%q: %q after %d connections, want no words after one", line, got, asked.Load())
 		}
 	}
 }

@@ -107,6 +107,9 @@ func (p *program) dialForeign(o *connectionFlags) (api, string, error) {
 
 func (p *program) client(config *rest.Config, o *connectionFlags, context string) (api, error) {
 	config.UserAgent = "kubectl-release/" + version()
+	if p.transport != nil {
+		config.Wrap(p.transport)
+	}
 	return cluster.Connect(config, cluster.Options{
 		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: o.cacheDir,
 		Context: context, Warn: p.serverWarning,
