@@ -17,7 +17,7 @@ FUZZTIME    ?= 20s
 # build cache.
 export CGO_ENABLED := 0
 
-.PHONY: build controller controller-image demo demo-controller test test-suites test-raced test-testcluster unit lint conformance dist platforms soak fuzz bench bench-controller profile benchstat cluster testcluster helms tools generate clean
+.PHONY: build controller controller-image demo demo-controller test test-suites test-raced test-testcluster test-rest unit lint conformance dist platforms soak fuzz bench bench-controller profile benchstat cluster testcluster helms tools generate clean
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
@@ -51,20 +51,24 @@ demo-controller: build controller ## HelmReleases on a real control plane: insta
 	@PATH="$(CURDIR)/bin:$(CURDIR)/$(CLUSTER_BIN):$$PATH" e2e/demo/controller.sh
 
 # Packages that do things concurrently are tested under the race detector, except for tests that only
-# count or parse a lot (ALONE); make soak runs every test under it. The longest suites start first, one
+# count or parse a lot (ALONE); make soak runs every test under it. The longest SUITES start first, one
 # that keeps the processors busy (e2e, trust) beside one that mostly waits (flux, controller). The
 # tag cluster is for tests on a control plane, browser for those in a browser.
 RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/retry
 ALONE       := HasABudget$$|^TestBuiltinScopesAreTheTypes$$
-LONGEST     := ./e2e ./e2e/flux ./e2e/trust ./e2e/controller ./e2e/sources ./e2e/hostile ./internal/command
-# Three suites run at a time, since each waits for part of its time; what needs the race detector, and then
-# the rest, runs beside them. The linters vet everything.
+SUITES      := ./e2e ./e2e/flux ./e2e/trust ./e2e/controller ./e2e/sources ./e2e/hostile
+# A suite's tests run in parallel and keep more than one processor busy: more suites at a time than go's
+# default, one per processor, would only wait for one another, until locks expire. What needs the race
+# detector, and then the rest, runs beside them. The linters vet everything.
 test: build testcluster helms tools ## every test, on a real control plane
 	go run -C testcluster ./build registry helm-controller conftest gojq
-	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-suites test-raced test-testcluster lint
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-suites test-raced test-testcluster lint test-rest
 
 test-suites:
-	go test -p 3 -vet=off -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser $(LONGEST) ./... | grep -vxF "$$(go list $(RACED))" | awk '!seen[$$0]++')
+	go test -vet=off -shuffle=on -tags cluster,browser -timeout 60m $(SUITES)
+
+test-rest:
+	go test -vet=off -shuffle=on -tags cluster,browser -timeout 60m $$(go list -tags cluster,browser ./... | grep -vxF "$$(go list -tags cluster,browser $(RACED) $(SUITES))")
 
 test-raced:
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -p 2 -vet=off -shuffle=on -tags cluster,browser -timeout 60m -skip '$(ALONE)' $(RACED)

@@ -41,14 +41,13 @@ func Start() {
 	}
 	debug.SetGCPercent(mostPercent)
 	last := mostPercent
-	var p pace
 	afterEachCollection(func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		if live[0].Value.Kind() != metrics.KindUint64 {
 			return
 		}
-		if next := p.percent(live[0].Value.Uint64()); next != last {
+		if next := percent(live[0].Value.Uint64()); next != last {
 			debug.SetGCPercent(next)
 			last = next
 		}
@@ -68,22 +67,15 @@ func Expect(heap int64) { expected.Store(heap) }
 // both stand side by side.
 func Collect() { debug.FreeOSMemory() }
 
-// pace decides when the next collection begins. highest is the largest size, in bytes, to which it has
-// let the heap grow.
-type pace struct{ highest int64 }
-
-// percent returns the GC percent for a heap with that many live bytes. A heap that was larger before may
-// grow to seven eighths of that size again: the memory that the process takes at its peak stays the same.
-func (p *pace) percent(live uint64) int {
+// percent returns the GC percent for a heap with that many live bytes.
+func percent(live uint64) int {
 	small := max(smallHeap, expected.Load())
 	if halved.Load() {
 		small /= 2
 	}
 	alive := int64(max(live, 1))
 	toSmall, large := 100*(small-alive)/alive, int64(100*largeGrowth)/alive
-	out := min(max(toSmall, min(usualPercent, large), leastPercent), mostPercent)
-	p.highest = max(p.highest, alive+alive*out/100)
-	return int(max(out, 100*(p.highest*7/8-alive)/alive))
+	return int(min(max(toSmall, min(usualPercent, large), leastPercent), mostPercent))
 }
 
 // afterEachCollection calls f after each collection: the finalizer of an unreachable

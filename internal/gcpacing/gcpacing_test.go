@@ -73,32 +73,15 @@ func TestChurn(t *testing.T) {
 // and none by less than leastPercent or more than mostPercent.
 func TestPercent(t *testing.T) {
 	for live, want := range map[uint64]int{0: mostPercent, 1 << 20: mostPercent, smallHeap / 4: 300, smallHeap / 2: 100, smallHeap: usualPercent, 2 * largeGrowth: usualPercent, 4 * largeGrowth: 25, 20 * largeGrowth: leastPercent} {
-		if got := new(pace).percent(live); got != want {
+		if got := percent(live); got != want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
 		}
 	}
 	Halve()
 	defer halved.Store(false)
 	for live, want := range map[uint64]int{0: mostPercent, smallHeap / 8: 300, smallHeap / 4: 100, smallHeap / 2: usualPercent} {
-		if got := new(pace).percent(live); got != want {
+		if got := percent(live); got != want {
 			t.Errorf("halved, with %d bytes alive: %d %%, want %d", live, got, want)
 		}
-	}
-}
-
-// TestAHeapMayGrowAgain: of which little is alive after it has been large, a heap is collected at seven
-// eighths of that size, and a larger one no later than before.
-func TestAHeapMayGrowAgain(t *testing.T) {
-	var p pace
-	const peak = 4 * largeGrowth
-	size := func(live uint64) uint64 { return live + live*uint64(p.percent(live))/100 }
-	atPeak := size(peak)
-	for _, live := range []uint64{peak / 2, peak / 8, peak / 2} {
-		if got, want := size(live), atPeak*7/8; got > want || got < want*98/100 {
-			t.Errorf("with %d of %d bytes alive, the heap may grow to %d, want %d", live, peak, got, want)
-		}
-	}
-	if got := size(peak); got != atPeak {
-		t.Errorf("at its peak again, the heap may grow to %d, before to %d", got, atPeak)
 	}
 }
