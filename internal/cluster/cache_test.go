@@ -212,13 +212,13 @@ func TestDiscoveryIsSharedByThoseWhoWait(t *testing.T) {
 // Without a home directory nothing is cached, least of all where others can write: files
 // that they put there are not trusted, and nothing is written there.
 func TestNoCacheWithoutHome(t *testing.T) {
-	s := newServer(t)
-	s.aggregate()
-	s.cache = ""
 	t.Setenv("HOME", "")
 	t.Setenv("KUBECACHEDIR", "")
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Chdir(t.TempDir())
+	s := newServer(t)
+	s.aggregate()
+	s.cache = ""
 	for range 2 {
 		before := s.discovery()
 		if _, err := s.connect(t).Kinds(t.Context(), []schema.GroupVersionKind{deployment}); err != nil {

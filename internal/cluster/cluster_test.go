@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +32,7 @@ type server struct {
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{answers: map[string]http.HandlerFunc{}, cache: cacheFolder(t)}
+	s := &server{answers: map[string]http.HandlerFunc{}, cache: t.TempDir()}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	s.reply("GET /api", metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
@@ -43,29 +41,6 @@ func newServer(t *testing.T) *server {
 	s.reply("GET /apis/apps/v1", resources("apps/v1", "deployments Deployment"))
 	s.refuse("GET /apis/broken.io/v1", http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "the backend is away")
 	return s
-}
-
-// cacheFolder returns a folder that is removed when the test ends. Discovery that was cancelled, so that
-// nobody waits for it any more, may still be writing an answer there: then it is removed again.
-func cacheFolder(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "discovery-cache-") //nolint:usetesting // t.TempDir fails when a file appears while it removes the folder
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for tries := 0; ; tries++ {
-			err := os.RemoveAll(dir)
-			if err == nil {
-				return
-			}
-			if tries == 1000 {
-				t.Errorf("remove the cache: %v", err)
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	})
-	return dir
 }
 
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
