@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
+	"syscall"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,10 +13,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Limits for retries of one request: the number of attempts, the first pause (each further one
-// doubles, up to maxPause), and the longest Retry-After that is honoured.
+// Limits for retries of one request: the number of attempts, also while connections are refused, the
+// first pause (each further one doubles, up to maxPause), and the longest Retry-After that is honoured.
 const (
 	maxAttempts   = 8
+	maxRefused    = 10 // half a minute: an API server restarts, and a lease lasts no longer
 	firstPause    = 100 * time.Millisecond
 	maxPause      = 10 * time.Second
 	maxRetryAfter = time.Minute
@@ -37,7 +39,7 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 			}
 			return r.attempt(ctx, attempt > 1, write)
 		})
-		if err == nil || lost != nil || attempt == maxAttempts || !Passes(err) {
+		if err == nil || lost != nil || attempt >= attemptsFor(err) || !Passes(err) {
 			return err
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)
@@ -54,6 +56,14 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 			return errors.Join(err, sleepErr)
 		}
 	}
+}
+
+// attemptsFor returns how many attempts a write has of which the last one failed with err.
+func attemptsFor(err error) int {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return maxRefused
+	}
+	return maxAttempts
 }
 
 // attempt sends the write once and cancels it when the lock is lost: it must not arrive after

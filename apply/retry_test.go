@@ -1,6 +1,8 @@
 package apply_test
 
 import (
+	"net"
+	"syscall"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -34,6 +36,34 @@ func TestFirstMissesOfAKindAreNotReported(t *testing.T) {
 		}
 		if reported != c.reported {
 			t.Errorf("%d misses: %d are reported, want %d", c.misses, reported, c.reported)
+		}
+	}
+}
+
+// While an API server restarts, connections are refused: writes wait for it longer than for one that answers
+// with errors.
+func TestWritesWaitForARestart(t *testing.T) {
+	const attempt = 3 // the first write
+	for _, c := range []struct {
+		err      error
+		failures int
+		fails    bool
+	}{
+		{syscall.ECONNREFUSED, 9, false},
+		{syscall.ECONNREFUSED, 10, true},
+		{syscall.ECONNRESET, 7, false},
+		{syscall.ECONNRESET, 8, true},
+	} {
+		w := installed(t)
+		p := upgrade(t, w)
+		w.Trouble = func(call int) clusterfake.Trouble {
+			if call >= attempt && call < attempt+c.failures {
+				return clusterfake.Trouble{Before: &net.OpError{Op: "dial", Err: c.err}}
+			}
+			return clusterfake.Trouble{}
+		}
+		if _, err := apply.Run(t.Context(), p, w.Env()); (err != nil) != c.fails {
+			t.Errorf("%d times %q: %v", c.failures, c.err, err)
 		}
 	}
 }
