@@ -47,6 +47,9 @@ func Compare(before, after map[string]any) []Change {
 	for _, key := range documentOrder(before, after) {
 		from, to := before[key], after[key]
 		if key == "metadata" {
+			if same(from, to) {
+				continue
+			}
 			from, to = visibleMetadata(from), visibleMetadata(to)
 		}
 		d.field(key, from, to, root.Child(key))
@@ -97,6 +100,13 @@ var bookkeepings = []string{
 	"kubectl.kubernetes.io/last-applied-configuration",
 	"deployment.kubernetes.io/revision",
 	"deprecated.daemonset.template.generation",
+}
+
+// same reports whether both are the same map, as they are where documents share memory.
+func same(a, b any) bool {
+	x, isX := a.(map[string]any)
+	y, isY := b.(map[string]any)
+	return isX && isY && jsontree.Identical(x, y)
 }
 
 func visibleMetadata(v any) any {

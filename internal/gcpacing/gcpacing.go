@@ -28,7 +28,7 @@ var (
 // once was, the collector took three quarters of the processor time of 4,000 objects, since the
 // limit also counts what the runtime itself needs.
 const (
-	mostPercent, usualPercent, leastPercent = 400, 35, 22
+	mostPercent, againPercent, usualPercent, leastPercent = 400, 100, 35, 22
 
 	largeGrowth = 16 << 20
 )
@@ -41,13 +41,14 @@ func Start() {
 	}
 	debug.SetGCPercent(mostPercent)
 	last := mostPercent
+	var p pace
 	afterEachCollection(func() {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		if live[0].Value.Kind() != metrics.KindUint64 {
 			return
 		}
-		if next := percent(live[0].Value.Uint64()); next != last {
+		if next := p.percent(live[0].Value.Uint64()); next != last {
 			debug.SetGCPercent(next)
 			last = next
 		}
@@ -67,15 +68,23 @@ func Expect(heap int64) { expected.Store(heap) }
 // both stand side by side.
 func Collect() { debug.FreeOSMemory() }
 
-// percent returns the GC percent for a heap with that many live bytes.
-func percent(live uint64) int {
+// pace decides when the next collection begins. highest is the largest size, in bytes, to which it has
+// let the heap grow.
+type pace struct{ highest int64 }
+
+// percent returns the GC percent for a heap with that many live bytes. A heap that was larger before may
+// grow to four fifths of that size again, since the memory that the process takes at its peak stays the
+// same; but only by againPercent, because what is alive is overestimated while a collection takes long.
+func (p *pace) percent(live uint64) int {
 	small := max(smallHeap, expected.Load())
 	if halved.Load() {
 		small /= 2
 	}
 	alive := int64(max(live, 1))
-	toSmall, large := 100*(small-alive)/alive, int64(100*largeGrowth)/alive
-	return int(min(max(toSmall, min(usualPercent, large), leastPercent), mostPercent))
+	until := func(size int64) int64 { return 100 * (size - alive) / alive }
+	out := min(max(until(small), min(usualPercent, 100*largeGrowth/alive), leastPercent), mostPercent)
+	p.highest = max(p.highest, alive+alive*out/100)
+	return int(max(out, min(until(p.highest*4/5), againPercent)))
 }
 
 // afterEachCollection calls f after each collection: the finalizer of an unreachable

@@ -73,15 +73,29 @@ func TestChurn(t *testing.T) {
 // and none by less than leastPercent or more than mostPercent.
 func TestPercent(t *testing.T) {
 	for live, want := range map[uint64]int{0: mostPercent, 1 << 20: mostPercent, smallHeap / 4: 300, smallHeap / 2: 100, smallHeap: usualPercent, 2 * largeGrowth: usualPercent, 4 * largeGrowth: 25, 20 * largeGrowth: leastPercent} {
-		if got := percent(live); got != want {
+		if got := new(pace).percent(live); got != want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
 		}
 	}
 	Halve()
 	defer halved.Store(false)
 	for live, want := range map[uint64]int{0: mostPercent, smallHeap / 8: 300, smallHeap / 4: 100, smallHeap / 2: usualPercent} {
-		if got := percent(live); got != want {
+		if got := new(pace).percent(live); got != want {
 			t.Errorf("halved, with %d bytes alive: %d %%, want %d", live, got, want)
+		}
+	}
+}
+
+// TestAHeapMayGrowAgain: after it has been large, a heap of which less is alive is collected at four
+// fifths of that size, or at twice what is alive; and a larger one no later than before.
+func TestAHeapMayGrowAgain(t *testing.T) {
+	var p pace
+	const peak = 4 * largeGrowth
+	size := func(live uint64) uint64 { return live + live*uint64(p.percent(live))/100 }
+	again := size(peak) * 4 / 5
+	for live, want := range map[uint64]uint64{peak * 2 / 3: again, peak / 2: peak, smallHeap / 4: smallHeap, peak: size(peak)} {
+		if got := size(live); got > want || got < want*98/100 {
+			t.Errorf("with %d bytes alive after %d, the heap may grow to %d, want %d", live, peak, got, want)
 		}
 	}
 }
