@@ -122,3 +122,24 @@ func TestALostLockEndsWaits(t *testing.T) {
 		})
 	}
 }
+
+// A lock that can be taken only once the run has created its namespace is taken before the first record is
+// written, and nothing is recorded without it.
+func TestALateLockComesBeforeTheRecord(t *testing.T) {
+	for _, taken := range []error{nil, errors.New("somebody else has it")} {
+		w := installed(t)
+		p := upgrade(t, w)
+		env, takes := w.Env(), 0
+		env.TakeLock = func(context.Context) error {
+			takes++
+			if w.Records[2] != nil {
+				t.Error("the record was written before the lock was taken")
+			}
+			return taken
+		}
+		_, err := apply.Run(t.Context(), p, env)
+		if !errors.Is(err, taken) || takes != 1 || (w.Records[2] == nil) != (taken != nil) {
+			t.Errorf("%v: %v, taken %d times, record %v", taken, err, takes, w.Records[2])
+		}
+	}
+}

@@ -9,11 +9,16 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// failTimeout limits how long recording a failed run may take.
-const failTimeout = 30 * time.Second
+// cleanupTimeout limits how long a failed run may clean up, and recordTimeout how long it may record that it
+// has failed: several attempts of a write that stalls.
+const (
+	cleanupTimeout = 30 * time.Second
+	recordTimeout  = 3 * retry.Timeout
+)
 
 // writeRecord updates the release's records as the step says. The run's own revision comes first:
 // if the process is killed right after that, the history is still right, since the newest deployed
@@ -60,6 +65,11 @@ func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 
 // setStatus stores the run's own revision in a new status.
 func (r *run) setStatus(ctx context.Context, status release.Status, description string) error {
+	if status.Pending() && r.env.TakeLock != nil {
+		if err := r.env.TakeLock(ctx); err != nil {
+			return err
+		}
+	}
 	if status.Pending() && r.unlocked() {
 		description += plan.UnlockedMark
 	}
@@ -122,9 +132,8 @@ func (r *run) finalizeRevision(ctx context.Context, version int, status release.
 // revision that was never recorded as pending leaves no record, and an uninstalled release stays
 // uninstalled even if some of its records could not be removed.
 func (r *run) fail(ctx context.Context, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
-	defer cancel()
-	r.ascertain(ctx)
+	ctx = context.WithoutCancel(ctx)
+	within(ctx, recordTimeout, r.ascertain)
 	r.mu.Lock()
 	recorded, record := r.recorded, r.record
 	r.mu.Unlock()
@@ -135,11 +144,24 @@ func (r *run) fail(ctx context.Context, cause error) error {
 	var errs []error
 	for _, stage := range r.plan.OnFailure.Stages {
 		r.observe(Event{Type: StageStarted, Stage: string(stage.Name)})
-		for _, wave := range stage.Waves {
-			errs = append(errs, r.wave(ctx, stage.Name, wave))
+		limit := cleanupTimeout
+		if stage.Name == plan.StageRecord {
+			limit = recordTimeout
 		}
+		within(ctx, limit, func(ctx context.Context) {
+			for _, wave := range stage.Waves {
+				errs = append(errs, r.wave(ctx, stage.Name, wave))
+			}
+		})
 	}
 	return errors.Join(errs...)
+}
+
+// within calls do with a context that ends after the limit.
+func within(ctx context.Context, limit time.Duration, do func(context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	do(ctx)
 }
 
 // ascertain finds out whether a revision was stored although every response was lost, by storing it

@@ -31,6 +31,9 @@ type Env struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Lock is the release's lock; nil when there is none.
 	Lock Lock
+	// TakeLock takes the Lock before the first record is written; nil when it is held from the start.
+	// A run that creates the namespace of its release can take it only then.
+	TakeLock func(context.Context) error
 	// Judge says whether an awaited object is ready, where it knows better than package
 	// readiness; judged is false for other objects. nil judges none.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)

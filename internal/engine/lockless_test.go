@@ -201,3 +201,42 @@ func TestLockedWithoutNamespaceOnly(t *testing.T) {
 		})
 	}
 }
+
+// TestLockOfANewNamespace: a run that creates the namespace of its release takes the lock before it writes
+// the first record, keeps others away from then on, and releases it.
+func TestLockOfANewNamespace(t *testing.T) {
+	inBubble(t, func(t *testing.T, b bench) {
+		exists := false
+		b.client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return !exists, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, webKey.Namespace)
+		})
+		err := b.Locked(t.Context(), webKey, releasestore.LockOptions{}, func(ctx context.Context, lock apply.Lock) error {
+			late, ok := lock.(*lateLock)
+			if !ok || late.Check() != nil || !late.Supported() {
+				t.Fatalf("the lock is %v", lock)
+			}
+			if err := late.take(ctx); err == nil {
+				t.Error("the lock was taken in a namespace that does not exist")
+			}
+			exists = true
+			for range 2 {
+				if err := late.take(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			other := *b.Engine
+			other.Identity = "other"
+			var locked *releasestore.LockedError
+			if err := other.Locked(ctx, webKey, releasestore.LockOptions{}, func(context.Context, apply.Lock) error { return nil }); !errors.As(err, &locked) {
+				t.Errorf("another run gets the lock, too: %v", err)
+			}
+			return late.Check()
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if _, held, err := b.Locker.Inspect(t.Context(), webKey); held || err != nil {
+			t.Errorf("afterwards the lock is held: %t, %v", held, err)
+		}
+	})
+}

@@ -79,14 +79,16 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 	return p, outcome, err
 }
 
-// Locked runs work while this engine holds the release's lock, or without a lock if its namespace
-// does not exist yet. It returns a *releasestore.LockedError if another run holds the lock, and the
-// errors of work.
+// Locked runs work while this engine holds the release's lock. If its namespace does not exist yet, run
+// takes the lock once the namespace does. It returns a *releasestore.LockedError if another run holds
+// the lock, and the errors of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
 		if cluster.NamespaceMissing(err, e.lockKey(key).Namespace) {
-			return work(ctx, nil) // the plan creates the namespace, or reports that it can't
+			late := newLateLock(func(ctx context.Context) (*releasestore.HeldLock, error) { return e.lockIfPermitted(ctx, key, o) })
+			defer late.release(context.WithoutCancel(ctx))
+			return work(ctx, late) // the plan creates the namespace, or reports that it can't
 		}
 		return err
 	}
@@ -119,10 +121,14 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 			return apply.Outcome{}, err
 		}
 	}
-	return apply.Run(ctx, p, apply.Env{
+	env := apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
 		Now: e.Now, Sleep: retry.Pause, Lock: lock, RecordHooks: e.RecordHooks, Judge: e.Judge,
-	})
+	}
+	if late, ok := lock.(*lateLock); ok {
+		env.TakeLock = late.take
+	}
+	return apply.Run(ctx, p, env)
 }
 
 // withinOverall returns a context that also ends when the run takes longer than the limit.

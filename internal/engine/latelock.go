@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// lateLock is the lock of a release whose namespace does not exist yet: it is taken once the run has
+// created the namespace, before the first record is written. Until then it counts as held.
+type lateLock struct {
+	acquire func(context.Context) (*releasestore.HeldLock, error)
+	lost    chan struct{}
+	ended   chan struct{}
+
+	mu   sync.Mutex
+	held *releasestore.HeldLock
+}
+
+func newLateLock(acquire func(context.Context) (*releasestore.HeldLock, error)) *lateLock {
+	return &lateLock{acquire: acquire, lost: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// take takes the lock unless it is held already.
+func (l *lateLock) take(ctx context.Context) error {
+	if l.lock() != nil {
+		return nil
+	}
+	held, err := l.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.held = held
+	l.mu.Unlock()
+	go func() {
+		select {
+		case <-held.Lost():
+			close(l.lost)
+		case <-l.ended:
+		}
+	}()
+	return nil
+}
+
+func (l *lateLock) lock() *releasestore.HeldLock {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
+}
+
+// Check implements apply.Lock.
+func (l *lateLock) Check() error {
+	if held := l.lock(); held != nil {
+		return held.Check()
+	}
+	return nil
+}
+
+// Lost implements apply.Lock.
+func (l *lateLock) Lost() <-chan struct{} { return l.lost }
+
+// Supported implements apply.Lock.
+func (l *lateLock) Supported() bool {
+	held := l.lock()
+	return held == nil || held.Supported()
+}
+
+// release releases the lock if it was taken.
+func (l *lateLock) release(ctx context.Context) {
+	close(l.ended)
+	if held := l.lock(); held != nil {
+		_ = held.Release(ctx)
+	}
+}
