@@ -27,6 +27,9 @@ type Plan struct {
 type Bundle struct {
 	// Record is the revision that apply will store; nil if it stores none.
 	Record *release.Revision
+	// Newest is the newest stored revision as it was when the plan was made. It is not saved: whoever
+	// applies a saved plan plans again.
+	Newest Newest
 	// CRDs are those of the chart's crds/ folders, for planning again from a saved file.
 	CRDs []manifest.Object
 	// Notes is the chart's rendered NOTES.txt.
@@ -36,6 +39,24 @@ type Bundle struct {
 	// Nonce is random, so that the contents of a saved plan, such as a weak password, can't be
 	// guessed and checked against its Digest.
 	Nonce []byte
+}
+
+// Newest tells states of the newest revision apart. The zero value means that there is none.
+type Newest struct {
+	Version     int
+	Status      release.Status
+	Description string
+	// Modified is when the record was last written, in seconds since 1970.
+	Modified int64
+}
+
+// NewestOf returns the state of a history's newest revision.
+func NewestOf(h release.History) Newest {
+	last := h.Last()
+	if last == nil {
+		return Newest{}
+	}
+	return Newest{Version: last.Version, Status: last.Info.Status, Description: last.Info.Description, Modified: last.Modified.Unix()}
 }
 
 // WithSensitive returns a copy of the plan with more patterns of fields that no output shows.

@@ -141,6 +141,28 @@ func TestPlannedAgainWhenTheReleaseMovedOn(t *testing.T) {
 	})
 }
 
+// The same goes for a release whose newest revision only has another status by then.
+func TestPlannedAgainWhenTheReleaseWasUninstalled(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		var found []string
+		_, err := b.deploy(Deployment{Source: shop(map[string]any{"text": "two"})}, func(p *plan.Plan) {
+			if found = append(found, p.Found); len(found) > 1 {
+				return
+			}
+			_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+				return b.PlanUninstall(ctx, webKey, plan.Options{KeepHistory: true})
+			}, func(*plan.Plan) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if err != nil || len(found) != 2 || !strings.Contains(found[1], "uninstalled") {
+			t.Errorf("plans found the release like this: %q; %v", found, err)
+		}
+	})
+}
+
 // An atomic deployment that fails goes back to the last successful revision, or to
 // nothing.
 func TestAtomicFailureGoesBack(t *testing.T) {

@@ -171,10 +171,4 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 }
 
 // movedOn reports whether the release has changed since the plan was made.
-func movedOn(history release.History, p *plan.Plan) bool {
-	last := history.Last()
-	if last == nil {
-		return p.FromRevision != 0
-	}
-	return last.Version != p.FromRevision || last.Info.Status.Pending() != p.FoundPending
-}
+func movedOn(history release.History, p *plan.Plan) bool { return plan.NewestOf(history) != p.Newest }
