@@ -119,7 +119,7 @@ func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 			}
 			table, err := read(data)
 			if err != nil {
-				return nil, fail(err)
+				return nil, fail(unquoted(ref, err, "it is not YAML, or not a map"))
 			}
 			result = values.Overlay(result, table)
 			continue
@@ -130,7 +130,7 @@ func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 			a.value, a.literal = Marker(hr.Metadata.Namespace, ref), true
 		}
 		if err := a.apply(result); err != nil {
-			return nil, fail(err)
+			return nil, fail(unquoted(ref, err, "it can't be set at "+ref.TargetPath))
 		}
 		assigned = append(assigned, a)
 	}
@@ -139,6 +139,14 @@ func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 		out.Notes = append(out.Notes, a.lost(out.Values, hr.InlineValues())...)
 	}
 	return out, nil
+}
+
+// unquoted returns err, or for a Secret, whose content an error may quote, only what is wrong.
+func unquoted(ref flux.ValuesReference, err error, wrong string) error {
+	if ref.Kind != kinds.Secret.Kind {
+		return err
+	}
+	return fmt.Errorf("%s (the error is not shown, because it may quote the Secret)", wrong)
 }
 
 // ErrNotFound is the reason of an Error for a missing object or key.

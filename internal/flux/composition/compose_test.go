@@ -94,6 +94,23 @@ func TestCheck12And13WhatCanNotBeComposed(t *testing.T) {
 	}
 }
 
+// TestErrorsDoNotQuoteSecrets: what of a Secret can't be used as values is in no error.
+func TestErrorsDoNotQuoteSecrets(t *testing.T) {
+	for _, content := range []string{"abc,Sup3rS3cretPart", "[Sup3rS3cretPart", "Sup3rS3cretPart"} {
+		for _, path := range []string{"a", ""} {
+			hr := &flux.HelmRelease{Metadata: flux.Metadata{Namespace: "apps", Name: "web"}}
+			hr.Spec.ValuesFrom = []flux.ValuesReference{{Kind: "Secret", Name: "login", TargetPath: path}}
+			_, err := Compose(hr, func(flux.ValuesReference) ([]byte, Found) { return []byte(content), Known })
+			if err != nil && (strings.Contains(err.Error(), "Sup3r") || !strings.Contains(err.Error(), "apps/login")) {
+				t.Errorf("%q at %q: %v", content, path, err)
+			}
+			if err == nil && (path == "" || strings.Contains(content, ",")) {
+				t.Errorf("%q at %q is no error", content, path)
+			}
+		}
+	}
+}
+
 // Check 15 of FLUX.md: an unknown value is a marker, or nothing at all, the same each time.
 func TestCheck15UnknownSecrets(t *testing.T) {
 	hr := &flux.HelmRelease{Metadata: flux.Metadata{Namespace: "apps", Name: "web"}}

@@ -55,7 +55,9 @@ type state struct {
 	fields       fields
 	values       map[string]any
 	environments map[string]bool
-	warnings     []string
+	// kubeContext is that of the chosen environment.
+	kubeContext string
+	warnings    []string
 }
 
 func (r *reader) set(name string) (*releaseset.Set, error) {
@@ -148,7 +150,7 @@ func (r *reader) part(s *state, name, text string) error {
 // merge adds a part: its values override earlier ones, and those of the chosen environment come last.
 func (r *reader) merge(s *state, name string, f fields) error {
 	for i := range f.Values {
-		if err := r.stateValues(s, name, &f.Values[i]); err != nil {
+		if err := r.stateValues(s, name, &f.Values[i], ""); err != nil {
 			return err
 		}
 	}
@@ -167,10 +169,11 @@ func (r *reader) merge(s *state, name string, f fields) error {
 			return err
 		}
 		for i := range e.Values {
-			if err := r.stateValues(s, name, &e.Values[i]); err != nil {
+			if err := r.stateValues(s, name, &e.Values[i], e.MissingFile); err != nil {
 				return err
 			}
 		}
+		s.kubeContext = first(e.KubeContext, s.kubeContext)
 	}
 	s.fields.add(f)
 	return nil

@@ -3,8 +3,10 @@ package helmfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +60,7 @@ func (r *reader) releases(s *state) (*releaseset.Set, error) {
 func (r *reader) entry(s *state, given *release, from releaseset.Place) (e releaseset.Entry, wanted bool, err error) {
 	e = releaseset.Entry{
 		Key: releaseset.Key{
-			Cluster:   first(given.KubeContext, s.fields.KubeContext, s.fields.HelmDefaults.KubeContext),
+			Cluster:   first(given.KubeContext, s.kubeContext, s.fields.KubeContext, s.fields.HelmDefaults.KubeContext),
 			Namespace: first(given.Namespace, s.fields.Namespace, "default"), Name: given.Name,
 		},
 		Labels: map[string]string{}, Uninstalled: given.Installed != nil && !*given.Installed, From: from,
@@ -192,7 +194,7 @@ func settings(s *state, given *release, out *releaseset.Settings) error {
 // layers returns a release's values: files, patterns of them, templates and tables.
 func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releaseset.Value, error) {
 	var out []releaseset.Value
-	handler := first(given.MissingFile, s.fields.MissingFile, "Error")
+	handler := first(given.MissingFile, s.fields.MissingFile)
 	data := s.data(r.options.Environment, e)
 	for _, list := range []struct {
 		nodes     []yaml.Node
@@ -212,12 +214,12 @@ func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releas
 				out = append(out, releaseset.Value{Inline: text, From: from})
 				continue
 			}
-			layers, err := r.file(s, node.Value, data)
+			layers, err := r.file(s, node.Value, data, handler)
 			if err != nil {
 				return nil, err
 			}
 			for _, v := range layers {
-				v.From, v.Optional, v.Encrypted = from, handler != "Error", list.encrypted
+				v.From, v.Optional, v.Encrypted = from, optional(handler), list.encrypted
 				out = append(out, v)
 			}
 		}
@@ -225,16 +227,23 @@ func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releas
 	return out, nil
 }
 
+// optional reports whether files may be missing, by a missingFileHandler.
+func optional(handler string) bool { return handler != "" && handler != "Error" }
+
+// reference is a value that helmfile fetches from a secret store (github.com/helmfile/vals).
+var reference = regexp.MustCompile(`ref\+[A-Za-z0-9]+:`)
+
 // refused returns an error for values that helmfile would fetch from somewhere.
 func refused(text []byte) error {
-	if strings.Contains(string(text), "ref+") {
+	if reference.Match(text) {
 		return errors.New("a value is a reference to a secret store (ref+…), and nothing is fetched here")
 	}
 	return nil
 }
 
-// file reads a path of values, which may be a template itself, a pattern, or name a template.
-func (r *reader) file(s *state, name string, data map[string]any) ([]releaseset.Value, error) {
+// file reads a path of values, which may be a template itself, a pattern, or name a template. missing is
+// the missingFileHandler.
+func (r *reader) file(s *state, name string, data map[string]any, missing string) ([]releaseset.Value, error) {
 	if strings.Contains(name, "{{") {
 		var err error
 		if name, err = r.render(s.file, name, data); err != nil {
@@ -249,25 +258,33 @@ func (r *reader) file(s *state, name string, data map[string]any) ([]releaseset.
 		return nil, fmt.Errorf("values in HCL (%s) are not supported", name)
 	}
 	files, err := r.glob(at)
+	if err == nil && len(files) == 0 && !optional(missing) {
+		err = fmt.Errorf("no file of values matches %s", name)
+	}
 	if err != nil {
 		return nil, err
 	}
 	var out []releaseset.Value
 	for _, file := range files {
-		if !strings.HasSuffix(file, ".gotmpl") {
+		text, err := releaseset.ReadFile(r.tree, file)
+		plain := !strings.HasSuffix(file, ".gotmpl")
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && plain: // reported, or not, where it is merged
+		case err != nil:
+			return nil, err
+		}
+		rendered := string(text)
+		if !plain {
+			if rendered, err = r.render(file, rendered, data); err != nil {
+				return nil, err
+			}
+		}
+		if err := refused([]byte(rendered)); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if plain {
 			out = append(out, releaseset.Value{File: file})
 			continue
-		}
-		text, err := releaseset.ReadFile(r.tree, file)
-		if err != nil {
-			return nil, err
-		}
-		rendered, err := r.render(file, string(text), data)
-		if err == nil {
-			err = refused([]byte(rendered))
-		}
-		if err != nil {
-			return nil, err
 		}
 		out = append(out, releaseset.Value{Inline: []byte(rendered)})
 	}

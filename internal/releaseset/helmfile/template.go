@@ -155,12 +155,12 @@ func get(at string, args ...any) (any, error) {
 	return v, nil
 }
 
-// stateValues merges a file or a table into the state's values.
-func (r *reader) stateValues(s *state, name string, node *yaml.Node) error {
+// stateValues merges a file or a table into the state's values. missing is the missingFileHandler.
+func (r *reader) stateValues(s *state, name string, node *yaml.Node, missing string) error {
 	var sources values.Sources
 	inline := map[string][]byte{}
 	if node.Kind == yaml.ScalarNode {
-		layers, err := r.file(s, node.Value, s.data(r.options.Environment, nil))
+		layers, err := r.file(s, node.Value, s.data(r.options.Environment, nil), missing)
 		if err != nil {
 			return refusal(name, node.Line, err)
 		}
@@ -192,7 +192,11 @@ func (r *reader) stateValues(s *state, name string, node *yaml.Node) error {
 		if text, ok := inline[file]; ok {
 			return text, nil
 		}
-		return releaseset.ReadFile(r.tree, file)
+		text, err := releaseset.ReadFile(r.tree, file)
+		if optional(missing) && errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return text, err
 	})
 	if err != nil {
 		return refusal(name, node.Line, err)
