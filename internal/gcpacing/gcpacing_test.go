@@ -58,12 +58,14 @@ func TestChurn(t *testing.T) {
 		return
 	}
 	percent := func() uint64 { return read("/gc/gogc:percent").Uint64() }
-	// A finalizer sets it, whenever it gets its turn.
-	for tries := 0; percent() >= mostPercent && tries < 10_000; tries++ {
+	// A finalizer sets it, whenever it gets its turn; and on a busy machine the last collection may have
+	// counted much of what was allocated meanwhile as alive.
+	fits := func(percent uint64) bool { return percent >= usualPercent && percent < mostPercent }
+	for tries := 0; !fits(percent()) && tries < 10_000; tries++ {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
-	if now := percent(); now >= mostPercent || now < usualPercent {
+	if now := percent(); !fits(now) {
 		t.Errorf("a heap in which 10 MiB live may grow by %d %%", now)
 	}
 	runtime.KeepAlive(alive)
