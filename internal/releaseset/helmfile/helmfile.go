@@ -150,7 +150,7 @@ func (r *reader) part(s *state, name, text string) error {
 // merge adds a part: its values override earlier ones, and those of the chosen environment come last.
 func (r *reader) merge(s *state, name string, f fields) error {
 	for i := range f.Values {
-		if err := r.stateValues(s, name, &f.Values[i], ""); err != nil {
+		if err := r.stateValues(s, name, &f.Values[i], first(f.MissingFile, s.fields.MissingFile)); err != nil {
 			return err
 		}
 	}
