@@ -31,7 +31,7 @@ func Refused(p *plan.Document, id manifest.ID) bool {
 // objects that say so, paths of spec.driftDetection.ignore, which are sent as they are live,
 // and labels and annotations beyond those of the manifest.
 func Overlook(hr *flux.HelmRelease, s *plan.Step) plan.Overlooked {
-	if excluded(s.Body) || excluded(s.Before) {
+	if excluded(s.Body) || excluded(s.Before) || ignoresAll(hr, s.Body) {
 		return plan.Overlooked{All: true}
 	}
 	if s.Before == nil || s.After == nil || s.Body == nil {
@@ -67,6 +67,14 @@ func ignored(hr *flux.HelmRelease) []flux.DriftIgnore {
 		return nil
 	}
 	return hr.Spec.DriftDetection.Ignore
+}
+
+// ignoresAll reports whether a rule's path is "", which stands for the whole object (fluxcd/pkg
+// ssa/jsondiff, IgnorePathRoot).
+func ignoresAll(hr *flux.HelmRelease, o *unstructured.Unstructured) bool {
+	return o != nil && slices.ContainsFunc(ignored(hr), func(rule flux.DriftIgnore) bool {
+		return slices.Contains(rule.Paths, "") && selects(rule.Target, o)
+	})
 }
 
 func excluded(o *unstructured.Unstructured) bool {

@@ -107,25 +107,29 @@ func TestOverlookedMetadata(t *testing.T) {
 	}
 }
 
-// An object whose label or annotation says so, in the manifest or live, is left alone, changed or deleted.
+// An object whose label or annotation says so, in the manifest or live, or which a rule with the path "" selects,
+// is left alone, changed or deleted.
 func TestObjectsThatAreNotCompared(t *testing.T) {
 	mark := func(where, value string) string {
 		return "metadata: {name: web, " + where + ": {helm.toolkit.fluxcd.io/driftDetection: " + value + "}}, spec: {replicas: 1}"
 	}
 	const plain = "metadata: {name: web}, spec: {replicas: 2}"
 	for _, c := range []struct {
-		why, live, sent string
-		left            bool
+		why, live, sent, ignore string
+		left                    bool
 	}{
-		{"a label of the manifest", plain, mark("labels", "disabled"), true},
-		{"an annotation of the manifest", plain, mark("annotations", "disabled"), true},
-		{"an annotation of the live object", mark("annotations", "disabled"), plain, true},
-		{"deleted", "", mark("labels", "disabled"), true},
-		{"another value", plain, mark("labels", "enabled"), false},
-		{"nothing", "", plain, false},
+		{"a label of the manifest", plain, mark("labels", "disabled"), "", true},
+		{"an annotation of the manifest", plain, mark("annotations", "disabled"), "", true},
+		{"an annotation of the live object", mark("annotations", "disabled"), plain, "", true},
+		{"deleted", "", mark("labels", "disabled"), "", true},
+		{"another value", plain, mark("labels", "enabled"), "", false},
+		{"nothing", "", plain, "", false},
+		{"the whole object is ignored", mark("labels", "enabled"), plain, "[{paths: [''], target: {kind: Deployment}}]", true},
+		{"the whole object is ignored, and deleted", "", plain, "[{paths: [/spec, '']}]", true},
+		{"the whole of another kind is ignored", "", plain, "[{paths: [''], target: {kind: Job}}]", false},
 	} {
 		s := step(t, c.live, c.sent, c.sent)
-		overlook(s, drift.Overlook(ignoring(t, ""), s))
+		overlook(s, drift.Overlook(ignoring(t, c.ignore), s))
 		if left := s.Op == plan.OpNone && len(s.Changes) == 0; left != c.left {
 			t.Errorf("%s: %s %+v, left alone: %t", c.why, s.Op, s.Changes, left)
 		}
