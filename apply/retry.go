@@ -17,7 +17,7 @@ import (
 // first pause (each further one doubles, up to maxPause), and the longest Retry-After that is honoured.
 const (
 	maxAttempts   = 8
-	maxRefused    = 10 // half a minute: an API server restarts, and a lease lasts no longer
+	maxRefused    = 10 // half a minute, in which an API server restarts; a lock that is not renewed is lost before that
 	firstPause    = 100 * time.Millisecond
 	maxPause      = 10 * time.Second
 	maxRetryAfter = time.Minute

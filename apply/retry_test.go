@@ -43,7 +43,7 @@ func TestFirstMissesOfAKindAreNotReported(t *testing.T) {
 // While an API server restarts, connections are refused: writes wait for it longer than for one that answers
 // with errors.
 func TestWritesWaitForARestart(t *testing.T) {
-	const attempt = 3 // the first write
+	const firstWrite = 3 // after the pending record and a hook
 	for _, c := range []struct {
 		err      error
 		failures int
@@ -57,7 +57,7 @@ func TestWritesWaitForARestart(t *testing.T) {
 		w := installed(t)
 		p := upgrade(t, w)
 		w.Trouble = func(call int) clusterfake.Trouble {
-			if call >= attempt && call < attempt+c.failures {
+			if call >= firstWrite && call < firstWrite+c.failures {
 				return clusterfake.Trouble{Before: &net.OpError{Op: "dial", Err: c.err}}
 			}
 			return clusterfake.Trouble{}

@@ -169,6 +169,3 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 	})
 	return outcome, err
 }
-
-// movedOn reports whether the release has changed since the plan was made.
-func movedOn(history release.History, p *plan.Plan) bool { return plan.NewestOf(history) != p.Newest }

@@ -64,7 +64,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 		if err != nil {
 			return err
 		}
-		if movedOn(history, p) {
+		if plan.NewestOf(history) != p.Newest { // the release has changed since the plan was made
 			history = nil // it may change while prepare inspects a dead run
 			if p, err = prepare(ctx); err != nil {
 				return err

@@ -47,7 +47,7 @@ func Compare(before, after map[string]any) []Change {
 	for _, key := range documentOrder(before, after) {
 		from, to := before[key], after[key]
 		if key == "metadata" {
-			if same(from, to) {
+			if oneMap(from, to) {
 				continue
 			}
 			from, to = visibleMetadata(from), visibleMetadata(to)
@@ -102,8 +102,8 @@ var bookkeepings = []string{
 	"deprecated.daemonset.template.generation",
 }
 
-// same reports whether both are the same map, as they are where documents share memory.
-func same(a, b any) bool {
+// oneMap reports whether both are the same map, as they are where documents share memory.
+func oneMap(a, b any) bool {
 	x, isX := a.(map[string]any)
 	y, isY := b.(map[string]any)
 	return isX && isY && jsontree.Identical(x, y)

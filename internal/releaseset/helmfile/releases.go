@@ -266,27 +266,26 @@ func (r *reader) file(s *state, name string, data map[string]any, missing string
 	}
 	var out []releaseset.Value
 	for _, file := range files {
+		v, template := releaseset.Value{File: file}, strings.HasSuffix(file, ".gotmpl")
 		text, err := releaseset.ReadFile(r.tree, file)
-		plain := !strings.HasSuffix(file, ".gotmpl")
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && plain: // reported, or not, where it is merged
+		case errors.Is(err, fs.ErrNotExist) && !template: // reported, or not, where it is merged
+			out = append(out, v)
+			continue
 		case err != nil:
 			return nil, err
-		}
-		rendered := string(text)
-		if !plain {
-			if rendered, err = r.render(file, rendered, data); err != nil {
+		case template:
+			rendered, err := r.render(file, string(text), data)
+			if err != nil {
 				return nil, err
 			}
+			text = []byte(rendered)
+			v = releaseset.Value{Inline: text}
 		}
-		if err := refused([]byte(rendered)); err != nil {
+		if err := refused(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if plain {
-			out = append(out, releaseset.Value{File: file})
-			continue
-		}
-		out = append(out, releaseset.Value{Inline: []byte(rendered)})
+		out = append(out, v)
 	}
 	return out, nil
 }
