@@ -74,7 +74,8 @@ func (p *pass) is(name string, status metav1.ConditionStatus) bool {
 }
 
 // summarize derives Ready from Remediated, TestSuccess and Released: from the one of
-// the newest generation, and of several the first. A remediation is never ready.
+// the newest generation, and of several the first. A remediation is never ready. The digests in the
+// status are those of the last rendering that became ready, so that a failed one counts as a change.
 func (p *pass) summarize() {
 	order := []string{remediated, released}
 	tests := p.hr.Tests()
@@ -102,9 +103,11 @@ func (p *pass) summarize() {
 		p.drop(stalled)
 	}
 	p.mark(ready, status, reason, message)
-	s := &p.hr.Status
-	s.ObservedPostRenderersDigest = digest.PostRenderers(p.hr.Spec.PostRenderers)
-	s.ObservedCommonMetadataDigest = digest.CommonMetadata(p.hr.Spec.CommonMetadata)
+	if status == metav1.ConditionTrue {
+		s := &p.hr.Status
+		s.ObservedPostRenderersDigest = digest.PostRenderers(p.hr.Spec.PostRenderers)
+		s.ObservedCommonMetadataDigest = digest.CommonMetadata(p.hr.Spec.CommonMetadata)
+	}
 }
 
 // settled returns the conditions in helm-controller's order; those that have not

@@ -208,8 +208,12 @@ func TestCheck28PostRenderers(t *testing.T) {
 	expect(t, "post-renderer", decision.Next(in), decision.Upgrade, "post-renderers change")
 	in = released(t, "commonMetadata: {labels: {a: b}}")
 	expect(t, "common metadata", decision.Next(in), decision.Upgrade, "common metadata changes")
-	in.HelmRelease.Status.ObservedGeneration = 2
-	expect(t, "the same generation", decision.Next(in), decision.Nothing, "")
+	status := &in.HelmRelease.Status
+	status.ObservedGeneration = 2
+	status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse}}
+	expect(t, "a generation that failed", decision.Next(in), decision.Upgrade, "common metadata changes")
+	status.Conditions[0].Status = metav1.ConditionTrue
+	expect(t, "a generation that is ready", decision.Next(in), decision.Nothing, "")
 }
 
 func TestCheck29Dependencies(t *testing.T) {

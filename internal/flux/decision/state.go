@@ -97,11 +97,12 @@ func valuesDiffer(hr *flux.HelmRelease) string {
 }
 
 // rendering returns whether the post-renderers or the common metadata have changed,
-// as a sentence or "". They are compared only for a new generation.
+// as a sentence or "". They are not compared if this generation is ready: the digests of a status that
+// an old version of Flux wrote may be missing.
 func (in Input) rendering() string {
 	hr := in.HelmRelease
 	switch {
-	case hr.Status.ObservedGeneration == hr.Metadata.Generation:
+	case hr.Status.ObservedGeneration == hr.Metadata.Generation && flux.ConditionTrue(hr.Status.Conditions, "Ready"):
 	case digest.PostRenderers(hr.Spec.PostRenderers) != hr.Status.ObservedPostRenderersDigest:
 		return "the post-renderers change"
 	case digest.CommonMetadata(hr.Spec.CommonMetadata) != hr.Status.ObservedCommonMetadataDigest:
