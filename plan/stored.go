@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -18,7 +17,7 @@ func Sources(h release.History) []*release.Revision {
 		switch {
 		case r.Info.Status == release.StatusUninstalled:
 			sources = nil
-		case len(sources) > 0 && succeeded(r):
+		case len(sources) > 0 && r.Succeeded():
 			sources = []*release.Revision{r}
 		default:
 			sources = append(sources, r)
@@ -35,7 +34,7 @@ const runsTold = 3
 func Timed(h release.History) []*release.Revision {
 	var out []*release.Revision
 	for _, r := range slices.Backward(h.SinceUninstall()) {
-		if succeeded(r) && len(out) < runsTold {
+		if r.Succeeded() && len(out) < runsTold {
 			out = append(out, r)
 		}
 	}
@@ -45,20 +44,15 @@ func Timed(h release.History) []*release.Revision {
 // Attempts returns the failed revisions before the Sources. Our failed runs leave no objects
 // behind, but Helm prunes only against the last successful revision: an object that a failed
 // attempt sent and that is not in the next successful revision stays in the cluster (Helm 3.22.0
-// and 4.3.1, pkg/action/upgrade.go, prepareUpgrade and performUpgrade). Helm later marks a failed
-// first install as superseded; its description identifies it.
+// and 4.3.1, pkg/action/upgrade.go, prepareUpgrade and performUpgrade).
 func Attempts(h release.History) []*release.Revision {
 	h = h.SinceUninstall()
 	if sources := Sources(h); len(sources) > 0 {
 		h = h[:slices.Index(h, sources[0])]
 	}
 	return slices.DeleteFunc(slices.Clone(h), func(r *release.Revision) bool {
-		return r.Info.Status != release.StatusFailed && !strings.Contains(r.Info.Description, `" failed: `)
+		return !r.Failed()
 	})
-}
-
-func succeeded(r *release.Revision) bool {
-	return r.Info.Status == release.StatusDeployed || r.Info.Status == release.StatusSuperseded
 }
 
 // Sent is what one revision sent: the objects of its manifest, parsed and with namespaces.

@@ -81,7 +81,7 @@ func rollbackGoal(h release.History, key release.Key, to int) (*release.Revision
 		return nil, &NoRevisionError{Key: key, Revision: to}
 	}
 	for _, r := range slices.Backward(h[:len(h)-1]) {
-		if r.Info.Status == release.StatusDeployed || r.Info.Status == release.StatusSuperseded {
+		if r.Succeeded() {
 			return r, nil
 		}
 	}

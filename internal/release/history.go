@@ -32,7 +32,12 @@ func (h History) LastSuccessful() *Revision {
 	if r := h.newest(StatusDeployed); r != nil {
 		return r
 	}
-	return h.newest(StatusSuperseded)
+	for _, r := range slices.Backward(h) {
+		if r.Succeeded() {
+			return r
+		}
+	}
+	return nil
 }
 
 // SinceUninstall returns the revisions after the last one that was uninstalled with its history

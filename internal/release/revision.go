@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -140,6 +141,18 @@ func (r *Revision) Objects(known ...manifest.Object) ([]manifest.Object, error) 
 		return nil, fmt.Errorf("manifest of %s: %w", r, err)
 	}
 	return objects, nil
+}
+
+// Succeeded reports whether the revision is or was the deployed one. Helm marks a first install that
+// failed as superseded once an upgrade has succeeded; its description still says that it failed (Helm
+// 3.22.0 and 4.3.1, pkg/action/upgrade.go, performUpgrade).
+func (r *Revision) Succeeded() bool {
+	return r.Info.Status == StatusDeployed || r.Info.Status == StatusSuperseded && !r.Failed()
+}
+
+// Failed reports whether the revision was recorded as failed, whatever its status is by now.
+func (r *Revision) Failed() bool {
+	return r.Info.Status == StatusFailed || strings.Contains(r.Info.Description, `" failed: `)
 }
 
 // WithStatus returns a copy of the revision with another status. Chart, values and manifest are
