@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
@@ -39,7 +40,7 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 		} else {
 			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions())
 		}
-		if apierrors.IsAlreadyExists(err) && (again || marked(s.Body)) {
+		if apierrors.IsAlreadyExists(err) && (again || s.Hook == nil) {
 			created, err = r.recognise(ctx, s, err)
 		}
 		return err
@@ -78,20 +79,24 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	return created, err
 }
 
-// marked reports whether the body has the release's ownership metadata, which no one else sets
-// while this run holds the lock.
-func marked(body *unstructured.Unstructured) bool {
-	return manifest.Annotation(body, manifest.ReleaseNameAnnotation) != ""
+// bringsNamespace reports whether the step creates the release's namespace (--create-namespace), not
+// one that the chart has.
+func bringsNamespace(s *plan.Step) bool {
+	return s.Object.GroupKind() == kinds.Namespace && manifest.Annotation(s.Body, manifest.ReleaseNameAnnotation) == ""
 }
 
-// recognise handles already-exists after a create whose response was lost, or was replaced by a
-// proxy's error: an object that has everything that was sent is the run's own.
+// recognise handles already-exists after a create. An object that has everything that was sent and the
+// release's ownership metadata is the run's own, since no one else sets that metadata while the run
+// holds the lock; so is any that an attempt sent whose response was lost or replaced by a proxy's error.
+// The release's namespace and CRDs of crds/ folders may come from another run, and will do as well. A
+// hook has no such metadata: before a second attempt, it is another release's.
 func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
 	if err != nil { // this error may be transient, already-exists is not
 		return nil, fmt.Errorf("%s; reading the object failed, too: %w", exists.Error(), err)
 	}
-	if patch.InSync(s.Body, live, s.Body) {
+	will := bringsNamespace(s) || patch.InSync(s.Body, live, s.Body)
+	if will && live.GetDeletionTimestamp() == nil {
 		delete(live.Object, "status") // it had none when it was created
 		return live, nil
 	}

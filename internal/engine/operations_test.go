@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -270,6 +271,40 @@ func wantBlocking(t *testing.T, p *plan.Plan, text string) {
 	}
 }
 
+// A namespace or CRD that somebody else creates between plan and apply will do, unless it is being
+// deleted or is not the same.
+func TestCreatedMeanwhile(t *testing.T) {
+	const namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {of: theirs}}}"
+	for name, test := range map[string]struct{ there, err string }{
+		"namespace":             {namespace, ""},
+		"CRD":                   {widgets("v1"), ""},
+		"another CRD":           {widgets("v2"), "already exists"},
+		"terminating namespace": {strings.Replace(namespace, "labels:", `deletionTimestamp: "2026-01-01T00:00:00Z", labels:`, 1), "already exists"},
+	} {
+		for _, serverSide := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%t", name, serverSide), func(t *testing.T) {
+				inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+					delete(c.Objects, plan.NamespaceID("shop"))
+					source := shop(nil)
+					source.Chart.Files = []*chart.File{{Name: "crds/widgets.yaml", Data: []byte(widgets("v1"))}}
+					d := Deployment{Source: source, Options: plan.Options{CreateNamespace: true, ServerSide: serverSide}}
+					_, err := b.deploy(d, func(*plan.Plan) { c.Put(objecttest.Parse(t, test.there)) })
+					if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+						t.Errorf("error %v, want %q", err, test.err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// widgets returns a CRD with one version.
+func widgets(version string) string {
+	return `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com},
+spec: {group: example.com, scope: Namespaced, names: {kind: Widget, plural: widgets}, versions: [{name: ` + version + `, served: true, storage: true}]},
+status: {acceptedNames: {plural: widgets}, conditions: [{type: Established, status: "True"}, {type: NamesAccepted, status: "True"}]}}`
+}
+
 // The rollback is planned from the live state, and stops if it is blocked.
 func TestRollbackThatIsBlockedIsTold(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
@@ -304,6 +339,8 @@ func TestRollbackGoals(t *testing.T) {
 		revision(1, release.StatusSuperseded), revision(2, release.StatusFailed), revision(3, release.StatusSuperseded),
 		revision(4, release.StatusFailed), revision(5, release.StatusDeployed),
 	}
+	failedInstall := revision(1, release.StatusSuperseded) // as Helm leaves it after an upgrade
+	failedInstall.Info.Description = `Release "web" failed: it is broken`
 	for name, test := range map[string]struct {
 		history release.History
 		to      int
@@ -314,6 +351,7 @@ func TestRollbackGoals(t *testing.T) {
 		"a named one, even failed": {history, 2, 2, ""},
 		"one that is not there":    {history, 9, 0, "9"},
 		"nothing but failures":     {history[1:2], 0, 0, "no earlier successful revision"},
+		"a failed first install":   {release.History{failedInstall, revision(2, release.StatusDeployed)}, 0, 0, "no earlier successful revision"},
 		"no release":               {nil, 0, 0, "there is no release"},
 	} {
 		t.Run(name, func(t *testing.T) {
