@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -139,7 +140,7 @@ func (w *waiter) watch(ctx context.Context, at watchKey, objects []*pending) {
 		names = append(names, p.ref.Name)
 	}
 	err := w.run.env.Cluster.Watch(ctx, at.gvk, at.namespace, names, func(name string, object *unstructured.Unstructured) bool {
-		if p := byName[name]; p != nil && w.see(p, object) {
+		if p := byName[name]; p != nil && w.see(ctx, p, object) {
 			delete(byName, name)
 		}
 		return len(byName) > 0
@@ -153,8 +154,8 @@ func (w *waiter) watch(ctx context.Context, at watchKey, objects []*pending) {
 }
 
 // see records one state of an object; true means that the object needs no more watching.
-func (w *waiter) see(p *pending, object *unstructured.Unstructured) bool {
-	result := w.check(p, object)
+func (w *waiter) see(ctx context.Context, p *pending, object *unstructured.Unstructured) bool {
+	result := w.check(ctx, p, object)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	changed := p.why != result.Why
@@ -187,7 +188,7 @@ func (w *waiter) tell(t EventType, p *pending, behind Diagnosis) {
 }
 
 // check judges one state of an object: whether it is ready, or gone, or has ended as a hook.
-func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.Result {
+func (w *waiter) check(ctx context.Context, p *pending, object *unstructured.Unstructured) readiness.Result {
 	if p.gone {
 		if object == nil || (p.uid != "" && object.GetUID() != p.uid) {
 			return readiness.Result{State: readiness.Ready, Why: "it is gone"}
@@ -209,7 +210,23 @@ func (w *waiter) check(p *pending, object *unstructured.Unstructured) readiness.
 			return result
 		}
 	}
+	at.Related = Related(ctx, w.run.env.Cluster, object)
 	return readiness.Check(object, at)
+}
+
+// Related returns the objects that readiness.Check needs to know besides object: a claim's StorageClass.
+// One that can't be read is left out.
+func Related(ctx context.Context, c Cluster, object *unstructured.Unstructured) []*unstructured.Unstructured {
+	name := readiness.StorageClass(object)
+	if name == "" {
+		return nil
+	}
+	id := manifest.ID{Group: kinds.StorageClass.Group, Kind: kinds.StorageClass.Kind, Name: name}
+	class, err := c.Get(ctx, Ref{ID: id, Version: "v1"})
+	if err != nil {
+		return nil
+	}
+	return []*unstructured.Unstructured{class}
 }
 
 // first returns the open object with the smallest ID, so that messages are stable.

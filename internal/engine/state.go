@@ -60,7 +60,7 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 		case s.Live == nil:
 			s.Result = readiness.Result{State: readiness.Failed, Why: "it does not exist"}
 		default:
-			s.Result = readiness.Check(s.Live, readiness.Context{WaitForJobs: true})
+			s.Result = readiness.Check(s.Live, readiness.Context{WaitForJobs: true, Related: apply.Related(ctx, e.Cluster, s.Live)})
 		}
 		if s.Live != nil && (s.State == readiness.Progressing || s.State == readiness.Failed) {
 			asked = append(asked, apply.Asked{Ref: apply.Ref{ID: o.ID, Version: o.Version}, Object: s.Live})

@@ -25,6 +25,15 @@ func claim(obj *unstructured.Unstructured, ctx Context) Result {
 	return progressing("it is not bound yet")
 }
 
+// StorageClass returns the name of the StorageClass that Check needs among the related objects: that of
+// a claim that is not bound yet. It is "" if Check needs none.
+func StorageClass(obj *unstructured.Unstructured) string {
+	if obj == nil || obj.GroupVersionKind().GroupKind() != kinds.PersistentVolumeClaim || text(obj.Object, "status", "phase") != "Pending" {
+		return ""
+	}
+	return text(obj.Object, "spec", "storageClassName")
+}
+
 // waitsForConsumer reports whether the claim's class, if it is among the related objects, waits for
 // the first consumer, and the scheduler has not chosen a node yet
 // (https://kubernetes.io/docs/concepts/storage/storage-classes/#volume-binding-mode).
