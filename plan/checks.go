@@ -36,6 +36,13 @@ func (in Input) HookObjects() []manifest.Object {
 // checkHistory notes what state the release was found in, and blocks if
 // another operation may still be running.
 func (b *builder) checkHistory() {
+	for _, c := range b.in.Corrupt {
+		do := "restore it from a backup, or delete it"
+		if b.in.Operation == Uninstall {
+			do = ""
+		}
+		b.warn(manifest.ID{}, "the "+c.Why+"; it is ignored", do)
+	}
 	last := b.in.History.Last()
 	if last == nil || b.in.Operation == CorrectRecords {
 		return

@@ -26,8 +26,9 @@ type Input struct {
 	KubeVersion string
 	Cluster     Cluster
 
-	// History holds every stored revision of the release.
+	// History holds every stored revision of the release that can be read, Corrupt the others.
 	History release.History
+	Corrupt []CorruptRecord
 	// Stored is what those revisions sent: see the function Stored.
 	Stored []StoredObject
 	// StoredHookObjects are the newest stored revision's hooks, which uninstall
@@ -164,6 +165,14 @@ type Observation struct {
 // Observed returns the observation of an existing object.
 func Observed(live *unstructured.Unstructured) Observation {
 	return Observation{Object: live, Managers: live.GetManagedFields()}
+}
+
+// CorruptRecord is a stored record that can't be read, but is not the newest.
+type CorruptRecord struct {
+	// Revision is 0 if the record does not say which one it is.
+	Revision int
+	// Why names the object that holds it, and the reason.
+	Why string
 }
 
 // Records says in which kind of object release records are kept ("Secret" and "secrets") and where.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -69,5 +70,11 @@ func (b *builder) uninstallRecord(last *release.Revision) Step {
 	for _, h := range b.in.History {
 		r.Prune = append(r.Prune, h.Version)
 	}
+	for _, c := range b.in.Corrupt {
+		if c.Revision != 0 {
+			r.Prune = append(r.Prune, c.Revision)
+		}
+	}
+	slices.Sort(r.Prune)
 	return b.recordStep("final", r, fmt.Sprintf("%d revisions removed", len(r.Prune)))
 }

@@ -33,6 +33,9 @@ func (e *Engine) nameRecords(in *plan.Input) {
 	for _, r := range in.History {
 		in.Records.Names[r.Version] = releasestore.ObjectName(r.Name, r.Version)
 	}
+	for _, c := range in.Corrupt {
+		in.Records.Names[c.Revision] = releasestore.ObjectName(in.Release.Name, c.Revision)
+	}
 	if in.Target != nil {
 		r := in.Target.Record
 		in.Records.Names[r.Version] = releasestore.ObjectName(r.Name, r.Version)

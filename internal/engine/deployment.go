@@ -161,6 +161,7 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 func (e *Engine) input(op plan.Operation, key release.Key, o plan.Options, g gathered) plan.Input {
 	return plan.Input{
 		Operation: op, Release: key, Options: o, ToolVersion: e.ToolVersion, Invocation: e.Invocation,
-		Now: e.Now(), KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster, History: g.history, Pending: g.pending,
+		Now: e.Now(), KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster,
+		History: g.history, Corrupt: corruptRecords(g.corrupt), Pending: g.pending,
 	}
 }

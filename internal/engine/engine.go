@@ -75,6 +75,7 @@ func (e *Engine) StoringIn(storage, releases string) *Engine {
 type gathered struct {
 	facts   cluster.Facts
 	history release.History
+	corrupt []*releasestore.CorruptError
 	pending plan.Pending
 	// also selects revisions that are read whole besides the usual ones.
 	also []goals
@@ -90,7 +91,7 @@ func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (ga
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		g.history, historyErr = e.history(ctx, key, also...)
+		g.history, g.corrupt, historyErr = e.records(ctx, key, also...)
 	}()
 	var err error
 	g.facts, err = e.Cluster.Facts(ctx)

@@ -13,7 +13,7 @@ import (
 // descriptions of these may quote secrets, which have to be masked. It returns a *NoReleaseError if
 // there is no record.
 func (e *Engine) History(ctx context.Context, key release.Key) (release.History, error) {
-	h, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
+	h, _, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
 		for _, r := range h {
 			if r.Info.Status == release.StatusFailed {
@@ -30,7 +30,7 @@ func (e *Engine) History(ctx context.Context, key release.Key) (release.History,
 
 // Newest reads a release's newest revision. It returns a *NoReleaseError if there is none.
 func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision, error) {
-	h, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
+	h, _, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		if last := h.Last(); last != nil {
 			return map[int]release.Part{last.Version: release.Whole}
 		}
@@ -45,22 +45,29 @@ func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision
 // Records reads what all revisions of a release have sent, to trace how it came about. If there is
 // no record, the history is empty.
 func (e *Engine) Records(ctx context.Context, key release.Key) (release.History, error) {
-	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
+	h, _, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
 		for _, r := range h {
 			parts[r.Version] = release.Sent
 		}
 		return parts
 	})
+	return h, err
 }
 
 // goals returns revisions that a plan needs whole, besides those that every plan needs.
 type goals func(release.History) []*release.Revision
 
-// history reads as much of the records as planning and applying need: whole revisions if they are
+// history is records without the corrupt ones.
+func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (release.History, error) {
+	h, _, err := e.records(ctx, key, also...)
+	return h, err
+}
+
+// records reads as much of the records as planning and applying need: whole revisions if they are
 // written again or rendered from, what they sent if they count as stored, the hook times of the
 // last few, and only outlines of the rest.
-func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (release.History, error) {
+func (e *Engine) records(ctx context.Context, key release.Key, also ...goals) (release.History, []*releasestore.CorruptError, error) {
 	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
 		for _, r := range append(plan.Sources(h), plan.Attempts(h)...) {
@@ -91,24 +98,33 @@ func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (r
 
 // readHistory reads all readable records. A corrupt record is an error if it is the newest, since
 // the state of the release is unknown then, or if it is merely too large to be read together with
-// the others. Other corrupt records are ignored.
-func (e *Engine) readHistory(ctx context.Context, key release.Key, parts func(release.History) map[int]release.Part) (release.History, error) {
+// the others. Other corrupt records are returned, the newest first.
+func (e *Engine) readHistory(ctx context.Context, key release.Key, parts func(release.History) map[int]release.Part) (release.History, []*releasestore.CorruptError, error) {
 	h, err := e.Store.History(ctx, key, parts)
 	if err == nil {
-		return h, nil
+		return h, nil, nil
 	}
 	corrupt, only := releasestore.Corrupt(err)
 	if !only {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, c := range corrupt {
 		if c.TooMuch() {
-			return nil, c
+			return nil, nil, c
 		}
 	}
 	last := h.Last()
 	if last == nil || corrupt[0].Version > last.Version {
-		return nil, fmt.Errorf("the newest record of %s is corrupt: %w", key, corrupt[0])
+		return nil, nil, fmt.Errorf("the newest record of %s is corrupt: %w", key, corrupt[0])
 	}
-	return h, nil
+	return h, corrupt, nil
+}
+
+// corruptRecords describes records that can't be read.
+func corruptRecords(corrupt []*releasestore.CorruptError) []plan.CorruptRecord {
+	var out []plan.CorruptRecord
+	for _, c := range corrupt {
+		out = append(out, plan.CorruptRecord{Revision: c.Version, Why: c.Error()})
+	}
+	return out
 }

@@ -99,7 +99,7 @@ func (e *Engine) inspectPending(ctx context.Context, key release.Key, g *gathere
 		if err != nil {
 			return err
 		}
-		if g.history, err = e.history(ctx, key, g.also...); err != nil {
+		if g.history, g.corrupt, err = e.records(ctx, key, g.also...); err != nil {
 			return err
 		}
 		if last = g.history.Last(); last == nil || !last.Info.Status.Pending() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -269,6 +270,46 @@ func wantBlocking(t *testing.T, p *plan.Plan, text string) {
 	if !slices.ContainsFunc(p.Problems, func(q plan.Problem) bool { return q.Blocking && strings.Contains(q.What+q.Do, text) }) {
 		t.Errorf("no problem that blocks speaks of %q: %v", text, p.Problems)
 	}
+}
+
+// A corrupt record that is not the newest is ignored with a warning, can't be rolled back to, and goes
+// with an uninstall.
+func TestCorruptOldRecord(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		store, err := releasestore.Open(b.client.CoreV1(), "secret", releasestore.SystemClock{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Store = store
+		b.mustDeploy(nil)
+		b.mustDeploy(map[string]any{"text": "two"})
+		secrets := b.client.CoreV1().Secrets("shop")
+		old, err := secrets.Get(t.Context(), releasestore.ObjectName("web", 1), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		old.Data["release"] = []byte("not a record")
+		if _, err := secrets.Update(t.Context(), old, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		const unread = "web revision 1 (Secret shop/sh.helm.release.v1.web.v1) can't be read"
+		if _, err := b.PlanRollback(t.Context(), webKey, 1, ServerSideAuto, plan.Options{}); err == nil || !strings.Contains(err.Error(), unread) {
+			t.Errorf("a rollback to it gives %v", err)
+		}
+		p := b.mustDeploy(map[string]any{"text": "three"})
+		if !slices.ContainsFunc(p.Problems, func(p plan.Problem) bool { return !p.Blocking && strings.Contains(p.What, unread) }) {
+			t.Errorf("an upgrade does not say so: %v", p.Problems)
+		}
+		_, _, err = b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanUninstall(ctx, webKey, plan.Options{})
+		}, func(*plan.Plan) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left, err := secrets.List(t.Context(), metav1.ListOptions{}); err != nil || len(left.Items) != 0 {
+			t.Errorf("%d records are left, error %v", len(left.Items), err)
+		}
+	})
 }
 
 // A namespace or CRD that somebody else creates between plan and apply will do, unless it is being

@@ -38,6 +38,11 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 	if err != nil {
 		return plan.Input{}, err
 	}
+	for _, c := range g.corrupt {
+		if c.Version == to && to != 0 {
+			return plan.Input{}, c
+		}
+	}
 	goal, err := rollbackGoal(g.history, key, to)
 	if err != nil {
 		return plan.Input{}, err
