@@ -61,7 +61,7 @@ SUITES      := ./e2e ./e2e/flux ./e2e/trust ./e2e/controller ./e2e/sources ./e2e
 # default, one per processor, would only wait for one another, until locks expire. What needs the race
 # detector, and then the rest, runs beside them. The linters vet everything.
 test: build testcluster helms tools ## every test, on a real control plane
-	go run -C testcluster ./build registry helm-controller conftest gojq
+	go run -C testcluster ./build distribution helm-controller conftest gojq
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-suites test-raced test-testcluster lint test-rest
 
 test-suites:

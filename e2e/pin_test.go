@@ -23,7 +23,7 @@ type pinning struct {
 
 func newPinning(t *testing.T) pinning {
 	t.Helper()
-	program, err := cluster.Binaries.Tool(t.Context(), "registry", os.Stderr)
+	program, err := cluster.Binaries.Tool(t.Context(), "distribution", os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func registryProgram(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := b.Tool(context.Background(), "registry", os.Stderr)
+	path, err := b.Tool(context.Background(), "distribution", os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,15 @@ import (
 // interval is how often a build reports its progress.
 const interval = 5 * time.Second
 
-// compile builds the file dir/name. It disables cgo, so no C compiler is needed.
+// compile builds the target's programs in dir. It disables cgo, so no C compiler is needed.
 func compile(ctx context.Context, t target, dir string) error {
 	// Without -trimpath, go vet and go test find the same packages in the cache. The tag
 	// excludes a Markdown parser from kubectl-release: packaging/goreleaser.yaml.
-	args := []string{"build", "-v", "-tags", "urfave_cli_no_docs", "-ldflags", t.flags(), "-o", filepath.Join(dir, t.name), cmp.Or(t.pkg, ".")}
+	packages := []string{cmp.Or(t.pkg, ".")}
+	for _, folder := range t.also {
+		packages = append(packages, "./"+folder)
+	}
+	args := append([]string{"build", "-v", "-tags", "urfave_cli_no_docs", "-ldflags", t.flags(), "-o", t.output(dir)}, packages...)
 	environment := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if os.Getenv("GOGC") == "" {
 		environment = append(environment, "GOGC=400") // for the compiler: a fifth faster for large packages
@@ -35,7 +39,7 @@ func compile(ctx context.Context, t target, dir string) error {
 	command.Env, command.Dir = environment, t.folder
 	p := &progress{name: t.name, began: time.Now(), terminal: isTerminal(os.Stderr)}
 	if t.folder != "" {
-		p.ask = func() *estimate { return newEstimate(ctx, t.folder, cmp.Or(t.pkg, "."), environment) }
+		p.ask = func() *estimate { return newEstimate(ctx, t.folder, packages, environment) }
 	}
 	if err := p.follow(command); err != nil {
 		return err
@@ -50,6 +54,14 @@ func compile(ctx context.Context, t target, dir string) error {
 		p.tell("built %s in %s\n", t.name, took.Round(time.Second))
 	}
 	return nil
+}
+
+// output returns what the go command writes: with several programs, only the folder can be chosen.
+func (t target) output(dir string) string {
+	if len(t.also) > 0 {
+		return dir + string(filepath.Separator)
+	}
+	return filepath.Join(dir, t.name)
 }
 
 // progress tracks what the go command prints while it works.

@@ -31,11 +31,11 @@ type estimate struct {
 	whole, done        int
 }
 
-// newEstimate asks the go command in dir which packages of the program pkg remain to be
-// compiled; it returns nil if that fails.
-func newEstimate(ctx context.Context, dir, pkg string, environment []string) *estimate {
-	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
-		`{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`, pkg)
+// newEstimate asks the go command in dir which packages of the programs remain to be compiled; it
+// returns nil if that fails.
+func newEstimate(ctx context.Context, dir string, programs, environment []string) *estimate {
+	list := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-f",
+		`{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`}, programs...)...)
 	list.Env, list.Dir = environment, dir
 	out, err := list.Output()
 	if err != nil {

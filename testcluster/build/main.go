@@ -1,8 +1,9 @@
 // Command build compiles what the tests need into testcluster/bin: testcluster
 // with kubectl, and Helm 3 and Helm 4 for comparison. What is up to date is not
 // compiled again, and concurrent builds wait for each other. It reports progress
-// every few seconds, since the first build takes minutes. registry, helm-controller,
-// and conftest and gojq, which run policies on plans, are built only if they are named.
+// every few seconds, since the first build takes minutes. The registries registry and
+// distribution, helm-controller, and conftest and gojq, which run policies on plans, are built only
+// if they are named.
 // With -o it builds any other program, and always runs go build.
 //
 // It does not start anything. It imports only the standard library, so it compiles
@@ -10,7 +11,7 @@
 //
 // Usage, in the folder testcluster:
 //
-//	go run ./build [-q] [testcluster] [kubectl] [helm3] [helm4] [registry] [helm-controller] [conftest] [gojq]
+//	go run ./build [-q] [testcluster] [helm3] [helm4] [registry] [distribution] [helm-controller] [conftest] [gojq]
 //	go run ./build -o FILE [-X NAME=VALUE] FOLDER
 package main
 

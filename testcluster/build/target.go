@@ -27,12 +27,13 @@ type target struct {
 	// folder is where to build the package pkg, or the folder's own package if pkg is empty.
 	// Without a folder, pkg is package@version.
 	folder, pkg string
+	// also are folders in folder whose programs are built by the same command, so that one is linked
+	// while the other is compiled; they are named like the folders.
+	also []string
 	// variables are set by the linker, as in the releases of these programs.
 	variables []string
 	// onDemand targets are built only if they are named: few tests need them.
 	onDemand bool
-	// with is another target: if that is named, this one is built too.
-	with string
 }
 
 // wanted reports whether to build the target, given the named ones, if any.
@@ -40,7 +41,7 @@ func (t target) wanted(names []string) bool {
 	if len(names) == 0 {
 		return !t.onDemand
 	}
-	return slices.Contains(names, t.name) || t.with != "" && slices.Contains(names, t.with)
+	return slices.Contains(names, t.name)
 }
 
 func targets() []target {
@@ -50,8 +51,7 @@ func targets() []target {
 		"k8s.io/component-base/version.gitMinor=36",
 	}
 	return []target{
-		{name: "testcluster", folder: ".", variables: ofKubernetes},
-		{name: "kubectl", folder: "kubectl", variables: ofKubernetes, with: "testcluster"},
+		{name: "testcluster", folder: ".", also: []string{"kubectl"}, variables: ofKubernetes},
 		{name: "helm3", pkg: "helm.sh/helm/v3/cmd/helm@" + helm3, variables: []string{
 			"helm.sh/helm/v3/internal/version.version=" + helm3,
 			"helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1",
@@ -63,6 +63,7 @@ func targets() []target {
 			"helm.sh/helm/v4/internal/version.version=" + helm4,
 		}},
 		{name: "registry", folder: "registry", onDemand: true},
+		{name: "distribution", folder: "distribution", onDemand: true},
 		{name: "helm-controller", folder: "helmcontroller", pkg: "github.com/fluxcd/helm-controller", onDemand: true},
 		{name: "conftest", pkg: "github.com/open-policy-agent/conftest@" + conftest, onDemand: true},
 		{name: "gojq", pkg: "github.com/itchyny/gojq/cmd/gojq@" + gojq, onDemand: true},
@@ -76,9 +77,9 @@ func (t target) bring(ctx context.Context, bin string) (built bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("look at the sources of %s: %w", t.name, err)
 	}
-	binary, stamp := filepath.Join(bin, t.name), filepath.Join(bin, "."+t.name+".key")
+	stamp := filepath.Join(bin, "."+t.name+".key")
 	if old, err := os.ReadFile(stamp); err == nil && string(old) == key {
-		if _, err := os.Stat(binary); err == nil {
+		if !slices.ContainsFunc(t.binaries(), func(name string) bool { _, err := os.Stat(filepath.Join(bin, name)); return err != nil }) {
 			return false, nil
 		}
 	}
@@ -91,14 +92,19 @@ func (t target) bring(ctx context.Context, bin string) (built bool, err error) {
 	if err := compile(ctx, t, scratch); err != nil {
 		return false, fmt.Errorf("build %s: %w", t.name, err)
 	}
-	if err := os.Rename(filepath.Join(scratch, t.name), binary); err != nil {
-		return false, fmt.Errorf("put %s in place: %w", t.name, err)
+	for _, name := range t.binaries() {
+		if err := os.Rename(filepath.Join(scratch, name), filepath.Join(bin, name)); err != nil {
+			return false, fmt.Errorf("put %s in place: %w", name, err)
+		}
 	}
 	if err := os.WriteFile(stamp, []byte(key), 0o644); err != nil {
 		return false, fmt.Errorf("note what %s was built from: %w", t.name, err)
 	}
 	return true, nil
 }
+
+// binaries returns the names of the programs that the target consists of.
+func (t target) binaries() []string { return append([]string{t.name}, t.also...) }
 
 func (t target) flags() string {
 	flags := "-s -w"
@@ -111,7 +117,7 @@ func (t target) flags() string {
 // key returns a digest of everything that the binary depends on.
 func (t target) key() (string, error) {
 	sum := sha256.New()
-	fmt.Fprintln(sum, t.folder, t.pkg, t.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintln(sum, t.folder, t.pkg, t.also, t.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if t.folder == "" {
 		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
@@ -119,7 +125,7 @@ func (t target) key() (string, error) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (path == "bin" || path == "build" || (path == "registry" || path == "kubectl" || path == "helmcontroller") && t.folder == ".") {
+		if entry.IsDir() && t.folder == "." && slices.Contains([]string{"bin", "build", "registry", "distribution", "helmcontroller"}, path) {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !isSource(path) {
