@@ -41,15 +41,26 @@ func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.
 func (k *Key) UnmarshalText(text []byte) error {
-	switch parts := strings.Split(string(text), "/"); len(parts) {
-	case 2:
-		*k = Key{Namespace: parts[0], Name: parts[1]}
-	case 3:
-		*k = Key{Cluster: parts[0], Namespace: parts[1], Name: parts[2]}
-	default:
+	read := parseKey(string(text))
+	if read.Namespace == "" {
 		return fmt.Errorf("%q is not a release key: expected [cluster/]namespace/name", text)
 	}
+	*k = read
 	return nil
+}
+
+// parseKey splits [[cluster/]namespace/]name from the right: the name of a cluster may
+// contain slashes, as those of EKS do (arn:aws:eks:eu-west-1:1:cluster/prod).
+func parseKey(text string) Key {
+	rest, name := cutLast(text)
+	cluster, namespace := cutLast(rest)
+	return Key{Cluster: cluster, Namespace: namespace, Name: name}
+}
+
+// cutLast splits a text at its last slash; without one, all of it is last.
+func cutLast(text string) (before, last string) {
+	i := strings.LastIndexByte(text, '/')
+	return text[:max(i, 0)], text[i+1:]
 }
 
 // Release returns the key within its cluster.

@@ -1,6 +1,7 @@
 package releaseset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,24 +13,14 @@ import (
 // namespace may be in another namespace of its cluster, if only in one. Errors are
 // sentences about the need.
 func ResolveNeed(entries []Entry, of Key, need string) (Key, error) {
-	parts := strings.Split(need, "/")
-	wanted := of
-	switch len(parts) {
-	case 1:
-		wanted.Name = parts[0]
-	case 2:
-		wanted.Namespace, wanted.Name = parts[0], parts[1]
-	case 3:
-		wanted = Key{Cluster: parts[0], Namespace: parts[1], Name: parts[2]}
-	default:
-		return Key{}, fmt.Errorf("needs %q: expected [[cluster/]namespace/]name", need)
-	}
+	said := parseKey(need)
+	wanted := Key{cmp.Or(said.Cluster, of.Cluster), cmp.Or(said.Namespace, of.Namespace), said.Name}
 	var elsewhere []Key
 	for _, e := range entries {
 		if e.Key == wanted {
 			return wanted, nil
 		}
-		if len(parts) == 1 && e.Name == wanted.Name && e.Cluster == wanted.Cluster {
+		if said.Namespace == "" && e.Name == wanted.Name && e.Cluster == wanted.Cluster {
 			elsewhere = append(elsewhere, e.Key)
 		}
 	}

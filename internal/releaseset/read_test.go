@@ -172,6 +172,28 @@ func TestANeedIsLookedForInItsOwnNamespaceFirst(t *testing.T) {
 	}
 }
 
+// The contexts of EKS have a slash in their names, and needs name them as they are.
+func TestKeysOfClustersWithSlashes(t *testing.T) {
+	const cluster = "arn:aws:eks:eu-west-1:1:cluster/prod"
+	db := Key{cluster, "shop", "db"}
+	for _, key := range []Key{{"", "shop", "web"}, {"prod", "shop", "web"}, {cluster, "shop", "web"}, {"a/b/c", "shop", "web"}} {
+		var read Key
+		if err := read.UnmarshalText([]byte(key.String())); err != nil || read != key {
+			t.Errorf("%s is read as %+v, %v", key, read, err)
+		}
+	}
+	for _, need := range []string{"db", "shop/db", db.String()} {
+		if got, err := ResolveNeed([]Entry{{Key: db}}, Key{cluster, "shop", "web"}, need); got != db {
+			t.Errorf("%s: %s, %v", need, got, err)
+		}
+	}
+	for _, text := range []string{"", "web", "/web"} {
+		if err := new(Key).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is read as a key", text)
+		}
+	}
+}
+
 func TestSelectorsJoinConditionsByAndAndTextsByOr(t *testing.T) {
 	web := Entry{Key: Key{"prod", "shop", "web"}, Chart: Chart{Name: "stable/nginx"}, Labels: map[string]string{"tier": "front"}}
 	for _, tc := range []struct {

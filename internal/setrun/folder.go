@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,7 +69,7 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 		if unknown := made.Unknown[r.Key]; len(unknown) > 0 {
 			return nil, fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with permission to read them", r.Key, strings.Join(unknown, ", "))
 		}
-		r.File = strings.ReplaceAll(r.Key.String(), "/", "_") + planEnding
+		r.File = planFile(r.Key)
 		stamped, encoded, err := planfile.Encode(made.Plans[r.Key], plan.Stamp{EffectDigest: made.Plans[r.Key].EffectDigest})
 		if err != nil {
 			return nil, err
@@ -88,6 +89,20 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 	data = append(data, '\n')
 	made.Digest = checksum(data)
 	return append(out, File{IndexName, data}), nil
+}
+
+// planFile returns the name of the file for an entry's plan, which no other entry's plan has:
+// "shop_web.plan", after its cluster where it names one. Namespaces and names contain no "_".
+// What file systems do not allow is escaped as in URLs, and so is the ":" of EKS's clusters.
+func planFile(k releaseset.Key) string {
+	parts := []string{k.Namespace, k.Name}
+	if k.Cluster != "" {
+		parts = slices.Insert(parts, 0, k.Cluster)
+	}
+	for i, part := range parts {
+		parts[i] = strings.ReplaceAll(url.PathEscape(part), ":", "%3A")
+	}
+	return strings.Join(parts, "_") + planEnding
 }
 
 // SaveFolder writes the files of a set into a folder, the plans before set.json: a folder

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // A set in one file is the folder's files, for its owner's eyes only; an empty set is one, too.
@@ -39,6 +41,21 @@ func TestASetInOneFileIsTheFolder(t *testing.T) {
 		}
 		if _, err := kept.Read("other.plan"); err == nil {
 			t.Error("a file is read that is not there")
+		}
+	}
+}
+
+// Each entry has a file of its own, whose name is one on every file system.
+func TestPlanFiles(t *testing.T) {
+	for key, want := range map[releaseset.Key]string{
+		{Namespace: "shop", Name: "web"}:                                                  "shop_web.plan",
+		{Cluster: "kubernetes-admin@prod", Namespace: "shop", Name: "web"}:                "kubernetes-admin@prod_shop_web.plan",
+		{Cluster: "arn:aws:eks:eu-west-1:1:cluster/prod", Namespace: "shop", Name: "web"}: "arn%3Aaws%3Aeks%3Aeu-west-1%3A1%3Acluster%2Fprod_shop_web.plan",
+		{Cluster: "arn:aws:eks:eu-west-1:1:cluster_prod", Namespace: "shop", Name: "web"}: "arn%3Aaws%3Aeks%3Aeu-west-1%3A1%3Acluster_prod_shop_web.plan",
+		{Cluster: "..\\..", Namespace: "../shop", Name: "web"}:                            "..%5C.._..%2Fshop_web.plan",
+	} {
+		if got := planFile(key); got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
 		}
 	}
 }
