@@ -41,13 +41,17 @@ type server struct {
 	perPage int
 	// reviews are those of the pull request, in JSON; "" means that they may not be read.
 	reviews string
-	// noUser means that this token may not read /user, like that of a GitHub job.
-	noUser bool
+	// user is the token's. noUser means that it may not read /user, like the tokens of jobs and apps on
+	// GitHub; viewer is what GraphQL says instead, "" if it refuses to.
+	user, viewer string
+	noUser       bool
+	// root is the path of GitHub's REST API.
+	root string
 }
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	s := &server{refuse: map[string][]http.HandlerFunc{}, perPage: 100}
+	s := &server{refuse: map[string][]http.HandlerFunc{}, perPage: 100, user: "planner"}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -90,11 +94,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.Unmarshal(sent.Content, &sent.Body)
 	}
 	switch parts := strings.Split(r.URL.Path, "/"); {
-	case r.URL.Path == "/graphql":
-		fmt.Fprint(w, `{"data":{}}`)
-	case r.URL.Path == "/user" && s.noUser:
+	case r.URL.Path == strings.TrimSuffix(s.root, "/v3")+"/graphql":
+		s.graphQL(w, body)
+	case r.URL.Path == s.root+"/user" && s.noUser:
 		answer(http.StatusForbidden, `{"message":"Resource not accessible by integration"}`)(w, r)
-	case r.URL.Path == "/user":
+	case r.URL.Path == s.root+"/user":
 		fmt.Fprint(w, `{"login":"planner","username":"planner","uuid":"planner"}`)
 	case r.URL.Path == "/_apis/connectionData":
 		fmt.Fprint(w, `{"authenticatedUser":{"id":"planner"}}`)
@@ -108,7 +112,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		s.page(w, r)
 	case r.Method == http.MethodPost:
-		s.comments = append(s.comments, Comment{Author: "planner", Body: sent.Body})
+		s.comments = append(s.comments, Comment{Author: s.user, Body: sent.Body})
 		s.write(w, len(s.comments)-1)
 	default:
 		id, _ := strconv.Atoi(parts[len(parts)-1])
@@ -117,6 +121,18 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.comments[id].Body = sent.Body
 		s.write(w, id)
+	}
+}
+
+// graphQL answers what GitHub is asked through GraphQL: errors, too, have status 200.
+func (s *server) graphQL(w http.ResponseWriter, body []byte) {
+	switch asks := strings.Contains(string(body), "viewer"); {
+	case asks && s.viewer == "":
+		fmt.Fprint(w, `{"data":null,"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`)
+	case asks:
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{"viewer": map[string]string{"login": s.viewer}}})
+	default:
+		fmt.Fprint(w, `{"data":{}}`)
 	}
 }
 
@@ -175,7 +191,7 @@ func answer(status int, body string, header ...string) http.HandlerFunc {
 func (s *server) open(t *testing.T, kind string) (Forge, *[]time.Duration) {
 	t.Helper()
 	variables := map[string]string{
-		"GITHUB_TOKEN": secret, "GITHUB_API_URL": s.URL, "GITHUB_REPOSITORY": "shop/charts", "GITHUB_REF": "refs/pull/17/merge", "GITHUB_SHA": "c0ffee",
+		"GITHUB_TOKEN": secret, "GITHUB_API_URL": s.URL + s.root, "GITHUB_REPOSITORY": "shop/charts", "GITHUB_REF": "refs/pull/17/merge", "GITHUB_SHA": "c0ffee",
 		"GITLAB_TOKEN": secret, "CI_API_V4_URL": s.URL, "CI_PROJECT_ID": "shop/charts", "CI_MERGE_REQUEST_IID": "17", "CI_COMMIT_SHA": "c0ffee",
 		"CI_MERGE_REQUEST_PROJECT_URL": "https://forge.example/shop/charts",
 		"BITBUCKET_TOKEN":              secret, "BITBUCKET_API_URL": s.URL, "BITBUCKET_WORKSPACE": "shop", "BITBUCKET_REPO_SLUG": "charts", "BITBUCKET_PR_ID": "17",
@@ -306,7 +322,7 @@ func TestComment(t *testing.T) {
 		if s.comments[0].Body != of(3, body) || s.comments[2].Body != of(7, body+"more\n") {
 			t.Errorf("not the newest was edited: %+v", s.comments)
 		}
-		if s.count("POST /graphql") != 1 || !strings.Contains(s.bodies[len(s.bodies)-1], `"id":"N0"`) {
+		if s.count("POST /graphql") != 2 || !strings.Contains(s.bodies[len(s.bodies)-1], `"id":"N0"`) {
 			t.Errorf("the older one is not hidden: %v", s.bodies)
 		}
 	})
@@ -316,6 +332,36 @@ func TestComment(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Tokens of GitHub Apps and of jobs may not read /user; GraphQL says who they are. On GitHub Enterprise
+// Server it is at another path than on github.com.
+func TestCommentsOfApps(t *testing.T) {
+	for name, tc := range map[string]struct{ user, viewer, root string }{
+		"an app":                         {"planner[bot]", "planner[bot]", ""},
+		"an app, without the suffix":     {"planner[bot]", "planner", ""},
+		"an app, on Enterprise Server":   {"planner[bot]", "planner[bot]", "/api/v3"},
+		"a job":                          {"github-actions[bot]", "github-actions[bot]", ""},
+		"a job that GraphQL refuses":     {"github-actions[bot]", "", ""},
+		"the same, on Enterprise Server": {"github-actions[bot]", "", "/api/v3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t)
+			s.user, s.viewer, s.root, s.noUser = tc.user, tc.viewer, tc.root, true
+			others := []Comment{{Author: "renovate[bot]", Body: of(3, body)}, {Author: "planner", Body: of(3, body)}}
+			s.comments = slices.Clone(others)
+			f, _ := s.open(t, "github")
+			for i, want := range []Done{Created, Edited} {
+				if out, err := Put(t.Context(), f, body+strings.Repeat("more\n", i), CommentOptions{Run: 7 + i, Head: "abc"}); err != nil || out.Done != want {
+					t.Errorf("%+v, %v; want %s", out, err, want)
+				}
+			}
+			want := append(others, Comment{Author: tc.user, Body: of(8, body+"more\n")})
+			if diff := cmp.Diff(want, s.comments, cmp.AllowUnexported(Comment{})); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
 }
 
 // Shortened text is still Markdown that closes what it opens.

@@ -14,7 +14,7 @@ type github struct {
 	*client
 	repository, number, head string
 	graphQL                  string
-	// bot is the user as whom a job's own token writes; that token may not ask who it is.
+	// bot is the user as whom a job's own token writes.
 	bot string
 }
 
@@ -73,9 +73,31 @@ func (g *github) Author(ctx context.Context) (string, error) {
 	}
 	_, err := g.send(ctx, http.MethodGet, "/user", nil, &user)
 	if c := code(err); c == http.StatusForbidden || c == http.StatusUnauthorized {
-		return g.bot, nil
+		return g.viewer(ctx), nil
 	}
 	return user.Login, err
+}
+
+// viewer returns the user of a token that may not read /user, such as a GitHub App's or a job's
+// own, from GraphQL (https://docs.github.com/graphql/reference/queries#viewer); bot if that does
+// not say.
+func (g *github) viewer(ctx context.Context) string {
+	var answer struct {
+		Data struct {
+			Viewer struct {
+				Login string `json:"login"`
+			} `json:"viewer"`
+		} `json:"data"`
+	}
+	if g.graphQL != "" {
+		_, _ = g.send(ctx, http.MethodPost, g.graphQL, map[string]string{"query": "query { viewer { login } }"}, &answer)
+	}
+	login := answer.Data.Viewer.Login
+	if login == "" {
+		return g.bot
+	}
+	const suffix = "[bot]" // REST always has it; in other fields, GraphQL leaves it out
+	return strings.TrimSuffix(login, suffix) + suffix
 }
 
 func (g *github) Comments(ctx context.Context) ([]Comment, error) {
