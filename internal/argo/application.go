@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -102,19 +103,22 @@ func (a *application) String() string {
 	return Kind + " " + a.Metadata.Namespace + "/" + a.Metadata.Name
 }
 
-// cluster returns the name of the destination, "" for the cluster that Argo CD runs in.
+// cluster returns the name of the destination, "" for the cluster that Argo CD runs in. A server
+// is named by its URL, as Argo CD tells clusters apart, without what says nothing: https://, the
+// port 443 and a slash at the end. Rancher serves all its clusters from one host.
 func (a *application) cluster() string {
-	switch d := a.Spec.Destination; {
-	case d.Name == "in-cluster", d.Server == "https://kubernetes.default.svc":
+	d := a.Spec.Destination
+	server := strings.TrimRight(d.Server, "/")
+	switch {
+	case d.Name == "in-cluster", server == "https://kubernetes.default.svc":
 		return ""
 	case d.Name != "":
 		return d.Name
-	default:
-		return hostOf.ReplaceAllString(d.Server, "")
 	}
+	return overHTTPS.ReplaceAllString(server, "$host$path")
 }
 
-var hostOf = regexp.MustCompile(`^[a-z]+://|[:/].*$`)
+var overHTTPS = regexp.MustCompile(`^https://(?P<host>[^/]+?)(:443)?(?P<path>/.*)?$`)
 
 // inline returns the values in the Application itself: valuesObject, else values
 // (ApplicationSourceHelm.ValuesYAML).

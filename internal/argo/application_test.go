@@ -1,0 +1,66 @@
+package argo
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// deployed is an Application web that deploys a chart to a destination.
+func deployed(destination map[string]any) Placed {
+	return Placed{From: "apps.yaml", Object: map[string]any{
+		"metadata": map[string]any{"name": "web"},
+		"spec": map[string]any{
+			"destination": destination,
+			"source":      map[string]any{"repoURL": "https://charts.example.com", "chart": "web", "targetRevision": "1.0.0"},
+		},
+	}}
+}
+
+// A cluster has the name of its destination, or of its server; only https, the usual port and a
+// slash at the end are left out.
+func TestClusters(t *testing.T) {
+	for _, tc := range []struct{ name, server, want string }{
+		{want: ""},
+		{name: "in-cluster", want: ""},
+		{server: "https://kubernetes.default.svc", want: ""},
+		{server: "https://kubernetes.default.svc/", want: ""},
+		{name: "prod", want: "prod"},
+		{server: "https://prod.example.com", want: "prod.example.com"},
+		{server: "https://prod.example.com/", want: "prod.example.com"},
+		{server: "https://prod.azmk8s.io:443", want: "prod.azmk8s.io"},
+		{server: "https://prod.example.com:6443", want: "prod.example.com:6443"},
+		{server: "http://prod.example.com", want: "http://prod.example.com"},
+		{server: "https://[fd00::443]:443", want: "[fd00::443]"},
+		{server: "https://rancher.example.com:443/k8s/clusters/c-1/", want: "rancher.example.com/k8s/clusters/c-1"},
+	} {
+		var a application
+		a.Spec.Destination.Name, a.Spec.Destination.Server = tc.name, tc.server
+		if got := a.cluster(); got != tc.want {
+			t.Errorf("%s%s: %q, want %q", tc.name, tc.server, got, tc.want)
+		}
+	}
+}
+
+// One release in several clusters of a host, or at several ports, is one in each.
+func TestClustersThatShareAHost(t *testing.T) {
+	var objects []Placed
+	for _, server := range []string{"https://rancher/k8s/clusters/c-1", "https://rancher/k8s/clusters/c-2", "https://rancher:6443", "https://rancher"} {
+		objects = append(objects, deployed(map[string]any{"server": server, "namespace": "shop"}))
+	}
+	set := Set(fstest.MapFS{}, releaseset.Checkout{}, objects)
+	if err := set.Join(); err != nil {
+		t.Error(err)
+	}
+	var got []string
+	for _, e := range set.Entries {
+		got = append(got, e.String())
+	}
+	want := []string{"rancher/k8s/clusters/c-1/shop/web", "rancher/k8s/clusters/c-2/shop/web", "rancher:6443/shop/web", "rancher/shop/web"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
