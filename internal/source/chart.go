@@ -85,14 +85,14 @@ func (s *Sources) Find(ctx context.Context, r resolve.Reference) (Found, error) 
 }
 
 func (s *Sources) findRemote(r resolve.Reference) (Found, error) {
-	f := Found{URL: r.URL, Digest: r.Digest, home: r.URL, access: s.Access}
+	f := Found{URL: r.URL, Digest: r.Digest, home: r.URL, access: s.accessTo(r.URL)}
 	repositories, err := s.Repositories()
 	if err != nil {
 		return Found{}, err
 	}
 	for _, e := range repositories.All() {
 		if resolve.SameOrigin(e.URL, r.URL) && strings.HasPrefix(r.URL, strings.TrimRight(e.URL, "/")+"/") {
-			f.access, f.home = s.Access.or(accessOf(e)), e.URL
+			f.access, f.home = f.access.or(accessOf(e)), e.URL
 		}
 	}
 	return f, nil

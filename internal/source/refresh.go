@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -69,21 +70,24 @@ func (s *Sources) refreshed(name string) bool {
 	return before
 }
 
-// bind binds the credentials from flags to the first server that is named, and reports whether
-// this is it.
+// bind binds the credentials from flags to the origin that is named first, and reports whether
+// this is it. A registry counts as https, which only settings of the user turn into http.
 func (s *Sources) bind(at string) bool {
+	if rest, ok := strings.CutPrefix(at, resolve.Scheme); ok {
+		at = "https://" + rest
+	}
 	u, err := url.Parse(at)
 	if err != nil {
 		return false
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.named = cmp.Or(s.named, u.Host)
-	return s.named == u.Host
+	s.named = cmp.Or(s.named, resolve.Origin(u))
+	return s.named == resolve.Origin(u)
 }
 
-// accessTo returns the access from flags for a server. Their credentials go to the first server
-// that is named, and to no other.
+// accessTo returns the access from flags for a server. Their credentials go to the origin that is
+// named first, and to no other.
 func (s *Sources) accessTo(at string) Access {
 	a := s.Access
 	if !s.bind(at) {

@@ -63,7 +63,7 @@ type Sources struct {
 	tokens     map[string]auth.Cache
 	// plain holds the registries at loopback addresses, true for those without TLS.
 	plain map[string]bool
-	// named is the host that the credentials in Access are for: the first that is named.
+	// named is the origin that the credentials in Access are for: the first that is named.
 	named string
 	// fresh holds the indexes that this run has requested, offered the archives passed to
 	// Offer, by digest.
