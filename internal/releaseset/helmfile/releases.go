@@ -59,9 +59,9 @@ func (r *reader) releases(s *state) (*releaseset.Set, error) {
 // entry converts a release to the model; wanted is false where its condition says so.
 func (r *reader) entry(s *state, given *release, from releaseset.Place) (e releaseset.Entry, wanted bool, err error) {
 	e = releaseset.Entry{
-		Key: releaseset.Key{
-			Cluster:   first(given.KubeContext, s.kubeContext, s.fields.KubeContext, s.fields.HelmDefaults.KubeContext),
-			Namespace: first(given.Namespace, s.fields.Namespace, "default"), Name: given.Name,
+		Key: releaseset.Key{ // the file's own fields override those of releases (ApplyOverrides of pkg/state/state.go)
+			Cluster:   first(s.fields.KubeContext, given.KubeContext, s.kubeContext, s.fields.HelmDefaults.KubeContext),
+			Namespace: first(s.fields.Namespace, given.Namespace, "default"), Name: given.Name,
 		},
 		Labels: map[string]string{}, Uninstalled: given.Installed != nil && !*given.Installed, From: from,
 	}

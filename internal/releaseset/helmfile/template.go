@@ -20,7 +20,7 @@ import (
 func (s *state) data(environment string, e *releaseset.Entry) map[string]any {
 	out := map[string]any{
 		"Values": s.values, "StateValues": s.values, "Namespace": s.fields.Namespace,
-		"Environment": map[string]any{"Name": environment, "Values": s.values, "KubeContext": s.fields.KubeContext},
+		"Environment": map[string]any{"Name": environment, "Values": s.values, "KubeContext": s.kubeContext},
 	}
 	if e != nil {
 		out["Release"] = map[string]any{"Name": e.Name, "Namespace": e.Namespace, "Labels": e.Labels, "Chart": e.Chart.Path + e.Chart.Name, "KubeContext": e.Cluster}
