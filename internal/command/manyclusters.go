@@ -11,8 +11,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
-	"github.com/kubectl-release/kubectl-release/internal/resolve"
-	"github.com/kubectl-release/kubectl-release/internal/setrun"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -112,22 +110,4 @@ func (m *manyClusters) Offline(name string, c releaseset.Cluster) (engine.Offlin
 	}
 	caps.APIVersions = append(caps.APIVersions[:len(caps.APIVersions):len(caps.APIVersions)], c.APIVersions...)
 	return engine.Offline{Capabilities: &caps}, nil
-}
-
-// manyFetch returns a function that fetches charts one at a time, because each is reported, and
-// none twice.
-func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
-	var mu sync.Mutex
-	return func(ctx context.Context, which releaseset.Chart) (setrun.Fetched, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		found, err := p.located(ctx, o, resolve.Request{Chart: which.Name, Repo: which.Repo, Version: which.Version, Tags: which.Tags})
-		if err != nil {
-			return setrun.Fetched{}, err
-		}
-		if found.fetched == nil {
-			return setrun.Fetched{}, fmt.Errorf("chart %s: what is at that path is not in the repository of the set", which)
-		}
-		return setrun.Fetched{Name: found.name, Data: found.fetched.Data, Pin: found.pin}, nil
-	}
 }

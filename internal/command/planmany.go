@@ -192,6 +192,9 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 	if err != nil {
 		return nil, usage("--selector: %v", err)
 	}
+	if err := p.oneServer(&o.fetch, t.fetched(selector)); err != nil {
+		return nil, err
+	}
 	defaults := plan.Options{FieldManager: o.options.FieldManager}
 	if defaults.Policy, err = o.options.policy(); err != nil {
 		return nil, err

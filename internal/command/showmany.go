@@ -126,14 +126,7 @@ func (p *program) listSetCharts(o *manyFlags, t *trees) error {
 	if err != nil {
 		return usage("--selector: %v", err)
 	}
-	var charts []releaseset.Chart
-	for _, s := range t.sides() {
-		for _, e := range s.Set.Entries {
-			if e.Chart.Path == "" && e.Chart.Name != "" && selector.Selects(e) && !slices.Contains(charts, e.Chart) {
-				charts = append(charts, e.Chart)
-			}
-		}
-	}
+	charts := t.fetched(selector)
 	if o.show.output == "text" {
 		var b strings.Builder
 		for _, c := range charts {

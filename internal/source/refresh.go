@@ -71,19 +71,45 @@ func (s *Sources) refreshed(name string) bool {
 }
 
 // bind binds the credentials from flags to the origin that is named first, and reports whether
-// this is it. A registry counts as https, which only settings of the user turn into http.
+// this is it.
 func (s *Sources) bind(at string) bool {
+	origin := originOf(at)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.named = cmp.Or(s.named, origin)
+	return origin != "" && s.named == origin
+}
+
+// originOf returns the origin of a URL, or "" if it can't be read. A registry counts as https,
+// which only settings of the user turn into http.
+func originOf(at string) string {
 	if rest, ok := strings.CutPrefix(at, resolve.Scheme); ok {
 		at = "https://" + rest
 	}
 	u, err := url.Parse(at)
 	if err != nil {
-		return false
+		return ""
 	}
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.named = cmp.Or(s.named, resolve.Origin(u))
-	return s.named == resolve.Origin(u)
+	return resolve.Origin(u)
+}
+
+// Origin returns the scheme, host and port of the server that a reference names, by which
+// credentials are kept apart (see resolve.Origin); "" for a reference to no server or to a
+// repository that is not known.
+func (s *Sources) Origin(r resolve.Reference) string {
+	switch r.Kind {
+	case resolve.Configured:
+		known, err := s.Repositories()
+		if e, ok := known.Find(r.Repository); err == nil && ok {
+			return originOf(e.URL)
+		}
+	case resolve.Unconfigured, resolve.Remote:
+		return originOf(r.URL)
+	case resolve.Registry:
+		return originOf(r.Image.String())
+	case resolve.Local, resolve.Vendored:
+	}
+	return ""
 }
 
 // accessTo returns the access from flags for a server. Their credentials go to the origin that is

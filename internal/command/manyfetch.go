@@ -1,0 +1,73 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/setrun"
+)
+
+// manyFetch returns a function that fetches charts one at a time, because each is reported, and
+// none twice.
+func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
+	var mu sync.Mutex
+	return func(ctx context.Context, which releaseset.Chart) (setrun.Fetched, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		found, err := p.located(ctx, o, requestFor(which))
+		if err != nil {
+			return setrun.Fetched{}, err
+		}
+		if found.fetched == nil {
+			return setrun.Fetched{}, fmt.Errorf("chart %s: what is at that path is not in the repository of the set", which)
+		}
+		return setrun.Fetched{Name: found.name, Data: found.fetched.Data, Pin: found.pin}, nil
+	}
+}
+
+func requestFor(c releaseset.Chart) resolve.Request {
+	return resolve.Request{Chart: c.Name, Repo: c.Repo, Version: c.Version, Tags: c.Tags}
+}
+
+// oneServer refuses the credentials of flags for charts from several servers: they were given for
+// one of them, nobody says for which, and the others, which the files of a pull request may name,
+// must not get them. A chart whose name can't be read is reported with its release.
+func (p *program) oneServer(o *fetchFlags, charts []releaseset.Chart) error {
+	if o.offline || o.access.Username+o.access.Password+o.access.CertFile == "" {
+		return nil
+	}
+	s, err := p.sources(o)
+	if err != nil {
+		return err
+	}
+	var servers []string
+	for _, c := range charts {
+		if ref, err := understood(s, requestFor(c), isThere); err == nil && s.Origin(ref) != "" {
+			servers = append(servers, s.Origin(ref))
+		}
+	}
+	slices.Sort(servers)
+	if servers = slices.Compact(servers); len(servers) > 1 {
+		return usage("--username, --password and --cert-file are for one server, and the charts of the set are on %s: use repo add and registry login, or --selector", strings.Join(servers, ", "))
+	}
+	return nil
+}
+
+// fetched returns the charts of the selected entries, of both sides, that are not in their trees,
+// each once.
+func (t *trees) fetched(selector releaseset.Selector) []releaseset.Chart {
+	var out []releaseset.Chart
+	for _, s := range t.sides() {
+		for _, e := range s.Set.Entries {
+			if e.Chart.Path == "" && e.Chart.Name != "" && selector.Selects(e) && !slices.Contains(out, e.Chart) {
+				out = append(out, e.Chart)
+			}
+		}
+	}
+	return out
+}

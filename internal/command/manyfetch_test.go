@@ -1,0 +1,44 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+)
+
+// The credentials of flags are for one server: a set that names another one is refused before
+// anything is fetched, as a pull request could otherwise have them sent anywhere.
+func TestCredentialsForASet(t *testing.T) {
+	d := atDesk(t)
+	own, other := sourcetest.Serve(t, sourcetest.Options{User: "u", Password: "p"}), sourcetest.Serve(t, sourcetest.Options{})
+	for _, server := range []*sourcetest.Repository{own, other} {
+		server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	}
+	d.file("releases.yaml", fmt.Sprintf(`version: 1
+defaults: {namespace: shop}
+releases:
+- {name: one, chart: {repo: "%s", name: alpha, version: 1.0.0}}
+- {name: two, chart: {repo: "%[1]s", name: alpha, version: 1.0.0}}
+- {name: local, chart: ./web}
+- {name: other, chart: {repo: "%s", name: alpha, version: 1.0.0}}
+`, own.URL, other.URL))
+	const plan = "plan many releases.yaml --username u --password p"
+	a := d.types(plan)
+	if a.code != exitError || !strings.Contains(a.err, own.URL) || !strings.Contains(a.err, other.URL) || !strings.Contains(a.err, "are for one server") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	if asked := append(own.Asked(), other.Asked()...); len(asked) > 0 {
+		t.Errorf("asked were %q", asked)
+	}
+	d.must(plan + " --selector name!=other")
+	for _, q := range own.Requests() {
+		if q.Header.Get("Authorization") == "" {
+			t.Errorf("without credentials: %+v", q)
+		}
+	}
+	if asked := other.Asked(); len(asked) > 0 {
+		t.Errorf("asked was %q", asked)
+	}
+}
