@@ -161,7 +161,8 @@ func (r *reader) chart(s *state, text, version string) (releaseset.Chart, error)
 	return c, nil
 }
 
-// settings converts set and setString to what --set takes.
+// settings converts set and setString to what --set takes. Errors: a file is outside of the
+// tree; a value would be fetched from a secret store.
 func settings(s *state, given *release, out *releaseset.Settings) error {
 	escaped := strings.NewReplacer(`\`, `\\`, ",", `\,`, "{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`)
 	text := func(x setting) string {
@@ -173,6 +174,11 @@ func settings(s *state, given *release, out *releaseset.Settings) error {
 			parts = append(parts, escaped.Replace(v))
 		}
 		return x.Name + "={" + strings.Join(parts, ",") + "}"
+	}
+	for _, x := range slices.Concat(given.Set, given.SetString) {
+		if err := refused([]byte(x.Value + "\n" + strings.Join(x.Values, "\n"))); err != nil {
+			return fmt.Errorf("%s: %w", x.Name, err)
+		}
 	}
 	for _, x := range given.Set {
 		if x.File == "" {
