@@ -111,7 +111,11 @@ type setRuns struct {
 
 // runner is the Runner of setrun.Applier.
 func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, func(apply.Outcome, error), error) {
-	asked, err := r.clusters.Engine(key.Cluster, r.saved.Clusters[key.Cluster], "")
+	cluster, known := r.saved.Clusters[key.Cluster]
+	if key.Cluster != "" && !known {
+		return nil, nil, fmt.Errorf("the set does not say what cluster %s is: plan it again", key.Cluster)
+	}
+	asked, err := r.clusters.Engine(key.Cluster, cluster, "")
 	if err != nil || !r.begun {
 		return asked, func(apply.Outcome, error) {}, err
 	}

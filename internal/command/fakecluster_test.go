@@ -26,8 +26,8 @@ type desk struct {
 	*clusterfake.Cluster
 	t      *testing.T
 	client *fake.Clientset
-	// users are the impersonated users.
-	users []string
+	// users are the impersonated users, contexts those that were connected to.
+	users, contexts []string
 	// in is what is typed in answer to a question, nil if nobody is there.
 	in io.Reader
 }
@@ -118,6 +118,7 @@ func (d *desk) typesIn(ctx context.Context, line string) answer {
 	}
 	p := newProgram(Streams{In: in, Out: &out, Err: &errs}, "kubectl release")
 	p.dial = func(o *connectionFlags) (api, string, error) {
+		d.contexts = append(d.contexts, o.context)
 		if o.as != "" {
 			d.users = append(d.users, o.as)
 		}

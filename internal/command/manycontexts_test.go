@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,4 +28,30 @@ func TestASetForContextsWithSlashes(t *testing.T) {
 		t.Errorf("it says\n%s", a.out)
 	}
 	d.must("status web")
+}
+
+// A release that has left the set is uninstalled in its cluster, even if no other release is in that
+// any more: a saved set knows its context, and one that does not is refused.
+func TestPruningTheLastReleaseOfACluster(t *testing.T) {
+	d := atDesk(t)
+	const kept = "releases:\n- {name: web, namespace: shop, kubeContext: eu, chart: ./web}\n"
+	d.file("helmfile.yaml", kept)
+	d.file("base/helmfile.yaml", kept+"- {name: gone, namespace: shop, kubeContext: us, chart: ./web}\n")
+	d.must("install gone ./web --set text=old")
+	d.must("plan many helmfile.yaml --base-dir base --prune --selector name=gone --out set")
+	d.contexts = nil
+	d.must("apply many set")
+	if !slices.Equal(d.contexts, []string{"us"}) {
+		t.Errorf("connected to the contexts %q", d.contexts)
+	}
+	d.must("install gone ./web")
+	d.must("plan many helmfile.yaml --base-dir base --prune --selector name=gone --out set")
+	index, err := os.ReadFile("set/set.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.file("set/set.json", strings.Replace(string(index), `"us": {`, `"asia": {`, 1))
+	if a := d.types("apply many set"); a.code != exitError || !strings.Contains(a.err, "the set does not say what cluster us is") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
 }

@@ -178,7 +178,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	}
 	saving := o.files
 	saving.out += o.outFile
-	if err := p.saveSet(&saving, o.outFile != "", made, t.head.Set.Clusters); err != nil {
+	if err := p.saveSet(&saving, o.outFile != "", made, t.head.Clusters(t.base)); err != nil {
 		return err
 	}
 	if err := p.renderSet(&o.show, &made.Document); err != nil {

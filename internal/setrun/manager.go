@@ -1,6 +1,7 @@
 package setrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -81,11 +82,8 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 	if j.asked != nil {
 		return j.asked, nil
 	}
-	side, e := p.Head, j.head
-	if e == nil {
-		side, e = p.Base, j.base
-	}
-	cluster := side.Set.Clusters[e.Cluster]
+	e := cmp.Or(j.head, j.base)
+	cluster := p.Head.Clusters(p.Base)[e.Cluster]
 	if e.Manager != nil && e.Manager.Writer().Storage == "" {
 		return nil, nil // there are no releases to plan; objects are compared with the base's
 	}

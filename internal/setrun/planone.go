@@ -15,10 +15,7 @@ import (
 // plan plans one entry, with or without its cluster. It returns nil if the entry is to be
 // uninstalled and does not exist, or its cluster can't be asked.
 func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
-	side, e := p.Head, j.head
-	if e == nil {
-		side, e = p.Base, j.base
-	}
+	e := cmp.Or(j.head, j.base)
 	asked, err := p.engine(ctx, j)
 	if err != nil {
 		return nil, err
@@ -27,7 +24,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 		return nil, fmt.Errorf("%s stores no releases, so it can only be compared with an earlier version: give --against-ref or --base-dir", e.Manager)
 	}
 	if asked == nil {
-		return p.offline(ctx, j, side.Set.Clusters[e.Cluster])
+		return p.offline(ctx, j, p.Head.Clusters(p.Base)[e.Cluster])
 	}
 	if j.drift != nil {
 		return j.drift, nil

@@ -76,6 +76,17 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	return s, nil
 }
 
+// Clusters returns the clusters of both versions of a set, by name: those of s, and those that
+// only base has, nil without one, whose releases have left the set.
+func (s *Side) Clusters(base *Side) map[string]releaseset.Cluster {
+	out := map[string]releaseset.Cluster{}
+	if base != nil {
+		maps.Copy(out, base.Set.Clusters)
+	}
+	maps.Copy(out, s.Set.Clusters)
+	return out
+}
+
 // Close closes the tree, and removes what was unpacked.
 func (s *Side) Close() {
 	_ = s.root.Close()
