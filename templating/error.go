@@ -103,7 +103,7 @@ func calling(callee *template, by parse.Node) string {
 	if _, ok := by.(*parse.TemplateNode); ok {
 		return fmt.Sprintf("template %q", callee.name)
 	}
-	if callee.name == mainName {
+	if callee.name == tplName {
 		return "tpl"
 	}
 	return fmt.Sprintf("include %q", callee.name)
@@ -161,14 +161,16 @@ func recovered(r any, s *state, file string) error {
 	return s.failure(message, nil)
 }
 
-var parsePlace = regexp.MustCompile(`^template: ` + mainName + `:(\d+)(?::\d+)?: `)
+var parsePlace = regexp.MustCompile(`^(\d+)(?::\d+)?: `)
 
-// parseError converts an error from text/template's parser to an Error.
-func parseError(file, text string, err error) error {
+// parseError converts an error from text/template's parser to an Error. name is what the parser calls
+// the text.
+func parseError(name, file, text string, err error) error {
 	e := &Error{File: file, Line: 1, Message: err.Error()}
-	if m := parsePlace.FindStringSubmatch(e.Message); m != nil {
+	rest, _ := strings.CutPrefix(e.Message, "template: "+name+":")
+	if m := parsePlace.FindStringSubmatch(rest); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
-		e.Message = e.Message[len(m[0]):]
+		e.Message = rest[len(m[0]):]
 	}
 	if name, ok := strings.CutPrefix(e.Message, "function "); ok && strings.HasSuffix(name, " not defined") {
 		e.Message = "there is no function " + strings.TrimSuffix(name, " not defined")

@@ -42,22 +42,22 @@ func (s *state) tpl(args []any) any {
 		if s.words += wordsOf(text); s.words > maxWords {
 			s.fail("the actions in all texts given to tpl have more than %d words in total", maxWords)
 		}
-		if u, err = parseUnit(s.tplName(), text, s.functions.names); err != nil {
+		if u, err = parseUnit(tplName, s.tplPlace(), text, s.functions.names); err != nil {
 			s.brokenTpl(err)
 		}
 		s.tpls[text] = u
 	}
 	inner := &names{below: s.names, own: make(map[string]*template, len(u.trees))}
-	inner.add(u, mainName)
-	body := &template{name: mainName, file: s.tplName(), tree: u.trees[mainName]}
+	inner.add(u, tplName)
+	body := &template{name: tplName, file: s.tplPlace(), tree: u.trees[tplName]}
 	for _, t := range inner.own {
 		t.file = body.file
 	}
 	return dropNoValue(s.execute(inner, body, args[1]))
 }
 
-// tplName names the text of a tpl call in errors, by the place of the call.
-func (s *state) tplName() string {
+// tplPlace names the text of a tpl call in errors, by the place of the call.
+func (s *state) tplPlace() string {
 	at := s.located(s.tmpl, s.node)
 	return "text of tpl at " + Place{File: at.File, Line: at.Line}.String()
 }

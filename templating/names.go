@@ -15,14 +15,15 @@ type template struct {
 	tree *parse.Tree
 }
 
-// unit is one parsed text: its own body under mainName, and all templates that it defines.
+// unit is one parsed text: its own body, under name, and all templates that it defines.
 type unit struct {
+	name  string
 	trees map[string]*parse.Tree
 }
 
-// mainName is the name under which a text's own body is parsed. The text of tpl can call itself by
-// this name, too (Helm 4.3.1, pkg/engine/engine.go, render and tplFun).
-const mainName = "gotpl"
+// tplName is the name of a text given to tpl, which can call itself by it (Helm 4.3.1,
+// pkg/engine/engine.go, render and tplFun).
+const tplName = "gotpl"
 
 // wordsOf counts the words in the actions of a text; the parser makes at least one node of each.
 func wordsOf(text string) int {
@@ -43,15 +44,18 @@ func wordsOf(text string) int {
 	return words
 }
 
-func parseUnit(file, text string, functions map[string]any) (*unit, error) {
+// parseUnit parses the text of a file, or of a tpl call. name is what its body is called: as in Helm,
+// the text must not define a template of that name unless one of the two is empty. Errors are
+// *Error, with the file as their place.
+func parseUnit(name, file, text string, functions map[string]any) (*unit, error) {
 	if n := strings.Count(text, "{{"); n > maxActions {
 		return nil, &Error{File: file, Line: 1, Message: fmt.Sprintf("the file has %d actions; at most %d are allowed", n, maxActions)}
 	}
-	trees, err := parse.Parse(mainName, text, "", "", functions)
+	trees, err := parse.Parse(name, text, "", "", functions)
 	if err != nil {
-		return nil, parseError(file, text, err)
+		return nil, parseError(name, file, text, err)
 	}
-	return &unit{trees: trees}, nil
+	return &unit{name: name, trees: trees}, nil
 }
 
 // names maps template names to templates. The text of tpl gets a layer of its own above the names
@@ -74,7 +78,7 @@ func (n *names) lookup(name string) *template {
 // existing template (text/template, Template.associate).
 func (n *names) add(u *unit, self string) {
 	for name, tree := range u.trees {
-		if name == mainName {
+		if name == u.name {
 			name = self
 		}
 		if parse.IsEmptyTree(tree.Root) && n.lookup(name) != nil {

@@ -61,5 +61,5 @@ func parseSafely(src *source, functions map[string]any) (u *unit, err error) {
 			err = &Error{File: src.path, Line: 1, Message: fmt.Sprintf("it can't be parsed: %v", r)}
 		}
 	}()
-	return parseUnit(src.path, src.text, functions)
+	return parseUnit(src.path, src.path, src.text, functions)
 }
