@@ -2,6 +2,7 @@ package templating
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,9 @@ func DefaultCapabilities() *Capabilities {
 	return &Capabilities{
 		KubeVersion: kube,
 		APIVersions: DefaultAPIVersions(),
-		HelmVersion: HelmVersion{Version: helmVersion, GitTreeState: "clean", KubeClientVersion: kubeClientVersion},
+		HelmVersion: HelmVersion{
+			Version: helmVersion, GitTreeState: "clean", GoVersion: runtime.Version(), KubeClientVersion: kubeClientVersion,
+		},
 	}
 }
 
