@@ -16,7 +16,7 @@ import (
 const schemaURL = "chart:///values.schema.json"
 
 // Validate checks coalesced values against values.schema.json of the chart and of every subchart
-// that has values. It reports all violations, each with the chart, the path of the value and the
+// that has values. An empty file is an error, as in Helm. It reports all violations, each with the chart, the path of the value and the
 // reason. Drafts 4 to 2020-12 are supported.
 //
 // A $ref must point into the schema itself: nothing is fetched and no file is read. As in Helm, a
@@ -24,7 +24,7 @@ const schemaURL = "chart:///values.schema.json"
 // Errors: *OutsideSchemaError, among others.
 func Validate(c *chart.Chart, vals map[string]any) error {
 	var errs []error
-	if len(c.Schema) > 0 {
+	if c.Schema != nil {
 		if err := validateOne(c.Schema, vals); err != nil {
 			errs = append(errs, fmt.Errorf("values of chart %s: %w", c.FullPath(), err))
 		}
@@ -53,6 +53,9 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 			err = fmt.Errorf("values.schema.json can't be used: %v", r)
 		}
 	}()
+	if len(bytes.TrimSpace(schema)) == 0 {
+		return errors.New("values.schema.json is empty")
+	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return fmt.Errorf("parse values.schema.json: %w", err)

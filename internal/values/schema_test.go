@@ -36,6 +36,9 @@ func TestValidate(t *testing.T) {
 		{"an unknown dialect", `{"$schema":"http://127.0.0.1:9/meta"}`, "a: 1", []string{"leads out of values.schema.json"}},
 		{"urn allows anything, as in Helm 4.3.1", `{"$ref":"urn:example:x"}`, "a: 1", nil},
 		{"no JSON", `{`, "a: 1", []string{"parse values.schema.json"}},
+		{"an empty file, as in Helm 3 and 4", "", "a: 1", []string{"values.schema.json is empty"}},
+		{"a blank file", " \n", "a: 1", []string{"values.schema.json is empty"}},
+		{"null", "null", "a: 1", []string{"got null, want boolean or object"}},
 		{"no schema", `{"type":"nonsense"}`, "a: 1", []string{"values.schema.json"}},
 		{"whole numbers of --set are numbers", `{"properties":{"a":{"type":"integer"}}}`, "a: 1", nil},
 	} {
