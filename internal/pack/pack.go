@@ -8,6 +8,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,11 +33,14 @@ const metadata = "Chart.yaml"
 // Archive packs a chart as it was read, subcharts included, below a folder of its name.
 // Chart.yaml is the first file, as written, comments and all, unless its version is
 // replaced; the others follow in the order of their names. Names in charts/ that begin
-// with a dot or _ are left out, as in Helm 4.3.1. Errors: a dependency is missing; the
-// new version can't be put into Chart.yaml.
+// with a dot or _ are left out, as in Helm 4.3.1. Errors: a dependency is missing; a
+// values.schema.json is no JSON, as in Helm; the new version can't be put into Chart.yaml.
 func Archive(c *chart.Chart, o Options) ([]byte, error) {
 	if missing := Missing(c); len(missing) > 0 {
 		return nil, fmt.Errorf("chart %s: in Chart.yaml, but not in charts/: %s", c.Name(), strings.Join(missing, ", "))
+	}
+	if err := checkSchemas(c); err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
 	zw := gzip.NewWriter(&b)
@@ -61,6 +65,20 @@ func Archive(c *chart.Chart, o Options) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// checkSchemas returns an error if a schema of the chart or a subchart is no JSON (Helm 4.3.1,
+// pkg/chart/v2/util/save.go, writeTarContents).
+func checkSchemas(c *chart.Chart) error {
+	if c.Schema != nil && !json.Valid(c.Schema) {
+		return fmt.Errorf("chart %s: values.schema.json is not valid JSON", c.FullPath())
+	}
+	for _, sub := range c.Dependencies() {
+		if err := checkSchemas(sub); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Missing returns the dependencies in Chart.yaml that are not in charts/, by name.

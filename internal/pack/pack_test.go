@@ -89,3 +89,16 @@ func TestArchiveNeedsItsDependencies(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A schema that is no JSON can't be packed, as in Helm: whoever fetches the chart could not use it.
+func TestArchiveNeedsValidSchemas(t *testing.T) {
+	c := web("Chart.yaml")
+	sub := &chart.Chart{Metadata: &chart.Metadata{Name: "part"}}
+	c.AddDependency(sub)
+	for text, valid := range map[string]bool{"": false, " ": false, "{": false, "{}": true, "null": true} {
+		sub.Schema = []byte(text)
+		if _, err := Archive(c, Options{}); (err == nil) != valid {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
