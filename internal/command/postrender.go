@@ -17,19 +17,25 @@ import (
 const (
 	// maxRewritten is how many bytes a post-renderer may print; templates have the same limit.
 	maxRewritten = 32 << 20
+	// maxRewrittenEntries is how many entries, as counted by manifest.Entries, it may print.
+	maxRewrittenEntries = 600_000
 	// maxComplaint is how many bytes of a post-renderer's standard error are kept.
 	maxComplaint = 64 << 10
 	// postRenderGrace is how long a stopped post-renderer may take to exit.
 	postRenderGrace = 5 * time.Second
 )
 
-// postRenderer returns a function that runs a program with the manifest on its standard input, or
-// nil if name is "".
+// postRenderer returns a function that runs a program with the manifest, annotated by annotateSources, on
+// its standard input, or nil if name is "".
 func postRenderer(name string, args []string) func(context.Context, string) (string, error) {
 	if name == "" {
 		return nil
 	}
 	return func(ctx context.Context, text string) (string, error) {
+		text, err := annotateSources(text)
+		if err != nil {
+			return "", err
+		}
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		run := exec.CommandContext(ctx, name, args...)
@@ -37,7 +43,7 @@ func postRenderer(name string, args []string) func(context.Context, string) (str
 		run.WaitDelay = postRenderGrace
 		out, complaint := &bounded{most: maxRewritten, full: stop}, &bounded{most: maxComplaint}
 		run.Stdin, run.Stdout, run.Stderr = strings.NewReader(text), out, complaint
-		err := run.Run()
+		err = run.Run()
 		switch {
 		case out.over:
 			return "", fmt.Errorf("%s printed more than %d MiB", name, maxRewritten>>20)
@@ -46,7 +52,11 @@ func postRenderer(name string, args []string) func(context.Context, string) (str
 		case strings.TrimSpace(out.text.String()) == "":
 			return "", fmt.Errorf("%s printed nothing", name)
 		}
-		return out.text.String(), nil
+		text, err = restoreSources(out.text.String())
+		if err != nil {
+			err = fmt.Errorf("what %s printed: %w", name, err)
+		}
+		return text, err
 	}
 }
 

@@ -22,7 +22,7 @@ func postRender(ctx context.Context, rewrite func(context.Context, string) (stri
 	if err != nil {
 		return fmt.Errorf("post-render %s: %w", r.Chart.Name(), err)
 	}
-	again, err := manifest.Classify(postRendered(r.Chart.Name(), text))
+	again, err := manifest.Classify(postRendered(text))
 	if err != nil {
 		return err
 	}
@@ -32,17 +32,13 @@ func postRender(ctx context.Context, rewrite func(context.Context, string) (stri
 	return nil
 }
 
-// postRendered assigns documents to the files that they came from. If the post-renderer dropped the
-// comments, the files are not known.
-func postRendered(chart, text string) []manifest.File {
+// postRendered assigns documents to the files that they came from.
+func postRendered(text string) []manifest.File {
 	var files []manifest.File
 	index := map[string]int{}
 	for _, doc := range manifest.Split(text) {
-		path := chart + "/post-rendered"
-		if rest, ok := strings.CutPrefix(doc, "# Source: "); ok {
-			source, body, _ := strings.Cut(rest, "\n")
-			path, doc = strings.TrimSpace(source), body
-		}
+		path := manifest.SourceOf(doc)
+		_, doc, _ = strings.Cut(doc, "\n")
 		i, known := index[path]
 		if !known {
 			i = len(files)

@@ -49,7 +49,8 @@ type RenderOptions struct {
 	DNS           bool
 	SubchartNotes bool
 	Strict        bool
-	// PostRender rewrites the whole rendered manifest; nil leaves it alone.
+	// PostRender rewrites the whole rendered manifest; nil leaves it alone. Each document, before and
+	// after, begins with the comment of manifest.Text.
 	PostRender func(ctx context.Context, manifest string) (string, error)
 	// CRDLabels are added to the objects of crds/ folders, which PostRender does not see.
 	CRDLabels map[string]string

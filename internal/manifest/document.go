@@ -104,6 +104,10 @@ func Text(docs []Document) string {
 
 const sourceComment = "# Source: "
 
+// SourceAnnotation carries the template that an object came from through post-renderers, which may drop
+// comments. It is Helm 4's.
+const SourceAnnotation = "postrenderer.helm.sh/postrender-filename"
+
 // Parse reads a manifest as it is stored. Lists (kind List, RoleList …) are flattened,
 // documents with nothing but comments dropped. Namespaces are left as written: see
 // Qualify. Errors name the document's template.

@@ -23,10 +23,6 @@ const (
 	separate = "separate"
 )
 
-// sourceAnnotation carries the file that an object came from through kustomize,
-// which drops comments. It is Helm 4's.
-const sourceAnnotation = "postrenderer.helm.sh/postrender-filename"
-
 // PostRender rewrites what a chart renders as helm-controller does: the
 // post-renderers in order, then the common metadata, then the origin labels,
 // which win. text is a manifest with a "# Source:" line in each document, including
@@ -102,8 +98,8 @@ func rewrite(hr *flux.HelmRelease, docs []string, lost string, out *strings.Buil
 	}
 	for i, r := range objects.Resources() {
 		annotations := r.GetAnnotations()
-		source := cmp.Or(annotations[sourceAnnotation], fmt.Sprintf("%s%d.yaml", lost, i))
-		delete(annotations, sourceAnnotation)
+		source := cmp.Or(annotations[manifest.SourceAnnotation], fmt.Sprintf("%s%d.yaml", lost, i))
+		delete(annotations, manifest.SourceAnnotation)
 		if err := r.SetAnnotations(annotations); err != nil {
 			return err
 		}
@@ -128,7 +124,7 @@ func read(docs []string) (resmap.ResMap, error) {
 		}
 		for _, r := range parsed.Resources() {
 			annotations := r.GetAnnotations()
-			annotations[sourceAnnotation] = source
+			annotations[manifest.SourceAnnotation] = source
 			if err := r.SetAnnotations(annotations); err != nil {
 				return nil, err
 			}
