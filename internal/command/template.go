@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -43,7 +44,7 @@ func (o *templateFlags) flags(paths *pathFlags) []cli.Flag {
 		toggle("validate", &o.validate, "render for the cluster, and have it check every object in a dry run with strict field validation"),
 		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "client contacts no cluster; server renders for the cluster, lookups included", Value: "client"},
 		&cli.StringFlag{Name: "name-template", Destination: &o.name.template, Usage: "template for the name"},
-		&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "generate a name from the chart's"},
+		&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "accepted as in Helm; the name is release-name"},
 	}, o.source.valueFlags(), o.source.render.flags(), o.source.chart.flags(paths))
 }
 
@@ -74,15 +75,12 @@ func (p *program) template(ctx context.Context, o *templateFlags, args []string)
 			return err
 		}
 	}
-	if dir := o.outputDir; dir != "" {
+	if o.outputDir != "" {
 		docs, err := pick(o.showOnly.Value(), all)
 		if err != nil {
 			return err
 		}
-		if o.releaseName {
-			dir = filepath.Join(dir, name)
-		}
-		return p.writeFiles(dir, docs)
+		return p.writeFiles(o.folders(name, r.Chart), docs)
 	}
 	return p.printRendered(o, resources, hooks)
 }
@@ -117,8 +115,10 @@ func (p *program) printRendered(o *templateFlags, resources, hooks []manifest.Do
 	return err
 }
 
+// arguments returns the name and the chart. As in Helm 4.3.1 (pkg/cmd/template.go), the name is the
+// same every time even with --generate-name, so that outputs can be compared.
 func (o *templateFlags) arguments(args []string) (name, path string, err error) {
-	if len(args) == 2 || o.name.madeUp() {
+	if len(args) == 2 || o.name.template != "" {
 		return o.name.nameAndChart(args)
 	}
 	return "release-name", args[0], nil
@@ -155,7 +155,7 @@ func (o *templateFlags) text(resources, hooks []manifest.Document) (string, erro
 
 // documents returns what template prints: CRDs and objects, and hooks.
 func (o *templateFlags) documents(r engine.Rendering) (docs, hooks []manifest.Document) {
-	if o.includeCRDs && !o.source.render.skipCRDs {
+	if o.includeCRDs {
 		for _, crd := range r.Chart.CRDs() {
 			docs = append(docs, manifest.Document{Path: crd.Path, Text: string(crd.Data)})
 		}
@@ -199,8 +199,24 @@ func pick(wanted []string, docs []manifest.Document) ([]manifest.Document, error
 	return out, nil
 }
 
-// writeFiles writes the documents of each template to a file with the template's path below dir.
-func (p *program) writeFiles(dir string, docs []manifest.Document) error {
+// folders returns a function that tells the folder below which a template is written. CRDs of crds/
+// folders are not in the release's own folder, as in Helm 4.3.1 (pkg/action/action.go,
+// renderResources).
+func (o *templateFlags) folders(name string, c *chart.Chart) func(path string) string {
+	crds := map[string]bool{}
+	for _, crd := range c.CRDs() {
+		crds[crd.Path] = true
+	}
+	return func(path string) string {
+		if o.releaseName && !crds[path] {
+			return filepath.Join(o.outputDir, name)
+		}
+		return o.outputDir
+	}
+}
+
+// writeFiles writes the documents of each template to a file with the template's path below its folder.
+func (p *program) writeFiles(folder func(path string) string, docs []manifest.Document) error {
 	byPath := map[string][]manifest.Document{}
 	var order []string
 	for _, d := range docs {
@@ -210,6 +226,7 @@ func (p *program) writeFiles(dir string, docs []manifest.Document) error {
 		byPath[d.Path] = append(byPath[d.Path], d)
 	}
 	for _, path := range order {
+		dir := folder(path)
 		if !filepath.IsLocal(path) {
 			return fmt.Errorf("write %s: the path leads out of %s", path, dir)
 		}

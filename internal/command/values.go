@@ -64,7 +64,7 @@ func (o *renderFlags) flags() []cli.Flag {
 	}
 	return []cli.Flag{
 		toggle("dependency-update", &o.dependencyUpdate, "fetch the chart's dependencies into charts/ first if one is missing"),
-		toggle("skip-crds", &o.skipCRDs, "leave out the CRDs of crds/ folders"),
+		toggle("skip-crds", &o.skipCRDs, "do not create the CRDs of crds/ folders"),
 		toggle("update-crds", &o.updateCRDs, "update existing CRDs of crds/ folders, too"),
 		toggle("skip-schema-validation", &o.SkipSchema, "do not check values against values.schema.json"),
 		toggle("enable-dns", &o.DNS, "let templates look up host names"),
