@@ -59,7 +59,7 @@ func (o *connectionFlags) flags() []cli.Flag {
 		&cli.Float64Flag{Name: "qps", Destination: &o.qps, Usage: "maximum requests per second; 0 leaves it to the API server", EnvVars: []string{"HELM_QPS"}, Category: connectionCategory},
 		&cli.IntFlag{Name: "burst-limit", Destination: &o.burst, Usage: "maximum burst of requests under --qps (HELM_BURST_LIMIT); 0 is twice as many", Category: connectionCategory},
 		&cli.IntFlag{Name: "v", Destination: &o.v, Usage: "verbosity of the client library", Category: connectionCategory},
-		&cli.BoolFlag{Name: "debug", Destination: &o.debug, Usage: "log each API request; Helm's name for -v 6", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
+		&cli.BoolFlag{Name: "debug", Destination: &o.debug, Usage: "log each API request, like -v 6; template also prints what was rendered if it is invalid YAML", EnvVars: []string{"HELM_DEBUG"}, Category: connectionCategory},
 	}
 }
 

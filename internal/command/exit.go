@@ -155,6 +155,7 @@ func (p *program) hint(err error) string {
 	var unfinished *unfinishedError
 	var left *leftError
 	var unapproved *unapprovedError
+	var invalid *engine.InvalidYAMLError
 	if text := p.hintSource(err); text != "" {
 		return text
 	}
@@ -167,6 +168,8 @@ func (p *program) hint(err error) string {
 		return "make a plan with the cluster, without --against, and apply that"
 	case errors.As(err, &usage):
 		return ""
+	case errors.As(err, &invalid) && p.commandLine.path[0] == "template" && !p.connection.debug:
+		return "--debug prints what the templates rendered"
 	case errors.As(err, &outside):
 		return "if the link is your own, --" + outsideLinks + " follows it"
 	case errors.As(err, &moved):

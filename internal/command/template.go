@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func (p *program) template(ctx context.Context, o *templateFlags, args []string)
 	}
 	v, r, err := p.rendered(ctx, o, name, path)
 	if err != nil {
-		return err
+		return p.renderFailed(o, err)
 	}
 	resources, hooks := o.documents(r)
 	all := slices.Concat(resources, hooks)
@@ -122,6 +123,25 @@ func (o *templateFlags) arguments(args []string) (name, path string, err error) 
 		return o.name.nameAndChart(args)
 	}
 	return "release-name", args[0], nil
+}
+
+// renderFailed returns the error of a render. If the templates rendered invalid YAML, --debug prints it first,
+// as in Helm 4.3.1 (pkg/cmd/template.go).
+func (p *program) renderFailed(o *templateFlags, err error) error {
+	var invalid *engine.InvalidYAMLError
+	if !p.connection.debug || !errors.As(err, &invalid) {
+		return err
+	}
+	var docs []manifest.Document
+	for _, f := range invalid.Files {
+		if strings.TrimSpace(f.Content) != "" {
+			docs = append(docs, manifest.Document{Path: f.Path, Text: f.Content})
+		}
+	}
+	if text, missing := o.text(docs, nil); missing == nil {
+		fmt.Fprint(content(p.raw.Out), text)
+	}
+	return err
 }
 
 // trimmed removes white space from the end of the last document. Helm 4.3.1 prints manifests this

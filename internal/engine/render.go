@@ -76,8 +76,21 @@ type Rendering struct {
 	Warnings   []chart.Warning
 }
 
+// InvalidYAMLError says that templates rendered YAML that can't be read.
+type InvalidYAMLError struct {
+	// Files are what all templates rendered.
+	Files []manifest.File
+	// Err names the file at fault.
+	Err error
+}
+
+func (e *InvalidYAMLError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of manifest.Classify.
+func (e *InvalidYAMLError) Unwrap() error { return e.Err }
+
 // Render merges values, renders the chart and classifies the result. lookup is nil if there is no
-// cluster. Errors name the chart's file.
+// cluster. Errors name the chart's file, among them *InvalidYAMLError.
 func Render(ctx context.Context, s Source, m Moment, caps *templating.Capabilities, lookup templating.LookupFunc) (Rendering, error) {
 	c, warnings, err := values.ProcessDependencies(s.Chart, s.Values)
 	if err != nil {
@@ -122,7 +135,7 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 		Warnings: slices.Concat(s.Warnings, warnings, unread, exponents(rendered)),
 	}
 	if out.Classified, err = manifest.Classify(rendered.Files); err != nil {
-		return Rendering{}, err
+		return Rendering{}, &InvalidYAMLError{Files: rendered.Files, Err: err}
 	}
 	for _, d := range out.Classified.Dropped {
 		out.Warnings = append(out.Warnings, chart.Warning{Where: d.Path, What: "its hook event is unknown, so the object is left out"})
