@@ -3,20 +3,26 @@ package command
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// dryRun reports whether --dry-run asks for a plan instead of a run.
+// dryRun reports whether --dry-run asks for a plan instead of a run. As in Helm 4.3.1
+// (pkg/cmd/helpers.go, cmdGetDryRunFlagStrategy), the value may be a boolean of any spelling.
 func dryRun(text string) (bool, error) {
 	switch text {
-	case "", "none", "false":
+	case "", "none":
 		return false, nil
-	case "unset", "client", "server", "true":
+	case "unset", "client", "server":
 		return true, nil
 	}
-	return false, usage("--dry-run=%s: must be none, client or server", text)
+	dry, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, usage("--dry-run=%s: must be none, client or server", text)
+	}
+	return dry, nil
 }
 
 // installOffline is install --dry-run=client: it asks no cluster and prints what template prints.

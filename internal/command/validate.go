@@ -24,9 +24,7 @@ type view struct {
 // view returns what templates see; it asks the cluster if --validate or --dry-run=server is given,
 // as in Helm 4.3.1.
 func (p *program) view(ctx context.Context, o *templateFlags, source engine.Source) (view, error) {
-	switch o.dryRun {
-	case "", "unset", "client", "server", "none", "true", "false":
-	default:
+	if dry, err := dryRun(o.dryRun); o.dryRun != "" && (err != nil || !dry) {
 		return view{}, usage("--dry-run=%s: must be client or server", o.dryRun)
 	}
 	if !o.validate && o.dryRun != "server" {
