@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	gotemplate "text/template"
 )
 
@@ -21,7 +22,7 @@ func builtinFunctions() map[string]any {
 		"len":      length,
 		"not":      func(v any) bool { return !isTrue(v) },
 		"print":    func(a ...any) string { return fmt.Sprint(a...) },
-		"printf":   func(format string, a ...any) string { return fmt.Sprintf(format, a...) },
+		"printf":   printf,
 		"println":  func(a ...any) string { return fmt.Sprintln(a...) },
 		"eq":       equalsAny,
 		"ne":       func(a, b any) (bool, error) { eq, err := equals(a, b); return !eq, err },
@@ -129,19 +130,24 @@ func length(v any) (int, error) {
 	return 0, fmt.Errorf("%s has no length", typeOf(v))
 }
 
-// typeOf returns the name of a type as templates see it under Helm 4.3.1.
-func typeOf(v any) string {
-	switch v.(type) {
-	case Values:
-		return "common.Values"
-	case Files:
-		return "engine.files"
-	case *Capabilities:
-		return "*common.Capabilities"
-	case KubeVersion:
-		return "common.KubeVersion"
-	case VersionSet:
-		return "common.VersionSet"
+// typeNames replaces the names of our types by those that templates see under Helm 4.3.1.
+var typeNames = strings.NewReplacer(
+	"templating.Values", "common.Values",
+	"templating.Files", "engine.files",
+	"templating.Capabilities", "common.Capabilities",
+	"templating.KubeVersion", "common.KubeVersion",
+	"templating.VersionSet", "common.VersionSet",
+	"templating.HelmVersion", "version.BuildInfo",
+)
+
+// typeOf returns the name of a type.
+func typeOf(v any) string { return typeNames.Replace(fmt.Sprintf("%T", v)) }
+
+// printf is fmt.Sprintf, with the names of types as typeOf has them.
+func printf(format string, a ...any) string {
+	text := fmt.Sprintf(format, a...)
+	if strings.Contains(format, "%T") {
+		text = typeNames.Replace(text)
 	}
-	return fmt.Sprintf("%T", v)
+	return text
 }

@@ -52,8 +52,8 @@ func stdlibData() map[string]any {
 const partials = `{{ define "p" }}<{{ . }}{{ with $ }}!{{ end }}>{{ end }}`
 
 func executeStdlib(text string) (string, error) {
-	functions := rawFunctions()
-	for _, builtin := range []string{"and", "or", "call", "html", "js", "urlquery", "index", "len", "not", "print", "printf", "println", "eq", "ne", "lt", "le", "gt", "ge"} {
+	functions := rawFunctions() // printf is ours, too: it names types as Helm does
+	for _, builtin := range []string{"and", "or", "call", "html", "js", "urlquery", "index", "len", "not", "print", "println", "eq", "ne", "lt", "le", "gt", "ge"} {
 		delete(functions, builtin)
 	}
 	t, err := gotemplate.New("x").Option("missingkey=zero").Funcs(functions).Parse(partials + text)
