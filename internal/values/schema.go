@@ -16,8 +16,8 @@ import (
 const schemaURL = "chart:///values.schema.json"
 
 // Validate checks coalesced values against values.schema.json of the chart and of every subchart
-// that has values. An empty file is an error, as in Helm. It reports all violations, each with the chart, the path of the value and the
-// reason. Drafts 4 to 2020-12 are supported.
+// that has values. It reports all violations, each with the chart, the path of the value and the
+// reason; an empty schema is an error, as in Helm. Drafts 4 to 2020-12 are supported.
 //
 // A $ref must point into the schema itself: nothing is fetched and no file is read. As in Helm, a
 // reference to a urn: allows anything (Helm 4.3.1, pkg/chart/common/util/jsonschema.go, urnLoader).
