@@ -31,7 +31,7 @@ func Covers(live, target any, n *Node) bool {
 	case bool:
 		return Equal(live, target, n)
 	}
-	return Equal(live, target, n) || Zero(target, n) && jsontree.IsScalar(live)
+	return Equal(live, target, n) || Zero(target, n) && !n.ZeroIsDefault() && jsontree.IsScalar(live)
 }
 
 func coversList(live, target []any, n *Node) bool {

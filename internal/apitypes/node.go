@@ -32,8 +32,10 @@ type Node struct {
 	// keepsZero is true where the API server tells "given as zero" and "not
 	// given" apart: pointers, map values, list items.
 	keepsZero bool
-	fields    map[string]*Node
-	elem      *Node
+	// zeroIsDefault is true for numbers that are 0 where they are not given.
+	zeroIsDefault bool
+	fields        map[string]*Node
+	elem          *Node
 	// Merges and MergeKey are the list's patchStrategy and patchMergeKey.
 	Merges   bool
 	MergeKey string
@@ -74,6 +76,10 @@ func (n *Node) Keyed() bool { return n != nil && n.Merges && n.MergeKey != "" }
 
 // DropsZero reports whether the API server takes "given as zero" for "not given".
 func (n *Node) DropsZero() bool { return n != nil && !n.keepsZero }
+
+// ZeroIsDefault reports whether a field that is not given is 0, so that another live value is not a default
+// that replaced a 0.
+func (n *Node) ZeroIsDefault() bool { return n != nil && n.zeroIsDefault }
 
 // Is reports whether values of the field have the form f.
 func (n *Node) Is(f Form) bool { return n != nil && n.form == f }
@@ -159,5 +165,9 @@ func (r *registry) fieldOf(f reflect.StructField) *Node {
 		n.Replaces = n.Replaces || strategy == "replace"
 	}
 	n.MergeKey = f.Tag.Get("patchMergeKey")
+	switch f.Name { // the API server replaces a 0 in other numbers, or does not allow it
+	case "MinReadySeconds", "InitialDelaySeconds":
+		n.zeroIsDefault = true
+	}
 	return n
 }

@@ -132,7 +132,7 @@ func (m *merge) keepsZero(v any, p fieldPath, inStored bool) bool {
 	case string:
 		return v != "" && !p.node.Is(apitypes.FormQuantity)
 	}
-	return false
+	return p.node.ZeroIsDefault()
 }
 
 // allocated reports whether the field is a list of a Service that the API server fills in.
