@@ -210,7 +210,9 @@ func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources
 		in.Err = err
 		return
 	}
-	in.Source, in.Err = r.source(ctx, ref)
+	if in.Source = v.source; in.Source == nil {
+		in.Source, in.Err = r.source(ctx, ref)
+	}
 }
 
 // loader returns a function that loads the chart of the pass once there is memory for it;

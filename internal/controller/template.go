@@ -93,6 +93,9 @@ func (r *reconciler) template(ctx context.Context, v *view) (helmChart, done str
 	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(made), client.FieldOwner(fieldManager), client.ForceOwnership); err != nil {
 		return named, "", fmt.Errorf("%s of %s: %w", hr.ChartSource(), hr, err)
 	}
+	if v.source, err = flux.DecodeSource(made.Object); err != nil {
+		return named, "", err
+	}
 	if done != "" {
 		done += " " + hr.ChartSource().String()
 		if ref := hr.Spec.Chart.Spec.SourceRef; ref != nil {

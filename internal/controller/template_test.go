@@ -6,13 +6,16 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
 // shelf is an API server with at most one source, and the HelmRelease apps/web.
@@ -132,5 +135,49 @@ func TestTemplateOfAnOCIRepository(t *testing.T) {
 	labels[flux.OriginName] = "web"
 	if _, named, _ := templated(elsewhere(), settled); s.source != nil || named != "" {
 		t.Errorf("it is still %q: %v", named, s.source)
+	}
+}
+
+// lagging is an API server whose cache does not have what was just applied yet.
+type lagging struct {
+	*shelf
+	answer map[string]any
+}
+
+func (l *lagging) Apply(_ context.Context, o runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+	data, err := json.Marshal(l.answer)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, o)
+}
+
+// A pass that changes the source of its chart waits until that has been fetched: the artifact in the
+// cache is still that of the source before.
+func TestAChangedSourceIsNotReadyYet(t *testing.T) {
+	of := func(tag string, generation int) map[string]any {
+		return map[string]any{
+			"apiVersion": sourceVersion.String(), "kind": flux.KindOCIRepository,
+			"metadata": map[string]any{"namespace": "apps", "name": "apps-web", "generation": generation},
+			"spec":     map[string]any{"url": "oci://example.com/app", "ref": map[string]any{"tag": tag}, "interval": "10m0s"},
+			"status":   map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": "1.0.0@sha256:1", "url": "http://source/1.tgz"}},
+		}
+	}
+	s := &lagging{&shelf{source: of("1.0.0", 1)}, of("1.1.0", 2)}
+	r := &reconciler{client: s, live: s, events: &events{recorder: record.NewFakeRecorder(10), log: logr.Discard()}}
+	hr, err := flux.DecodeHelmRelease(map[string]any{
+		"apiVersion": helmVersion.String(), "kind": flux.KindHelmRelease, "metadata": map[string]any{"namespace": "apps", "name": "web", "generation": 2},
+		"spec":   map[string]any{"interval": "10m", "chart": map[string]any{"kind": "OCIRepository", "spec": map[string]any{"url": "oci://example.com/app", "ref": map[string]any{"tag": "1.1.0"}}}},
+		"status": map[string]any{"helmChart": "OCIRepository/apps/apps-web", "observedGeneration": 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &helmRelease{}
+	o.ResourceVersion = "1"
+	var in reconcile.Sources
+	r.sources(t.Context(), &view{object: o, hr: hr}, &in)
+	if in.Err != nil || in.Source == nil || in.Source.NotReady() == "" {
+		t.Errorf("it is ready: %+v, %v", in.Source, in.Err)
 	}
 }

@@ -26,6 +26,9 @@ type view struct {
 	newest bool
 	// behind is set if it turned out to be outdated: the pass does not count.
 	behind bool
+	// source is the source that this pass has written for spec.chart, as the API server answered: the
+	// cache does not have it yet.
+	source *flux.Source
 }
 
 var errBehind = errors.New("the cache is behind")
