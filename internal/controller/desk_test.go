@@ -235,3 +235,22 @@ func TestAPanicEndsOnePass(t *testing.T) {
 		}
 	}
 }
+
+// Once its finalizer is gone, a HelmRelease whose deletion somebody else's finalizer still delays is left
+// alone: the name of its release may belong to another one by now.
+func TestADeletedHelmReleaseIsUninstalledOnce(t *testing.T) {
+	passes := 0
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+		passes++
+		return reconcile.Outcome{Status: hr.Status}, nil
+	})
+	e.change("metadata", "deletionTimestamp", "2026-11-26T22:00:00Z")
+	e.change("metadata", "finalizers", []any{finalizer, "foregroundDeletion"})
+	if passed(t, r); passes != 1 {
+		t.Errorf("%d passes with the finalizer", passes)
+	}
+	e.change("metadata", "finalizers", []any{"foregroundDeletion"})
+	if passed(t, r); passes != 1 {
+		t.Errorf("%d passes, one of them without the finalizer", passes)
+	}
+}

@@ -97,10 +97,14 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		}
 	}
-	if view.hr.Metadata.DeletionTimestamp == nil && !slices.Contains(view.hr.Metadata.Finalizers, finalizer) {
+	switch kept := slices.Contains(view.hr.Metadata.Finalizers, finalizer); {
+	case kept:
+		return r.pass(ctx, view, looked)
+	case view.hr.Metadata.DeletionTimestamp == nil:
 		return ctrl.Result{}, r.finalize(ctx, view.object, true)
 	}
-	return r.pass(ctx, view, looked)
+	// Its release is gone: only somebody else's finalizer still delays the deletion.
+	return ctrl.Result{}, nil
 }
 
 // pass makes the pass and writes its outcome.
