@@ -71,6 +71,9 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 		return ctrl.Result{}, nil
 	}
 	again := f.again(ctx, key, running)
+	if again > 0 && running.err != nil { // what has changed need not wait for the pause after the error
+		f.enqueue(ctx, key)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, key)

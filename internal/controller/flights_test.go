@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -53,5 +54,28 @@ func TestAsksDuringAPassWithoutAWorker(t *testing.T) {
 				t.Errorf("the next pass is made in %s, want %s", again, test.want)
 			}
 		})
+	}
+}
+
+// A pass without a worker that ends with an error is followed by another one at once, not after the
+// pause between errors, if the HelmRelease has changed in the meantime: the change may be the remedy.
+func TestAnErrorDoesNotDelayAChange(t *testing.T) {
+	end := make(chan struct{})
+	r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+		pausesOf(ctx).hook()
+		<-end
+		return reconcile.Outcome{Status: hr.Status}, errors.New("it fails")
+	})
+	if _, err := r.flights.Reconcile(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+	e.change("metadata", "generation", 2)
+	close(end)
+	<-r.flights.ended
+	if _, err := r.flights.Reconcile(t.Context(), web); err == nil {
+		t.Error("the error is not reported")
+	}
+	if len(r.flights.ended) != 1 {
+		t.Error("no other pass is requested")
 	}
 }
