@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
@@ -252,5 +253,32 @@ func TestADeletedHelmReleaseIsUninstalledOnce(t *testing.T) {
 	e.change("metadata", "finalizers", []any{"foregroundDeletion"})
 	if passed(t, r); passes != 1 {
 		t.Errorf("%d passes, one of them without the finalizer", passes)
+	}
+}
+
+// A pass over objects that were not watched yet does not count as one that saw them: one that was
+// deleted before its kind was watched would never be missed.
+func TestAPassThatDidNotSeeItsObjects(t *testing.T) {
+	passes := 0
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+		passes++
+		done := hr.Status
+		done.ObservedGeneration = 1
+		done.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "InstallSucceeded"}}
+		done.Inventory = &flux.Inventory{Entries: []flux.InventoryEntry{{ID: "apps_web_apps_Deployment", Version: "v1"}}}
+		return reconcile.Outcome{Status: done, Changed: passes == 1, After: time.Hour}, nil
+	})
+	r.drift.kinds = map[schema.GroupVersionKind]*kindWatch{}
+	r.drift.begin = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[schema.GroupVersionKind]())
+	e.change("spec", "driftDetection", map[string]any{"mode": "enabled"})
+	for range 2 {
+		passed(t, r)
+	}
+	r.drift.kinds[schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}].synced = func() bool { return true }
+	for range 3 {
+		passed(t, r)
+	}
+	if passes != 3 {
+		t.Errorf("%d passes, want two before the kind is watched and one after", passes)
 	}
 }

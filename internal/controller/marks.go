@@ -26,11 +26,14 @@ type mark struct {
 	// records stands for the release's records, objects for its live objects without their
 	// status, if it has drift detection.
 	records, objects fingerprint
+	// blind is set if not all of these objects are watched: objects then says nothing about the rest.
+	blind bool
 }
 
 // look returns the mark of a HelmRelease, from what is cached.
 func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) mark {
 	return mark{
+		blind:   hr.DriftMode() != "" && hr.Spec.KubeConfig == nil && !r.drift.sees(hr),
 		content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr)),
 		objects: r.drift.of(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}),
 	}

@@ -83,9 +83,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, ctrl.TerminalError(err)
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
-	// Objects on another cluster are not watched.
-	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && (hr.DriftMode() == "" || r.drift.sees(hr))
 	looked := r.look(ctx, hr)
+	// Objects on another cluster are not watched.
+	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && !looked.blind
 	if seen && r.synced.unchanged(key, looked) {
 		r.metrics.skipped()
 		return ctrl.Result{RequeueAfter: r.jitter(hr.Spec.Interval.Duration)}, nil
