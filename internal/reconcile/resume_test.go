@@ -188,10 +188,45 @@ func TestSupersedes(t *testing.T) {
 			{"another release", "releaseName: other\nvalues: {text: two}", true},
 		} {
 			b.apply(base + tc.spec)
-			in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
-			if got, err := b.r.Supersedes(t.Context(), b.hr, in); err != nil || got != tc.want {
-				t.Errorf("%s: %t, %v", tc.why, got, err)
+			if got := b.supersedes(); got != tc.want {
+				t.Errorf("%s: %t", tc.why, got)
 			}
+		}
+	})
+}
+
+func (b *bench) supersedes() bool {
+	b.t.Helper()
+	in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
+	got, err := b.r.Supersedes(b.t.Context(), b.hr, in)
+	if err != nil {
+		b.t.Error(err)
+	}
+	return got
+}
+
+// A rollback is given up only for what is worth another attempt: what failed always differs from it.
+func TestSupersedesOfARollback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
+		b := newBench(t, spec)
+		b.withHooks("pre-rollback", "first")
+		b.mustPass()
+		b.apply(base + spec + "values: {text: bad}")
+		ctx, end := context.WithCancel(t.Context())
+		b.ctx, b.creates = ctx, func(string) {
+			end()
+			synctest.Wait()
+		}
+		if _, err := b.pass(); err == nil || b.stored() != "deployed failed pending-rollback" {
+			t.Fatalf("%v, records %s", err, b.stored())
+		}
+		if b.supersedes() {
+			t.Error("the attempt that has failed supersedes it")
+		}
+		b.apply(base + spec + "values: {text: two}")
+		if !b.supersedes() {
+			t.Error("another attempt does not supersede it")
 		}
 	})
 }

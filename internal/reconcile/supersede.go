@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -37,15 +38,20 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	if p.gather(ctx); p.engine == nil || !p.load(ctx) {
 		return false, nil
 	}
-	if d := p.next(); d.Reason == "TargetChanged" {
+	d := p.next()
+	last := p.newest()
+	switch {
+	case d.Reason == "TargetChanged":
 		return true, nil
+	case last != nil && last.Info.Status == release.StatusPendingRollback && d.Resets == "":
+		return false, nil // what it replaces has failed, and would again
 	}
-	o, side := p.upgrading(p.newest())
-	d := p.deployment(engine.InstallOrUpgrade, upgrade(hr).Deployment, o, side)
+	o, side := p.upgrading(last)
+	wanted := p.deployment(engine.InstallOrUpgrade, upgrade(hr).Deployment, o, side)
 	if upgrade(hr).PreserveValues {
-		d.Source.Reuse = values.ReuseValues
+		wanted.Source.Reuse = values.ReuseValues
 	}
-	differs, err = p.engine.Differs(ctx, d)
+	differs, err = p.engine.Differs(ctx, wanted)
 	return differs, p.safe(err)
 }
 
