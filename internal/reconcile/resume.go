@@ -95,6 +95,28 @@ func (p *pass) catchUp(ctx context.Context) error {
 	return err
 }
 
+// recall puts the first revision into the history, if the process that made it has died before it
+// could: it is then uninstalled with the HelmRelease.
+func (p *pass) recall(ctx context.Context) error {
+	s := &p.hr.Status
+	if len(s.History) > 0 || s.LastAttemptedReleaseAction == "" {
+		return nil
+	}
+	if err := p.open(ctx, p.hr.ReleaseNamespace(), s.StorageNamespace); err != nil {
+		return err
+	}
+	p.records(ctx)
+	last := p.newest()
+	if err := p.input.Obstacles.Records; err != nil || last == nil || last.Info.Status == release.StatusUninstalled || !p.made(last) {
+		return err
+	}
+	first, err := snapshot(last, string(s.LastAttemptedReleaseAction), s.LastAttemptedRevisionDigest)
+	if err == nil {
+		s.History = []flux.Snapshot{first}
+	}
+	return err
+}
+
 // resuming returns the action that continues what is pending.
 func (p *pass) resuming() action {
 	hr := p.hr

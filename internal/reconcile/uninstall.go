@@ -152,9 +152,11 @@ func (p *pass) remove(ctx context.Context) error {
 		return nil
 	case err != nil:
 		p.mark(ready, metav1.ConditionFalse, reasonNotUninstalled, "the release can't be uninstalled: "+p.masked(err.Error()))
-	case len(p.hr.Status.History) > 0:
+	default:
 		p.access = access
-		err = p.uninstall(ctx)
+		if err = p.recall(ctx); err == nil && len(p.hr.Status.History) > 0 {
+			err = p.uninstall(ctx)
+		}
 	}
 	if err != nil {
 		p.released = false
