@@ -206,6 +206,9 @@ func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 	if p.putOff() {
 		s.LastHandledForceAt = before.LastHandledForceAt
 	}
+	if p.deferred && len(s.History) == 0 { // an upgrade that was not begun replaces nothing yet
+		s.History = before.History
+	}
 	if p.observed {
 		s.ObservedGeneration = p.hr.Metadata.Generation
 	}

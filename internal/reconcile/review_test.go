@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -81,6 +83,24 @@ func TestAForcedUpgradeOfALockedRelease(t *testing.T) {
 			t.Errorf("records %s, %+v", b.stored(), b.hr.Status)
 		}
 	})
+}
+
+// A HelmRelease keeps its history while the upgrade of a release that somebody else has changed
+// waits for approval: it would otherwise be deleted, or move to another release, and leave that one behind.
+func TestAHeldUpgradeOfAnUnmanagedRelease(t *testing.T) {
+	b := newBench(t, "")
+	b.mustPass()
+	b.hr.Status.History[0].Digest = "sha256:0"
+	b.holding(&reconcile.Held{Message: "upgrade waits"})
+	for range 2 {
+		if b.mustPass(); b.condition("Approved") != "Approved False ApprovalRequired" || len(b.hr.Status.History) != 1 {
+			t.Errorf("%s, %+v", b.condition("Approved"), b.hr.Status.History)
+		}
+	}
+	b.hr.Metadata.DeletionTimestamp = &metav1.Time{}
+	if out := b.mustPass(); !out.Released || b.text() != "" {
+		t.Errorf("%+v, text %q", out, b.text())
+	}
 }
 
 // What was approved stays in the status until another plan is made: one that waits, or one
