@@ -11,8 +11,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// kept is how many snapshots remain when none of them is good.
-const kept = 5
+// kept is how many snapshots remain when none of them is good, most how many there may be in the
+// meantime.
+const (
+	kept = 5
+	most = 2 * kept
+)
 
 // snapshot returns a record as the status shows it.
 func snapshot(r *release.Revision, action, ociDigest string) (flux.Snapshot, error) {
@@ -75,8 +79,23 @@ func (p *pass) observe(written []*release.Revision, action, changed, ociDigest s
 			history[i] = next
 		}
 	}
-	p.hr.Status.History = history
+	remedy, _ := p.hr.ActiveRemedy()
+	p.hr.Status.History = limited(history, remedy.IgnoreTests)
 	return nil
+}
+
+// limited returns at most the newest snapshots and the newest good one before them: tries that count
+// as no attempt never end, and each adds a snapshot.
+func limited(history []flux.Snapshot, ignoreTests bool) []flux.Snapshot {
+	if len(history) <= most {
+		return history
+	}
+	out := slices.Clone(history[:most])
+	isGood := func(s flux.Snapshot) bool { return good(s, ignoreTests) }
+	if i := slices.IndexFunc(history[1:], isGood) + 1; i >= most {
+		out = append(out, history[i])
+	}
+	return out
 }
 
 // replaced returns the revision that Helm takes an upgrade to replace, and writes again
@@ -98,13 +117,17 @@ func truncate(history []flux.Snapshot, ignoreTests, all bool) []flux.Snapshot {
 		return history
 	}
 	for i, s := range history[1:] {
-		status := release.Status(s.Status)
-		good := status == release.StatusDeployed || status == release.StatusSuperseded
-		if !all && good && (ignoreTests || !s.TestIn(flux.TestFailed)) {
+		if !all && good(s, ignoreTests) {
 			return history[:i+2]
 		}
 	}
 	return history[:min(len(history), kept)]
+}
+
+// good reports whether a revision can be rolled back to.
+func good(s flux.Snapshot, ignoreTests bool) bool {
+	status := release.Status(s.Status)
+	return (status == release.StatusDeployed || status == release.StatusSuperseded) && (ignoreTests || !s.TestIn(flux.TestFailed))
 }
 
 // testHooks returns the outcomes of a revision's tests, by name.

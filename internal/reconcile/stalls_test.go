@@ -242,3 +242,23 @@ func TestRemediesAndTestsThatCanPass(t *testing.T) {
 		})
 	})
 }
+
+// An upgrade that is tried for ever, because what fails can pass, does not let the status grow for
+// ever, and keeps what it would be rolled back to.
+func TestHistoryOfEndlessTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "")
+		b.mustPass()
+		b.refuses("two", apierrors.NewServiceUnavailable("restarting"))
+		b.apply(base + "values: {text: two}")
+		for range 20 {
+			if _, err := b.pass(); err == nil || b.hr.Status.UpgradeFailures != 0 {
+				t.Fatalf("%v, %+v", err, b.hr.Status)
+			}
+		}
+		h := b.hr.Status.History
+		if last := h[len(h)-1]; len(h) > 11 || last.Version != 1 || h[0].Version != 21 {
+			t.Errorf("%d snapshots, from %d to %d", len(h), h[0].Version, last.Version)
+		}
+	})
+}
