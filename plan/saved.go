@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -135,7 +136,7 @@ func Decode(data []byte) (*Plan, error) {
 		return nil, errors.New("the saved plan was changed after it was made: make a new one")
 	}
 	var c savedContent
-	if err := json.Unmarshal(s.Content, &c); err != nil {
+	if err := utiljson.Unmarshal(s.Content, &c); err != nil { // integers stay integers: risks are told from them
 		return nil, fmt.Errorf("read the saved plan: %w", err)
 	}
 	p, err := c.restore(s.FormatVersion)
