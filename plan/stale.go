@@ -65,6 +65,10 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 			out = append(out, changedSince(reviewed, s, found[s.ID]))
 		case now.sent != was.sent:
 			of(s, "what %s would send is not what the plan says", s.Op)
+		default:
+			if more := riskierBy(s, found[s.ID]); more != "" {
+				of(s, "%s, which was not so when the plan was made", riskOf(more, found[s.ID]))
+			}
 		}
 	})
 	fresh.AllSteps(func(_ StageName, s *Step) {
@@ -83,6 +87,18 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 		out = append(out, Difference{What: "a failure would roll back to another revision"})
 	}
 	return out
+}
+
+// riskierBy returns the gravest risk that a step has now and did not have when it was reviewed, "" if
+// there is none. Deleting a StatefulSet is the same request whether or not its claims go with it.
+func riskierBy(was, now *Step) Risk {
+	had := was.Risks()
+	for _, risk := range now.Risks() {
+		if !slices.Contains(had, risk) {
+			return risk
+		}
+	}
+	return ""
 }
 
 const meetsAnother = "another object now has the hook's name"
