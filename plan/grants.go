@@ -54,11 +54,11 @@ func (b *builder) access(s *Step) []AccessChange {
 		had, has := granted(before), granted(after)
 		change.Gained, change.Lost = beyond(has, had), beyond(had, has)
 	case kinds.RoleBinding, kinds.ClusterRoleBinding:
-		change.bind(before, after, b.in.Release.Namespace)
+		return change.bound(before, after, b.in.Release.Namespace)
 	default:
 		return nil
 	}
-	if len(change.Gained)+len(change.Lost)+len(change.Subjects)+len(change.Removed) == 0 {
+	if len(change.Gained)+len(change.Lost) == 0 {
 		return nil
 	}
 	return []AccessChange{change}
@@ -199,22 +199,35 @@ func (r right) String() string {
 	return r.resource + "." + r.group
 }
 
-// bind sets the role of a binding and the subjects that it gains and loses. A binding's roleRef is
-// immutable
-// (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example).
-func (c *AccessChange) bind(before, after *unstructured.Unstructured, namespace string) {
-	was, had := bound(before, namespace)
-	is, has := bound(after, namespace)
-	c.Role = cmp.Or(is, was)
-	c.Subjects = slices.DeleteFunc(slices.Clone(has), func(s string) bool { return slices.Contains(had, s) })
-	c.Removed = slices.DeleteFunc(slices.Clone(had), func(s string) bool { return slices.Contains(has, s) })
+// bound returns the change of a binding, with the role and the subjects that gain and lose it. A
+// binding's roleRef is immutable
+// (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#clusterrolebinding-example): one that
+// is recreated with another role takes the old one from all of its subjects.
+func (c AccessChange) bound(before, after *unstructured.Unstructured, namespace string) []AccessChange {
+	was, had := binding(before, namespace)
+	is, has := binding(after, namespace)
+	if was != "" && is != "" && was != is {
+		return append(c.of(was, had, nil), c.of(is, nil, has)...)
+	}
+	return c.of(cmp.Or(is, was), had, has)
 }
 
-// bound returns a binding's role and subjects. Subjects from other namespaces are shown with their
+// of returns the change of a binding that gives a role to other subjects, nil if they are the same.
+func (c AccessChange) of(role string, had, has []string) []AccessChange {
+	c.Role = role
+	c.Subjects = slices.DeleteFunc(slices.Clone(has), func(s string) bool { return slices.Contains(had, s) })
+	c.Removed = slices.DeleteFunc(slices.Clone(had), func(s string) bool { return slices.Contains(has, s) })
+	if len(c.Subjects)+len(c.Removed) == 0 {
+		return nil
+	}
+	return []AccessChange{c}
+}
+
+// binding returns a binding's role and subjects. Subjects from other namespaces are shown with their
 // namespace.
-func bound(binding *unstructured.Unstructured, namespace string) (role string, subjects []string) {
+func binding(doc *unstructured.Unstructured, namespace string) (role string, subjects []string) {
 	var of rbacv1.RoleBinding
-	if binding == nil || !typed(binding, &of) {
+	if doc == nil || !typed(doc, &of) {
 		return "", nil
 	}
 	for _, s := range of.Subjects {

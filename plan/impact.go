@@ -74,7 +74,7 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 func (b *builder) impact() {
 	out := &b.plan.Impact
 	restarts, images, limits := &restarts{}, newImages(), &limits{}
-	access := map[manifest.ID]AccessChange{}
+	access := map[manifest.ID][]AccessChange{}
 	b.plan.Steps(func(_ StageName, s *Step) {
 		out.Volumes = append(out.Volumes, b.namedClaims(s)...)
 		if b.in.Operation == Uninstall || b.in.Operation == Test {
@@ -89,10 +89,10 @@ func (b *builder) impact() {
 			images.collect(s)
 		}
 		for _, c := range b.access(s) {
-			if told, ok := access[c.Object]; ok && reflect.DeepEqual(told, c) {
+			if slices.ContainsFunc(access[c.Object], func(told AccessChange) bool { return reflect.DeepEqual(told, c) }) {
 				continue // a hook that runs in two stages
 			}
-			access[c.Object] = c
+			access[c.Object] = append(access[c.Object], c)
 			out.Access = append(out.Access, c)
 		}
 		change, ok := s.changeOf()
