@@ -67,7 +67,7 @@ func (s *Step) gravity(c Change) gravity {
 	switch {
 	case has("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"):
 		return gravestClaims
-	case has("serviceName", "podManagementPolicy"), within(c.Path, "spec.selector"):
+	case has("serviceName", "podManagementPolicy", "ordinals"), within(c.Path, "spec.selector"):
 		return gravestIdentity
 	case has("metadata", "annotations", "description", "revisionHistoryLimit", "progressDeadlineSeconds", "minReadySeconds"):
 		return gravestChecksum

@@ -100,7 +100,7 @@ func (s *Step) volumeChanges() []volumeEffect {
 	return []volumeEffect{{VolumeChange: change}}
 }
 
-// setChanges returns the effect on a StatefulSet's claims, derived from its number of pods and its
+// setChanges returns the effect on a StatefulSet's claims, derived from the ordinals of its pods and its
 // persistentVolumeClaimRetentionPolicy, which defaults to Retain
 // (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#persistentvolumeclaim-retention).
 func (s *Step) setChanges() []volumeEffect {
@@ -111,20 +111,13 @@ func (s *Step) setChanges() []volumeEffect {
 		if s.Cascade == "orphan" { // the garbage collector then leaves its claims, too
 			fate, why = VolumeKept, "--cascade orphan"
 		}
-		changes := before.change(s.Object, fate, why, 0, before.replicas)
-		for i := range changes {
-			changes[i].whole = true
-		}
-		return changes
-	case s.Op == OpCreate:
-		return after.change(s.Object, VolumeCreated, "", 0, after.replicas)
+		return before.change(volumeEffect{VolumeChange: VolumeChange{Object: s.Object, Fate: fate, Why: why}, whole: true}, setClaims{})
 	case !s.Writes():
 		return nil
-	case after.replicas < before.replicas:
-		fate, why := fateOf(after.whenScaled, "whenScaled")
-		return before.change(s.Object, fate, why, after.replicas, before.replicas)
 	}
-	return after.change(s.Object, VolumeCreated, "", before.replicas, after.replicas)
+	fate, why := fateOf(after.whenScaled, "whenScaled")
+	gone := before.change(volumeEffect{VolumeChange: VolumeChange{Object: s.Object, Fate: fate, Why: why}}, after)
+	return append(gone, after.change(volumeEffect{VolumeChange: VolumeChange{Object: s.Object, Fate: VolumeCreated}}, before)...)
 }
 
 func fateOf(policy appsv1.PersistentVolumeClaimRetentionPolicyType, field string) (VolumeFate, string) {
@@ -160,23 +153,28 @@ func claimsOf(doc *unstructured.Unstructured) setClaims {
 	return out
 }
 
-// change returns the effect on the claims of the pods from first up to, but not including, end.
-func (c setClaims) change(id manifest.ID, fate VolumeFate, why string, first, end int32) []volumeEffect {
-	if len(c.templates) == 0 || first > end || first == end && first > 0 {
-		return nil
-	}
-	change := volumeEffect{VolumeChange: VolumeChange{Object: id, Fate: fate, Why: why}}
-	for _, t := range c.templates {
-		prefix := fmt.Sprintf("%s-%s-", t.Name, c.name)
-		change.prefixes = append(change.prefixes, prefix)
-		for at := first; at < end; at++ {
-			change.Claims = append(change.Claims, fmt.Sprint(prefix, c.start+at))
+// change returns the effect on the claims of those pods that the other set does not have.
+func (c setClaims) change(effect volumeEffect, other setClaims) []volumeEffect {
+	var ordinals []int32
+	for at := c.start; at < c.start+c.replicas; at++ {
+		if at < other.start || at >= other.start+other.replicas {
+			ordinals = append(ordinals, at)
 		}
 	}
-	if fate == VolumeCreated && len(c.templates) == 1 {
-		change.To = storage(c.templates[0].Spec)
+	if len(c.templates) == 0 || len(ordinals) == 0 && !effect.whole {
+		return nil
 	}
-	return []volumeEffect{change}
+	for _, t := range c.templates {
+		prefix := fmt.Sprintf("%s-%s-", t.Name, c.name)
+		effect.prefixes = append(effect.prefixes, prefix)
+		for _, at := range ordinals {
+			effect.Claims = append(effect.Claims, fmt.Sprint(prefix, at))
+		}
+	}
+	if effect.Fate == VolumeCreated && len(c.templates) == 1 {
+		effect.To = storage(c.templates[0].Spec)
+	}
+	return []volumeEffect{effect}
 }
 
 func requested(doc *unstructured.Unstructured) string {

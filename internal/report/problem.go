@@ -68,10 +68,11 @@ func riskText(p *plan.Document, s *plan.Step, risk plan.Risk) string {
 	return ""
 }
 
-// scaleDown returns text such as "scale down: spec.replicas 5 → 2".
+// scaleDown returns text such as "scale down: spec.replicas 5 → 2". Pods also go when a StatefulSet's
+// ordinals move.
 func scaleDown(s *plan.Step) string {
 	for _, c := range s.Changes {
-		if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {
+		if strings.HasSuffix(strings.ToLower(c.Path), "replicas") || c.Path == "spec.ordinals.start" {
 			return "scale down: " + escape.Line(c.Path) + " " + pair(c, 0)
 		}
 	}
