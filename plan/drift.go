@@ -91,7 +91,7 @@ func (b *builder) correctPartly() {
 		default:
 			return
 		}
-		s.Op, s.Why = OpNone, why
+		s.Op, s.Why, s.Risk = OpNone, why, ""
 		b.problems(Problem{Step: s.ID, Object: s.Object, What: "its drift is not corrected: " + why})
 	})
 }

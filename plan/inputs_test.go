@@ -105,6 +105,20 @@ func TestDriftIsCorrectedPartly(t *testing.T) {
 	}
 }
 
+// What is left as it is bears no risk.
+func TestDriftThatIsLeftIsNoRisk(t *testing.T) {
+	in := shopInput(CorrectDrift)
+	in.Options.Force, in.Drift.Partly = true, true
+	in.Predictions["resources//ConfigMap/shop/a"] = Prediction{Refused: &Refusal{Reason: "Invalid", Immutable: true}}
+	ops, p := builtOf(t, in)
+	if _, why := p.Uncorrected(); ops != "a none, b patch" || len(why) != 1 || why[0] != wouldReplace {
+		t.Errorf("%s, left because %q", ops, why)
+	}
+	if p.Summary.Risks != (RiskCounts{}) {
+		t.Errorf("risks %+v of what is not done", p.Summary.Risks)
+	}
+}
+
 // Build removes from a step what is to be overlooked.
 func TestDriftIsOverlooked(t *testing.T) {
 	in := shopInput(CorrectDrift)
