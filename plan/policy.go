@@ -230,5 +230,6 @@ func (p *Plan) Judged(more Policy) *Plan {
 	denied := more.Denied(p)
 	out.Problems = slices.Concat(p.Problems, denied)
 	out.Summary.Blocking += len(denied)
+	out.Reviews = out.Options.Policy.reviews(p)
 	return &out
 }

@@ -78,3 +78,14 @@ func TestJudgeBlocksASavedPlan(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Those whom a policy asks when a saved plan is shown are told, too.
+func TestJudgeAsksForReviews(t *testing.T) {
+	more, err := plan.ParsePolicy([]byte("review: [{by: '@shop/ops', kinds: [ConfigMap]}]"), "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := build(t, oneChange(t)).Judged(more); len(p.Reviews) != 1 || p.Reviews[0].By != "@shop/ops" || len(p.Reviews[0].Asked) != 1 {
+		t.Errorf("reviews %+v", p.Reviews)
+	}
+}
