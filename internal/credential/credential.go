@@ -30,6 +30,16 @@ func Named(name string) bool {
 		endsInWord(name, "pass")
 }
 
+// InPath is Named for the path of a field, given as its parts. The value of an environment variable is
+// judged by the variable's name.
+func InPath(parts []string) bool {
+	n := len(parts)
+	if n > 1 && parts[n-1] == "value" {
+		n--
+	}
+	return n > 0 && Named(parts[n-1])
+}
+
 // suffixesEndingIn holds the suffixes by their last letter, from a to z.
 var suffixesEndingIn = func() (out [26][]string) {
 	for _, suffix := range suffixes {

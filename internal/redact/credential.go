@@ -1,24 +1,12 @@
 package redact
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 )
-
-// isCredentialPath is credential.Named for the path of a change. The value of an environment variable
-// is judged by the variable's name.
-func isCredentialPath(parts []string) bool {
-	n := len(parts)
-	if n == 0 {
-		return false
-	}
-	if n > 1 && parts[n-1] == "value" {
-		return credential.Named(parts[n-2])
-	}
-	return credential.Named(parts[n-1])
-}
 
 // assignment recognises "--password=x", "-password=x" and "DB_PASSWORD=x" and returns where the
 // value begins; 0 for any other text.
@@ -30,8 +18,16 @@ func assignment(s string) int {
 	return len(name) + 1
 }
 
+// reference matches the beginning of $(PASSWORD), ${PASSWORD} and $PASSWORD; a password may begin
+// with a dollar sign, too.
+var reference = regexp.MustCompile(`^\$([({]|[A-Z_][A-Z0-9_]*$)`)
+
+// isReference reports whether a value refers to a variable.
+func isReference(s string) bool { return s[0] == '$' && reference.MatchString(s) }
+
 // urlPasswords finds the passwords in URLs: "scheme://user:HERE@host". References such as
-// $(PASSWORD) are not passwords.
+// $(PASSWORD) are not passwords. A password may have a slash, question mark or number sign that should
+// have been escaped, but what follows a port is no password.
 func urlPasswords(s string) []haystack.Span {
 	var found []haystack.Span
 	for from := 0; ; {
@@ -40,14 +36,22 @@ func urlPasswords(s string) []haystack.Span {
 			return found
 		}
 		from += i + len("://")
-		rest := s[from:]
-		if end := strings.IndexAny(rest, "/?# \t\r\n\"'"); end >= 0 {
-			rest = rest[:end]
+		rest := before(s[from:], " \t\r\n\"'")
+		authority := before(rest, "/?#")
+		at, colon := strings.LastIndexByte(authority, '@'), strings.IndexByte(authority, ':')
+		if at < 0 && colon > 0 && authority[0] != '[' && strings.Trim(authority[colon+1:], "0123456789") != "" {
+			at = strings.IndexByte(rest, '@')
 		}
-		at := strings.LastIndexByte(rest, '@')
-		colon := strings.IndexByte(rest, ':')
-		if colon >= 0 && colon+1 < at && rest[colon+1] != '$' {
+		if colon >= 0 && colon+1 < at && !isReference(rest[colon+1:at]) {
 			found = append(found, haystack.Span{From: from + colon + 1, To: from + at, Part: true})
 		}
 	}
+}
+
+// before returns s up to the first of the characters.
+func before(s, characters string) string {
+	if end := strings.IndexAny(s, characters); end >= 0 {
+		return s[:end]
+	}
+	return s
 }

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -63,18 +64,28 @@ func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 	out.Impact = m.impact(p.Impact)
 	out.Reviews = m.reviews(p.Reviews)
 	out.Problems = m.Problems(p.Problems)
-	out.Stages = slices.Clone(p.Stages)
-	for i := range out.Stages {
-		out.Stages[i].Waves = slices.Clone(out.Stages[i].Waves)
-		for j := range out.Stages[i].Waves {
-			wave := &out.Stages[i].Waves[j]
+	out.Stages = m.stages(p.Stages)
+	if p.OnFailure != nil {
+		failing := *p.OnFailure
+		failing.Stages = m.stages(failing.Stages)
+		out.OnFailure = &failing
+	}
+	return &out
+}
+
+func (m *Mask) stages(stages []plan.Stage) []plan.Stage {
+	out := slices.Clone(stages)
+	for i := range out {
+		out[i].Waves = slices.Clone(out[i].Waves)
+		for j := range out[i].Waves {
+			wave := &out[i].Waves[j]
 			wave.Steps = slices.Clone(wave.Steps)
 			for k := range wave.Steps {
 				wave.Steps[k] = m.step(wave.Steps[k])
 			}
 		}
 	}
-	return &out
+	return out
 }
 
 // Problems returns a plan's problems as they may be shown.
@@ -82,6 +93,10 @@ func (m *Mask) Problems(problems []plan.Problem) []plan.Problem {
 	out := slices.Clone(problems)
 	for i := range out {
 		out[i].What, out[i].Do = m.Text(out[i].What), m.Text(out[i].Do)
+		out[i].Fields = slices.Clone(out[i].Fields)
+		for j := range out[i].Fields {
+			out[i].Fields[j] = m.name(out[i].Fields[j])
+		}
 		out[i].Place = m.place(out[i].Place)
 	}
 	return out
@@ -142,7 +157,7 @@ func collectChanges(changes []plan.Change, secret bool, found *secrets) {
 				found.addTree(v, false)
 			case c.Sensitive:
 				found.addTree(v, false)
-			case isCredentialPath(parts) && isSecretScalar(v):
+			case credential.InPath(parts) && isSecretScalar(v):
 				found.addScalar(v)
 			case secret && len(parts) == 0:
 				collectObject(v, true, found)

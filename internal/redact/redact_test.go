@@ -82,7 +82,10 @@ func CanaryPlan() *plan.Plan {
 		Options:  plan.Options{Description: Canary, Labels: map[string]string{"a": Canary}},
 		Values:   []plan.Change{change("anything"), {Path: "text", From: "a\n" + Canary + "\nb", To: Fledgling + "\n\n"}},
 		Stages:   []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}},
-		Problems: []plan.Problem{{Blocking: true, What: "no " + Canary, Do: "say " + Fledgling}, {What: B64(Canary)}},
+		Problems: []plan.Problem{{Blocking: true, What: "no " + Canary, Do: "say " + Fledgling, Fields: []string{"spec.nested[" + Canary + "]"}}, {What: B64(Canary)}},
+		OnFailure: &plan.OnFailure{Stages: []plan.Stage{{Name: plan.StageRecord, Waves: []plan.Wave{{Steps: []plan.Step{
+			{ID: "f", Op: plan.OpRecord, Record: &plan.Record{Revision: 8, Status: "failed", Description: "it said " + Canary}},
+		}}}}}},
 	}, Bundle: plan.Bundle{Notes: "log in with " + Canary, Record: &release.Revision{Manifest: Canary}}}
 	p.Impact = plan.Impact{
 		Images: []plan.ImageChange{{From: "x/" + Canary, To: "x/y:" + Fledgling}, {To: Canary}},

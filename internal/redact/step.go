@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -83,7 +84,7 @@ func (m *Mask) patchTree(v any, secret bool) any {
 		masked, _ := m.Tree(op).(map[string]any)
 		path, _ := op["path"].(string)
 		parts := pointerParts(path)
-		if secret && inData(parts) || isCredentialPath(parts) && isSecretScalar(op["value"]) {
+		if secret && inData(parts) || credential.InPath(parts) && isSecretScalar(op["value"]) {
 			masked["value"] = m.all(op["value"])
 		}
 		out[i] = masked
@@ -102,9 +103,9 @@ func (m *Mask) changes(changes []plan.Change, secret bool) []plan.Change {
 func (m *Mask) change(c plan.Change, secret bool) plan.Change {
 	parts := jsontree.SplitPath(c.Path)
 	c.From, c.To = jsontree.Plain(c.From), jsontree.Plain(c.To)
-	credential := isCredentialPath(parts) && (isSecretScalar(c.From) || isSecretScalar(c.To))
+	named := credential.InPath(parts) && (isSecretScalar(c.From) || isSecretScalar(c.To))
 	switch {
-	case c.Sensitive, secret && inData(parts), credential:
+	case c.Sensitive, secret && inData(parts), named:
 		c.Sensitive = true
 		c.From, c.To = m.all(c.From), m.all(c.To)
 	default:

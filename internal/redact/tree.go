@@ -124,5 +124,5 @@ func (m *Mask) all(v any) any {
 // structures can't.
 func isSecretScalar(v any) bool {
 	text, ok := jsontree.ScalarText(v)
-	return ok && text != "" && text[0] != '$'
+	return ok && text != "" && !isReference(text)
 }

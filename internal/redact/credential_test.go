@@ -1,0 +1,50 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// Passwords in URLs are found even if they should have been escaped; paths, ports and references are
+// none.
+func TestPasswordsInURLs(t *testing.T) {
+	for text, password := range map[string]string{
+		"postgres://app:s3cret@db/x":                    "s3cret",
+		"postgres://app:s3#cr/et?@db/x":                 "s3#cr/et?",
+		"postgres://app:$ecret@db/x":                    "$ecret",
+		"see postgres://app:p@ss@db/x and http://a/b@c": "p@ss",
+		"postgres://app:$(PASSWORD)@db/x":               "",
+		"postgres://app:${PASSWORD}@db/x":               "",
+		"postgres://app:$PASSWORD@db/x":                 "",
+		"http://host:8080/path?mail=a@b":                "",
+		"http://host/a:b@c":                             "",
+		"http://[::1]:8080/a@b":                         "",
+		"oci://host:5000/web@sha256:0123":               "",
+		"http://host:80 and me@example.com":             "",
+		"git+ssh://git@github.com:shop/web.git@v1":      "",
+	} {
+		var found []string
+		for _, s := range urlPasswords(text) {
+			found = append(found, text[s.From:s.To])
+		}
+		if got := strings.Join(found, ","); got != password {
+			t.Errorf("%s: %q, want %q", text, got, password)
+		}
+	}
+}
+
+// The old value of a password is in no object of the plan; that it begins with a dollar sign does not
+// make it a reference.
+func TestPasswordsThatBeginWithADollarSign(t *testing.T) {
+	p := CanaryPlan()
+	p.Values = []plan.Change{{Path: "db.password", From: "$old-one-9", To: "$(PASSWORD)"}}
+	c := Plan(p).Values[0]
+	if from, _ := c.From.(string); !IsToken(from) {
+		t.Errorf("%v is shown", c.From)
+	}
+	if isSecretScalar("$DB_PASSWORD") || isSecretScalar("${x}") || !isSecretScalar("$2a$10$abc") {
+		t.Error("references and passwords are confused")
+	}
+}
