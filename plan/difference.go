@@ -7,7 +7,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -84,7 +86,8 @@ func changedSince(reviewed *Plan, was, now *Step) Difference {
 	concerned := pathsOf(about)
 	for _, c := range fielddiff.Compare(was.Before.Object, now.Before.Object) {
 		if concerned.touch(c.Path) {
-			sensitive := secretField(was.Object, c.Path) || len(reviewed.Options.Sensitive) > 0
+			named := credential.InPath(jsontree.SplitPath(c.Path)) // no mask knows a value that neither plan sends
+			sensitive := named || secretField(was.Object, c.Path) || len(reviewed.Options.Sensitive) > 0
 			d.Changes = append(d.Changes, Change{Path: c.Path, From: c.From, To: c.To, Sensitive: sensitive})
 		}
 	}

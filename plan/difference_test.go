@@ -40,3 +40,27 @@ func TestADifferenceNamesFieldsWriterAndTime(t *testing.T) {
 		}
 	}
 }
+
+// A password that somebody has changed by hand is not repeated: it is in neither of the plans.
+func TestStaleShowsNoCredentials(t *testing.T) {
+	deployment := func(value string) manifest.Object {
+		objects, err := manifest.ParseDocument("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n"+
+			"spec: {template: {spec: {containers: [{name: web, env: [{name: DB_PASSWORD, value: "+value+"}]}]}}}\n", "web/templates/d.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return objects[0]
+	}
+	upgrade := func(now string) *plan.Plan {
+		in := oneChange(t)
+		stored := deployment("first-one")
+		in.Stored = plan.Stored([]plan.Sent{{Revision: 1, Objects: []manifest.Object{stored}}})
+		in.Live = map[manifest.ID]plan.Observation{stored.ID: plan.Observed(live(deployment(now)))}
+		in.Target.Objects = []manifest.Object{deployment("wanted-one")}
+		return build(t, in)
+	}
+	const want = "Deployment/web was changed since the plan was made: spec.template.spec.containers[web].env[DB_PASSWORD] changed"
+	if got := said(plan.Stale(upgrade("first-one"), upgrade("by-hand-one"))); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
