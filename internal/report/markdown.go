@@ -131,15 +131,18 @@ func (m *markdown) opening(p *page) {
 	if len(p.facts) > 0 {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
 	}
+	counts := "**" + inline(p.verdict) + "**\n"
+	if p.dangers != "" {
+		counts = "**" + inline(p.dangers) + "**\n\n" + counts
+	}
+	m.budget -= len(counts) // their room: however many problems there are, the counts are shown
 	m.alert("WARNING", "", p.foremost)
 	m.alert("CAUTION", "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
 	if len(p.foremost)+len(p.blocking) > 0 {
 		m.add("\n")
 	}
-	if p.dangers != "" {
-		m.add("**" + inline(p.dangers) + "**\n\n")
-	}
-	m.add("**" + inline(p.verdict) + "**\n")
+	m.budget += len(counts)
+	m.add(counts)
 	m.reviews(p.reviews)
 	m.notes(p.impact)
 	m.alert("WARNING", "", p.risks)
@@ -155,38 +158,6 @@ func (m *markdown) notes(notes []note) {
 			m.omit(inline(n.label), n.markdown(len(n.items)))
 		}
 	}
-}
-
-// alert prints one of GitHub's alerts, which other forges show as a block quote
-// (https://docs.github.com/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#alerts).
-func (m *markdown) alert(kind, title string, notices []notice) {
-	if len(notices) == 0 || !m.add("\n> [!"+kind+"]\n") {
-		return
-	}
-	if title != "" {
-		m.add("> " + title + "\n")
-	}
-	for i, n := range notices {
-		if m.add(noticeLine(n)) {
-			continue
-		}
-		m.omit(count(len(notices)-i, "more notice", "more notices"), "")
-		for _, n := range notices[i:] {
-			m.rest.WriteString(noticeLine(n))
-		}
-		return
-	}
-}
-
-func noticeLine(n notice) string {
-	text := inline(n.text)
-	if n.name != "" {
-		text = "**" + inline(n.name) + "**: " + text
-	}
-	if n.do != "" {
-		text += " → " + inline(n.do)
-	}
-	return "> - " + text + "\n"
 }
 
 // details prints deletions, then the graph, then the other steps by stage. whole is the same page
