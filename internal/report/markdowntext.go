@@ -34,9 +34,11 @@ func plainMentions(s string) string {
 	return strings.NewReplacer("@", "@<!-- -->", "#", "#<!-- -->").Replace(s)
 }
 
-// inHTML escapes text for HTML within Markdown.
+// inHTML escapes text for HTML within Markdown. Within a line, as opposed to a block, of HTML there
+// is still markup, which entities are not.
 func inHTML(s string) string {
-	s = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
+	s = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "*", "&ast;", "_", "&lowbar;",
+		"`", "&grave;", "[", "&lsqb;", "]", "&rsqb;", `\`, "&bsol;", "$", "&dollar;").Replace(s)
 	return plainMentions(s)
 }
 
