@@ -11,16 +11,22 @@ import (
 // access returns lines such as "ClusterRole/web gains get/list secrets" and "RoleBinding/web gives
 // Role/web to ServiceAccount/web". The subjects of a new role are on the role's line.
 func (w impactWriter) access(changes []plan.AccessChange) []string {
+	subjects := map[string][]string{} // of new roles
+	for _, c := range changes {
+		if key := roleKey(c); c.Role != "" {
+			subjects[key] = append(subjects[key], c.Subjects...)
+		}
+	}
 	made := map[string]bool{}
 	for _, c := range changes {
-		made[c.Object.String()] = made[c.Object.String()] || c.Role == "" && c.Change == plan.Created
+		made[roleKey(c)] = made[roleKey(c)] || c.Role == "" && c.Change == plan.Created
 	}
 	var out []string
 	for _, c := range changes {
 		switch {
 		case c.Role == "":
-			out = append(out, w.role(c)...)
-		case made[c.Role] && !w.view.full:
+			out = append(out, w.role(c, subjects[roleKey(c)]))
+		case made[roleKey(c)] && !w.view.full:
 		default:
 			out = append(out, w.binding(c)...)
 		}
@@ -28,7 +34,19 @@ func (w impactWriter) access(changes []plan.AccessChange) []string {
 	return out
 }
 
-func (w impactWriter) role(c plan.AccessChange) []string {
+// roleKey identifies the role that a change is about. A Role is in the namespace of its binding.
+func roleKey(c plan.AccessChange) string {
+	role, namespace := c.Role, c.Object.Namespace
+	if role == "" {
+		role = c.Object.Kind + "/" + c.Object.Name
+	}
+	if strings.HasPrefix(role, "ClusterRole/") {
+		namespace = ""
+	}
+	return namespace + " " + role
+}
+
+func (w impactWriter) role(c plan.AccessChange, subjects []string) string {
 	name, limit := w.names.name(c.Object), w.limit(100)
 	var parts []string
 	add := func(verb string, grants []plan.Grant) {
@@ -38,14 +56,18 @@ func (w impactWriter) role(c plan.AccessChange) []string {
 	}
 	switch c.Change {
 	case plan.Created:
-		add("is new: it may", c.Gained)
+		whose := ""
+		if len(subjects) > 0 && !w.view.full {
+			whose = ", for " + escape.Line(list(subjects, w.limit(3)))
+		}
+		add("is new"+whose+": it may", c.Gained)
 	case plan.Deleted:
 		add("is removed: it could", c.Lost)
 	case plan.Changed, plan.Left:
 		add("gains", c.Gained)
 		add("loses", c.Lost)
 	}
-	return []string{name + " " + strings.Join(parts, "; ")}
+	return name + " " + strings.Join(parts, "; ")
 }
 
 func (w impactWriter) binding(c plan.AccessChange) []string {
