@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func grouped(rows []setRow) []setRow {
 	return out
 }
 
-// signature is equal for equal changes, whatever the names of the releases.
+// signature is equal for equal changes, whatever the names of the releases and their namespaces.
 func (r setRow) signature() string {
 	if r.Plan == nil {
 		return r.name
@@ -35,15 +36,22 @@ func (r setRow) signature() string {
 		if s.Op == plan.OpNone || s.Op == plan.OpRecord {
 			return
 		}
-		text := string(s.Op) + s.Object.Kind
+		text := string(s.Op) + s.Object.Kind + " " + s.Object.Name
 		for _, c := range s.Changes {
 			text += fmt.Sprint(c.Path, c.From, c.To)
+		}
+		if s.Body != nil && len(s.Changes) == 0 { // all of it is new
+			text += value(s.Body.Object)
 		}
 		parts = append(parts, text)
 	})
 	slices.Sort(parts[5:])
-	return strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")
+	text := strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")
+	return tokens.ReplaceAllString(strings.ReplaceAll(text, r.Release.Namespace, "**"), "")
 }
+
+// tokens matches those of redacted values, which differ from plan to plan.
+var tokens = regexp.MustCompile(`\(sensitive [0-9a-f]{4}…\)`)
 
 // others returns " and 3 others", "" for a row of one release.
 func (r setRow) others() string {
