@@ -376,6 +376,11 @@ func TestShortenClosesWhatIsOpen(t *testing.T) {
 	if shorten(text, len(text)) != text {
 		t.Error("what fits is changed")
 	}
+	const open = "<details open><summary>x</summary>\n"
+	got := shorten(body+open+"</details>\n"+open+strings.Repeat("a line\n", 500), 1000)
+	if strings.Count(got, "<details") != 2 || strings.Count(got, "</details>") != 2 || !strings.HasSuffix(got, "</details>\n"+cutNote) {
+		t.Errorf("sections that begin unfolded are not closed:\n%s", got)
+	}
 }
 
 // Check 20: the token is in a header for the API's own origin, and nowhere else: on no command line

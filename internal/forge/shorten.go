@@ -30,7 +30,7 @@ func shorten(text string, limit int) string {
 		case strings.HasPrefix(trimmed, "```"):
 			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`"))]
 		default:
-			folds += strings.Count(line, "<details>") - strings.Count(line, "</details>")
+			folds += strings.Count(line, "<details") - strings.Count(line, "</details>")
 		}
 	}
 	if fence != "" {
