@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,10 +40,11 @@ func (d Difference) String() string {
 	}
 	var fields []string
 	for _, c := range d.Changes[:min(maxDifferences, len(d.Changes))] {
-		if c.Sensitive {
+		from, to := short(c.From), short(c.To)
+		if c.Sensitive || from == "" || to == "" {
 			fields = append(fields, c.Path+" changed")
 		} else {
-			fields = append(fields, c.Path+" "+short(c.From)+" → "+short(c.To))
+			fields = append(fields, c.Path+" "+from+" → "+to)
 		}
 	}
 	if more := len(d.Changes) - maxDifferences; more > 0 {
@@ -54,7 +57,8 @@ func (d Difference) String() string {
 	return d.Object.String() + " " + d.What + who + ": " + strings.Join(fields, ", ")
 }
 
-// short formats a value in a few words.
+// short formats a value in a few words; "" if it takes too many. It is not cut: a mask would not find a
+// secret in part of it.
 func short(v any) string {
 	if v == nil {
 		return "nothing"
@@ -66,10 +70,10 @@ func short(v any) string {
 		out = out[1 : len(out)-1]
 	}
 	const most = 60
-	if runes := []rune(out); len(runes) > most {
-		out = string(runes[:most-1]) + "…"
+	if utf8.RuneCountInString(out) > most {
+		return ""
 	}
-	return out
+	return cmp.Or(out, `""`)
 }
 
 // changedSince returns the difference for an object that the reviewed plan was to change and that

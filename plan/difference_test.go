@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,19 @@ func TestADifferenceNamesFieldsWriterAndTime(t *testing.T) {
 		if got := d.By(managers, at).String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
+	}
+}
+
+// A long value is not shown in part: a mask finds whole secrets only.
+func TestDifferencesCutNoValue(t *testing.T) {
+	long := "postgres://user:" + strings.Repeat("secret", 20) + "@db"
+	d := plan.Difference{
+		Object: manifest.ID{Kind: "ConfigMap", Name: "web"}, What: "was changed since the plan was made",
+		Changes: []plan.Change{{Path: "data.url", From: "", To: long}, {Path: "data.text", From: "", To: "two"}},
+	}
+	const want = `ConfigMap/web was changed since the plan was made: data.url changed, data.text "" → two`
+	if got := d.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
