@@ -8,14 +8,57 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 )
 
-// assignment recognises "--password=x", "-password=x" and "DB_PASSWORD=x" and returns where the
-// value begins; 0 for any other text.
-func assignment(s string) int {
-	name, value, ok := strings.Cut(s, "=")
-	if !ok || value == "" || strings.ContainsAny(name, " \t\n") || !credential.Named(name) {
-		return 0
+// assignments finds the values in "--password=x", "-password=x" and "DB_PASSWORD=x", where that is the
+// whole text or a word of a command line, and in "?token=x". References to variables are not found in
+// words, nor what a program assigns or compares.
+func assignments(s string) []haystack.Span {
+	var found []haystack.Span
+	for from := 0; ; {
+		i := strings.IndexByte(s[from:], '=')
+		if i < 0 {
+			return found
+		}
+		equals := from + i
+		start := from + strings.LastIndexAny(s[from:equals], " \t\r\n\"'`;&|?(,") + 1
+		from = equals + 1
+		if !credential.Named(s[start:equals]) {
+			continue
+		}
+		value := haystack.Span{From: from, To: len(s), Part: true}
+		if start > 0 {
+			value = word(s, from)
+		}
+		if value.From < value.To {
+			found = append(found, value)
+			from = value.To
+		}
 	}
-	return len(name) + 1
+}
+
+// word returns the part of s that a shell takes as a value from a place on, without quotes; it is empty
+// for what is no constant.
+func word(s string, from int) haystack.Span {
+	ends := " \t\r\n\"'`;&|)"
+	if rest := s[from:]; rest != "" && (rest[0] == '"' || rest[0] == '\'') {
+		ends = rest[:1]
+		from++
+	}
+	value := before(s[from:], ends)
+	if value == "" || strings.ContainsAny(value[:1], "$=>~<{") {
+		value = ""
+	}
+	return haystack.Span{From: from, To: from + len(value), Part: true}
+}
+
+// followsOption reports whether item i of a command line is the value of the item before it, an option such
+// as "--password".
+func followsOption(line []any, i int) bool {
+	if i == 0 || !isSecretScalar(line[i]) {
+		return false
+	}
+	option, _ := line[i-1].(string)
+	value, _ := line[i].(string)
+	return strings.HasPrefix(option, "-") && !strings.Contains(option, "=") && credential.Named(option) && !strings.HasPrefix(value, "-")
 }
 
 // reference matches the beginning of $(PASSWORD), ${PASSWORD} and $PASSWORD; a password may begin

@@ -48,3 +48,42 @@ func TestPasswordsThatBeginWithADollarSign(t *testing.T) {
 		t.Error("references and passwords are confused")
 	}
 }
+
+// The passwords of command lines are found in a text of several words, in queries and in lists; references
+// and code are none.
+func TestPasswordsInCommandLines(t *testing.T) {
+	for text, password := range map[string]string{
+		"--password=x y":                           "x y",
+		"DB_PASSWORD=x":                            "x",
+		"mysqldump --password=s3cret db":           "s3cret",
+		`sh -c "mysqldump --password='s3 cret' db"`: "s3 cret",
+		"A=b DB_PASSWORD=one; TOKEN=two run":       "one,two",
+		"https://host/hook?token=abc&x=1":          "abc",
+		"host=db,password=abc":                     "abc",
+		"run --password=$(PASSWORD) --token=$T":    "",
+		"export PASSWORD=`cat /run/p`":             "",
+		"if password == other && token => x":       "",
+		"run --password= --token=\"\"":             "",
+		"set a=b; c=d":                             "",
+	} {
+		var found []string
+		for _, s := range assignments(text) {
+			found = append(found, text[s.From:s.To])
+		}
+		if got := strings.Join(found, ","); got != password {
+			t.Errorf("%s: %q, want %q", text, got, password)
+		}
+	}
+	line := []any{"login", "--password", "s3cret-1", "--token", "--verbose", "on", "-token=abc-1", "--token", "$(T)"}
+	m := NewValuesMask(map[string]any{"args": line})
+	masked, _ := m.Tree(line).([]any)
+	for i, item := range masked {
+		text, _ := item.(string)
+		if secret := i == 2 || i == 6; secret != strings.Contains(text, tokenOpen) {
+			t.Errorf("%v is shown as %v", line[i], item)
+		}
+	}
+	if got := m.Text("connect with s3cret-1"); strings.Contains(got, "s3cret") {
+		t.Errorf("elsewhere it is shown: %s", got)
+	}
+}

@@ -104,11 +104,7 @@ func (m *Mask) Text(s string) string {
 	if m == nil || s == "" || IsToken(s) {
 		return s
 	}
-	spans := append(m.find(s), urlPasswords(s)...)
-	if from := assignment(s); from > 0 {
-		spans = append(spans, haystack.Span{From: from, To: len(s), Part: true})
-	}
-	return m.replace(s, spans)
+	return m.replace(s, slices.Concat(m.find(s), urlPasswords(s), assignments(s)))
 }
 
 // replace replaces the spans by tokens.

@@ -121,14 +121,14 @@ func (s *secrets) addCredentialsInOrder(v any) {
 			s.addCredentialsInOrder(v[key])
 		}
 	case []any:
-		for _, item := range v {
+		for i, item := range v {
+			if followsOption(v, i) {
+				s.addScalar(item)
+			}
 			s.addCredentialsInOrder(item)
 		}
 	case string:
-		if from := assignment(v); from > 0 {
-			s.add(v[from:])
-		}
-		for _, at := range urlPasswords(v) {
+		for _, at := range append(assignments(v), urlPasswords(v)...) {
 			s.add(v[at.From:at.To])
 		}
 	}
@@ -145,9 +145,13 @@ func hasCredentials(v any) bool {
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, hasCredentials)
+		for i, item := range v {
+			if followsOption(v, i) || hasCredentials(item) {
+				return true
+			}
+		}
 	case string:
-		return assignment(v) > 0 || len(urlPasswords(v)) > 0
+		return len(assignments(v)) > 0 || len(urlPasswords(v)) > 0
 	}
 	return false
 }

@@ -54,7 +54,11 @@ func (m *Mask) tree(v any) (masked any, changed bool) {
 	case []any:
 		out := v
 		for i, item := range v {
-			if masked, differs := m.tree(item); differs {
+			masked, differs := m.tree(item)
+			if followsOption(v, i) {
+				masked, differs = m.all(item), true
+			}
+			if differs {
 				if !changed {
 					out, changed = slices.Clone(v), true
 				}
