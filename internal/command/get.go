@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
@@ -102,18 +104,18 @@ func printHooks(w io.Writer, r *release.Revision) error {
 // metadata is a revision in the form of helm get metadata -o json (Helm 4.3.1,
 // pkg/action/get_metadata.go).
 type metadata struct {
-	Name         string            `json:"name"`
-	Chart        string            `json:"chart"`
-	Version      string            `json:"version"`
-	AppVersion   string            `json:"appVersion"`
-	Annotations  map[string]string `json:"annotations,omitempty"`
-	Labels       map[string]string `json:"labels,omitempty"`
-	Dependencies []string          `json:"dependencies,omitempty"`
-	Namespace    string            `json:"namespace"`
-	Revision     int               `json:"revision"`
-	Status       string            `json:"status"`
-	DeployedAt   string            `json:"deployedAt"`
-	ApplyMethod  string            `json:"applyMethod,omitempty"`
+	Name         string              `json:"name"`
+	Chart        string              `json:"chart"`
+	Version      string              `json:"version"`
+	AppVersion   string              `json:"appVersion"`
+	Annotations  map[string]string   `json:"annotations,omitempty"`
+	Labels       map[string]string   `json:"labels,omitempty"`
+	Dependencies []*chart.Dependency `json:"dependencies,omitempty"`
+	Namespace    string              `json:"namespace"`
+	Revision     int                 `json:"revision"`
+	Status       string              `json:"status"`
+	DeployedAt   string              `json:"deployedAt"`
+	ApplyMethod  string              `json:"applyMethod,omitempty"`
 }
 
 func describeRevision(r *release.Revision) metadata {
@@ -123,10 +125,8 @@ func describeRevision(r *release.Revision) metadata {
 	}
 	if r.Chart != nil && r.Chart.Metadata != nil {
 		meta := r.Chart.Metadata
-		m.Chart, m.Version, m.AppVersion, m.Annotations = meta.Name, meta.Version, meta.AppVersion, meta.Annotations
-		for _, d := range meta.Dependencies {
-			m.Dependencies = append(m.Dependencies, d.Name)
-		}
+		m.Chart, m.Version, m.AppVersion = meta.Name, meta.Version, meta.AppVersion
+		m.Annotations, m.Dependencies = meta.Annotations, meta.Dependencies
 	}
 	return m
 }
@@ -140,8 +140,13 @@ func getMetadata(o *getFlags, w io.Writer, r *release.Revision) error {
 	if f != "text" {
 		return structured(w, f, m)
 	}
+	var dependencies []string
+	for _, d := range m.Dependencies {
+		dependencies = append(dependencies, d.Name)
+	}
+	slices.Sort(dependencies)
 	_, err = fmt.Fprint(w, escape.Text(fmt.Sprintf("NAME: %s\nCHART: %s\nVERSION: %s\nAPP_VERSION: %s\nANNOTATIONS: %s\nLABELS: %s\nDEPENDENCIES: %s\nNAMESPACE: %s\nREVISION: %d\nSTATUS: %s\nDEPLOYED_AT: %s\nAPPLY_METHOD: %s\n",
-		m.Name, m.Chart, m.Version, m.AppVersion, labels.Set(m.Annotations), labels.Set(m.Labels), strings.Join(m.Dependencies, ","),
+		m.Name, m.Chart, m.Version, m.AppVersion, labels.Set(m.Annotations), labels.Set(m.Labels), strings.Join(dependencies, ","),
 		m.Namespace, m.Revision, m.Status, m.DeployedAt, applyMethod(r.ApplyMethod))))
 	return err
 }

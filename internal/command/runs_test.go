@@ -304,6 +304,24 @@ func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 	}
 }
 
+// As in Helm 4, get metadata prints dependencies as in Chart.yaml, and as text their sorted names.
+func TestMetadataHasDependencies(t *testing.T) {
+	d := atDesk(t)
+	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0, dependencies: [{name: b, version: 1.x, repository: '', condition: b.on}, {name: a, version: 1.x, repository: ''}]}")
+	for _, name := range []string{"a", "b"} {
+		d.file("web/charts/"+name+"/Chart.yaml", "{apiVersion: v2, name: "+name+", version: 1.0.0}")
+	}
+	d.must("install web ./web")
+	for line, want := range map[string]string{
+		"get metadata web":         "\nDEPENDENCIES: a,b\n",
+		"get metadata web -o json": `"dependencies":[{"name":"b","version":"1.x","repository":"","condition":"b.on","enabled":true},{"name":"a","version":"1.x","repository":"","enabled":true}]`,
+	} {
+		if a := d.must(line); !strings.Contains(a.out, want) {
+			t.Errorf("%s prints %q", line, a.out)
+		}
+	}
+}
+
 // Mistakes are reported before anything is asked, with exit code 1 and nothing on standard
 // output.
 func TestMistakesAreTold(t *testing.T) {
