@@ -13,22 +13,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// Query selects the releases whose newest revisions List returns.
+// Query selects the revisions that List returns.
 type Query struct {
 	// Namespace is where to look; "" means everywhere.
 	Namespace string
-	// Statuses keeps only releases whose newest revision has one of them; none
-	// keeps all.
+	// EveryRevision asks for all revisions; otherwise only the newest of each release counts.
+	EveryRevision bool
+	// Statuses keeps only revisions that have one of them; none keeps all.
 	Statuses []release.Status
-	// Selector keeps only releases whose newest revision's labels match, those of
-	// the store included; nil keeps all.
+	// Selector keeps only revisions whose labels match, those of the store
+	// included; nil keeps all.
 	Selector labels.Selector
 }
 
 // attempts is how often List starts again because releases changed while it was reading.
 const attempts = 3
 
-// List reads the outlines of releases' newest revisions, sorted by namespace and name. It finds them
+// List reads the outlines of revisions, sorted by namespace, name and revision. It finds them
 // by the metadata of all records, and reads the content of no other record. Records that can't be
 // read, or for which the budget of memory and time is too small (TooMuch), are returned as joined
 // CorruptErrors, together with all the outlines that could be read.
@@ -48,6 +49,7 @@ func (s *Store) List(ctx context.Context, q Query) ([]*release.Revision, error) 
 		return cmp.Or(
 			cmp.Compare(a.meta.Namespace, b.meta.Namespace),
 			cmp.Compare(a.meta.Labels[labelName], b.meta.Labels[labelName]),
+			cmp.Compare(s.record(a.location()).Version, s.record(b.location()).Version),
 		)
 	})
 	var revisions []*release.Revision

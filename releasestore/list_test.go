@@ -74,6 +74,18 @@ func TestListAsksForNoOtherText(t *testing.T) {
 	equal(t, []string{"sh.helm.release.v1.web.v10", "sh.helm.release.v1.stuck.v3"}, b.texts)
 }
 
+func TestListEveryRevision(t *testing.T) {
+	s := open(newMemoryBackend(), testClock())
+	for version := 1; version <= 2*few; version++ {
+		must(t, s.Create(t.Context(), testRevision(version, release.StatusSuperseded)))
+	}
+	must(t, s.Create(t.Context(), testRevision(2*few+1, release.StatusDeployed)))
+	got, err := s.List(t.Context(), Query{EveryRevision: true, Statuses: []release.Status{release.StatusSuperseded}})
+	must(t, err)
+	equal(t, 2*few, len(got))
+	equal(t, "web1:superseded web2:superseded", names(got[:2]))
+}
+
 // A revision that is superseded between two requests is not shown: the list shows a later moment.
 func TestListOfWhatMoves(t *testing.T) {
 	memory := newMemoryBackend()

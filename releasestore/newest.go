@@ -30,11 +30,11 @@ const (
 // errMoved says that a record's status has changed since its metadata was read.
 var errMoved = errors.New("releases changed while they were being listed")
 
-// candidates returns the newest records of the releases that the query keeps. The text of a record
+// candidates returns the records that the query keeps. The text of a record
 // is freed with its page. errMoved asks for another attempt; with acceptChanges, records that have
 // changed in the meantime are read as they are now.
 func (s *Store) candidates(ctx context.Context, q Query, a *allowance, acceptChanges bool) ([]candidate, error) {
-	wanted, err := s.newest(ctx, q)
+	wanted, err := s.wanted(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -65,21 +65,27 @@ func (s *Store) candidates(ctx context.Context, q Query, a *allowance, acceptCha
 	return all, nil
 }
 
-// newest returns the metadata of the newest record of each release that the query keeps.
-func (s *Store) newest(ctx context.Context, q Query) (map[location]object, error) {
-	newest := map[release.Key]object{}
+// wanted returns the metadata of the records that the query keeps.
+func (s *Store) wanted(ctx context.Context, q Query) (map[location]object, error) {
+	wanted, newest := map[location]object{}, map[release.Key]object{}
+	keep := func(o object) {
+		if q.keeps(o) {
+			wanted[o.location()] = o
+		}
+	}
 	o := listOptions{ListOptions: metav1.ListOptions{LabelSelector: ofHelm().String(), Limit: metadataPageSize}, metadataOnly: true}
 	err := s.list(ctx, q.Namespace, o, func(o object) {
+		if q.EveryRevision {
+			keep(o)
+			return
+		}
 		at := s.record(o.location())
 		if known, ok := newest[at.Key]; !ok || at.Version > s.record(known.location()).Version {
 			newest[at.Key] = o
 		}
 	})
-	wanted := map[location]object{}
 	for _, o := range newest {
-		if q.keeps(o) {
-			wanted[o.location()] = o
-		}
+		keep(o)
 	}
 	return wanted, err
 }

@@ -53,7 +53,7 @@ func (o *listFlags) flags(paths *pathFlags) []cli.Flag {
 		toggle("deployed", &o.deployed, "only deployed releases"),
 		toggle("failed", &o.failed, "only failed releases"),
 		toggle("pending", &o.pending, "only pending releases"),
-		toggle("superseded", &o.superseded, "only superseded releases"),
+		toggle("superseded", &o.superseded, "only superseded releases; on its own: all superseded revisions"),
 		toggle("uninstalled", &o.uninstalled, "only uninstalled releases"),
 		toggle("uninstalling", &o.uninstalling, "only releases that are being uninstalled"),
 		&cli.StringFlag{Name: "filter", Destination: &o.filter, Aliases: []string{"f"}, Usage: "regular `EXPRESSION` that names match"},
@@ -117,7 +117,11 @@ func (p *program) list(ctx context.Context, o *listFlags) error {
 }
 
 func (o *listFlags) query(namespace string) (releasestore.Query, error) {
-	q := releasestore.Query{Namespace: namespace, Statuses: o.statuses()}
+	statuses := o.statuses()
+	// Superseded revisions are never the newest, but for an interrupted run. Helm, too, lists all of
+	// them if nothing else is asked for (Helm 4.3.1, pkg/action/list.go, Run).
+	every := slices.Equal(statuses, []release.Status{release.StatusSuperseded})
+	q := releasestore.Query{Namespace: namespace, EveryRevision: every, Statuses: statuses}
 	if o.allNamespaces {
 		q.Namespace = ""
 	}

@@ -287,6 +287,8 @@ func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 		"list -q":                                     "web\n",
 		"list --no-headers --time-format x":           "web   shop   2   x   deployed   web-1.0.0   7\n",
 		"list --failed -q":                            "",
+		"list --superseded -o json":                   `[{"name":"web","namespace":"shop","revision":"1",`,
+		"list --superseded --failed -q":               "",
 		"history web --max 1 -o json":                 `"revision":2`,
 		"status web":                                  "STATUS: deployed\nREVISION: 2\n",
 		"status web --revision 1":                     "STATUS: superseded\nREVISION: 1\n",
