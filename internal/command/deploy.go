@@ -215,11 +215,11 @@ func (p *program) uninstallCommand() *cli.Command {
 	var o runFlags
 	var ignoreNotFound bool
 	return &cli.Command{
-		Name: "uninstall", Aliases: []string{"delete", "un"}, Usage: "remove releases", ArgsUsage: "NAME...",
+		Name: "uninstall", Aliases: []string{"del", "delete", "un"}, Usage: "remove releases", ArgsUsage: "NAME...",
 		Description: describe("Plans the removal of everything a release consists of and applies it at once.",
 			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
 		Flags: joined(o.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
-		Action: p.presented(&o, takes(1, 100, func(ctx context.Context, args []string) error {
+		Action: p.presented(&o, takes(1, 1000, func(ctx context.Context, args []string) error {
 			for _, name := range args {
 				err := p.planAndApply(ctx, &o, func(_ context.Context, s *session) (*plan.Plan, error) {
 					return p.planUninstall(ctx, s, &o.planningFlags, name)

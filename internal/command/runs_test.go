@@ -324,6 +324,16 @@ func TestMetadataHasDependencies(t *testing.T) {
 	}
 }
 
+// del is Helm's third other name of uninstall; xargs passes on hundreds of names.
+func TestDel(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.must("del --ignore-not-found web" + strings.Repeat(" other", 200))
+	if a := d.must("list -q"); a.out != "" {
+		t.Errorf("%q is left", a.out)
+	}
+}
+
 // Mistakes are reported before anything is asked, with exit code 1 and nothing on standard
 // output.
 func TestMistakesAreTold(t *testing.T) {
