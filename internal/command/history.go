@@ -14,7 +14,7 @@ import (
 // historical is a revision in the form of helm history -o json (Helm 4.3.1, pkg/cmd/history.go).
 type historical struct {
 	Revision    int       `json:"revision"`
-	Updated     time.Time `json:"updated"`
+	Updated     time.Time `json:"updated,omitzero"`
 	Status      string    `json:"status"`
 	Chart       string    `json:"chart"`
 	AppVersion  string    `json:"app_version"`

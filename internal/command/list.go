@@ -193,6 +193,9 @@ func (p *program) printList(o *listFlags, format string, found []*release.Revisi
 			exact = r.Info.LastDeployed.Format(layout)
 			readable = exact
 		}
+		if r.Info.LastDeployed.IsZero() {
+			exact, readable = "-", "-"
+		}
 		cells = append(cells, []string{r.Name, r.Namespace, strconv.Itoa(r.Version), readable, string(r.Info.Status), r.ChartLabel(), r.AppVersion()})
 		rows = append(rows, listed{
 			Name: r.Name, Namespace: r.Namespace, Revision: strconv.Itoa(r.Version), Updated: exact,

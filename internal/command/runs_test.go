@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -320,6 +321,25 @@ func TestMetadataHasDependencies(t *testing.T) {
 	} {
 		if a := d.must(line); !strings.Contains(a.out, want) {
 			t.Errorf("%s prints %q", line, a.out)
+		}
+	}
+}
+
+// A record without a time has none in lists either, as in Helm 4; the year 1 is no time.
+func TestARecordWithoutATime(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgram(Streams{Out: &out}, "kubectl release")
+	web := &release.Revision{Name: "web", Namespace: "shop", Version: 1, Info: release.Info{Status: release.StatusFailed}}
+	for want, print := range map[string]func() error{
+		`"updated":"-"`:               func() error { return p.printList(&listFlags{timeFormat: "2006"}, "json", []*release.Revision{web}) },
+		"web   shop   1   -   failed": func() error { return p.printList(&listFlags{noHeaders: true}, "text", []*release.Revision{web}) },
+		`{"revision":1,"status":`: func() error {
+			return p.printHistory(&historyFlags{outputFlags: outputFlags{output: "json"}}, release.History{web})
+		},
+	} {
+		out.Reset()
+		if err := print(); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s (%v), want %s", out.String(), err, want)
 		}
 	}
 }
