@@ -167,3 +167,19 @@ func TestPull(t *testing.T) {
 		t.Errorf("%v, %v", left, err)
 	}
 }
+
+// An absolute --untardir is not below --destination, and either is created, as in Helm 4.3.1.
+func TestPullUnpacksWhereHelmDoes(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	ours, helms := newHome(t), newHome(t)
+	for h, run := range map[*home]func(...string) result{ours: ours.ok, helms: helms.helm} {
+		for folder, flags := range map[string][]string{
+			"absolute": {"--untardir", h.path("absolute")},
+			"new/out":  {"--destination", "new/out"},
+			"both":     {"--destination", "unused", "--untardir", h.path("both")},
+		} {
+			run(append([]string{"pull", a.URL + "/beta-2.0.0.tgz", "--untar"}, flags...)...)
+			h.read(folder + "/beta/Chart.yaml")
+		}
+	}
+}

@@ -27,10 +27,10 @@ func (p *program) pullCommand() *cli.Command {
 		Name: "pull", Aliases: []string{"fetch"}, Usage: "fetch charts into files", ArgsUsage: "CHART...",
 		Description: describe("Fetches charts from their sources, as archives or unpacked. Charts in the cache are not\nfetched again.", "kubectl release pull stable/web --version '^1'\nkubectl release pull https://charts.example.com/web-1.4.2.tgz --untar\nkubectl release pull oci://ghcr.io/acme/charts/web --version 1.4.2"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it must exist", Value: "."},
+			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it must exist, except with --untar", Value: "."},
 			&cli.BoolFlag{Name: "untar", Destination: &o.untar, Usage: "unpack each chart into a folder named after it"},
 			&cli.BoolFlag{Name: "prov", Destination: &o.prov, Usage: "also write the provenance file beside the archive, unverified"},
-			&cli.StringFlag{Name: "untardir", Destination: &o.untarDir, Usage: "with --untar: `FOLDER` for the unpacked charts, below that of --destination", Value: "."},
+			&cli.StringFlag{Name: "untardir", Destination: &o.untarDir, Usage: "with --untar: `FOLDER` for the unpacked charts, created if needed; a relative one is below that of --destination", Value: "."},
 		}, o.chart.flags(&p.paths)),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
 			for _, name := range args {
@@ -56,14 +56,14 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 	if err != nil {
 		return err
 	}
+	if o.untar {
+		return unpack(located{name: fetched.FileName(), fetched: &fetched}, o.unpacked())
+	}
 	at := o.destination
 	if info, err := os.Stat(at); err != nil {
 		return fmt.Errorf("--destination: %w", err)
 	} else if !info.IsDir() {
 		return fmt.Errorf("--destination %s is not a folder", at)
-	}
-	if o.untar {
-		return unpack(located{name: fetched.FileName(), fetched: &fetched}, filepath.Join(at, o.untarDir))
 	}
 	if o.prov {
 		err := s.FetchProvenance(ctx, &fetched)
@@ -83,6 +83,15 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 		return fmt.Errorf("write the chart: %w", err)
 	}
 	return nil
+}
+
+// unpacked returns the folder for unpacked charts, which need not exist (Helm 4.3.1,
+// pkg/action/pull.go, Run).
+func (o *pullFlags) unpacked() string {
+	if filepath.IsAbs(o.untarDir) {
+		return o.untarDir
+	}
+	return filepath.Join(o.destination, o.untarDir)
 }
 
 // unpack writes a chart's files into a folder with the chart's name in dir. The folder must not
