@@ -151,6 +151,22 @@ func TestCheck36LockIsHelms(t *testing.T) {
 	}
 }
 
+// The lock of the other apiVersion counts if there is no other, as in Helm 4.3.1.
+func TestBuildFromTheLockOfAnotherAPIVersion(t *testing.T) {
+	a := repositoryA(t, sourcetest.Options{})
+	ours, helms := newHome(t), newHome(t)
+	for h, run := range map[*home]func(...string) result{ours: ours.ok, helms: helms.helm} {
+		run("repo", "add", "a", a.URL)
+		h.umbrella("um", "{name: alpha, version: ^1, repository: "+a.URL+"}")
+		run("dependency", "update", "um")
+		must(t, os.Rename(h.path("um/Chart.lock"), h.path("um/requirements.lock")))
+		run("dependency", "build", "um")
+		if h.exists("um/Chart.lock") {
+			t.Errorf("versions were chosen again:\n%s", h.read("um/Chart.lock"))
+		}
+	}
+}
+
 // A v1 chart has its lock in requirements.lock, which may be Helm 2's.
 func TestCheck36LockOfV1(t *testing.T) {
 	a := repositoryA(t, sourcetest.Options{})

@@ -63,7 +63,7 @@ func (j *job) choose() error {
 	}
 	if j.build {
 		if err := resolve.InSync(j.chart.Metadata, j.declared, lock); err != nil {
-			return fmt.Errorf("%s of %s: %w", j.lockFile, j.path, err)
+			return fmt.Errorf("%s of %s: %w", j.readFrom, j.path, err)
 		}
 	}
 	var errs []error

@@ -37,10 +37,11 @@ type folder struct {
 	path     string
 	chart    *chart.Chart
 	warnings []chart.Warning
-	// lockFile is the file name of the lock; lock is nil if there is none.
-	lockFile string
-	lock     *resolve.Lock
-	archives []archive
+	// lockFile is the file name of the lock that is written; lock is nil if there is none, and
+	// readFrom is its file name.
+	lockFile, readFrom string
+	lock               *resolve.Lock
+	archives           []archive
 	// unpacked are the names of the folders in charts/.
 	unpacked []string
 }
@@ -84,17 +85,24 @@ func (f *folder) refuseLink(name string) error {
 	return err
 }
 
+// readLock reads the lock. If there is none, that of the other apiVersion counts, such as the
+// requirements.lock of a chart that has become v2 since (Helm 4.3.1, pkg/chart/v2/loader/load.go,
+// LoadFiles).
 func (f *folder) readLock() error {
-	file := filepath.Join(f.path, f.lockFile)
-	data, err := inputfile.Read(file, maxLockBytes)
-	if errors.Is(err, fs.ErrNotExist) {
+	for _, name := range []string{f.lockFile, "Chart.lock", "requirements.lock"} {
+		file := filepath.Join(f.path, name)
+		data, err := inputfile.Read(file, maxLockBytes)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			f.lock, err = resolve.ParseLock(data)
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", file, err)
+		}
+		f.readFrom = name
 		return nil
-	}
-	if err == nil {
-		f.lock, err = resolve.ParseLock(data)
-	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", file, err)
 	}
 	return nil
 }
