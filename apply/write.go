@@ -79,9 +79,9 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	return created, err
 }
 
-// bringsNamespace reports whether the step creates the release's namespace (--create-namespace), not
+// isReleaseNamespace reports whether the step creates the namespace of the release (--create-namespace), not
 // one that the chart has.
-func bringsNamespace(s *plan.Step) bool {
+func isReleaseNamespace(s *plan.Step) bool {
 	return s.Object.GroupKind() == kinds.Namespace && manifest.Annotation(s.Body, manifest.ReleaseNameAnnotation) == ""
 }
 
@@ -95,7 +95,7 @@ func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstr
 	if err != nil { // this error may be transient, already-exists is not
 		return nil, fmt.Errorf("%s; reading the object failed, too: %w", exists.Error(), err)
 	}
-	will := bringsNamespace(s) || patch.InSync(s.Body, live, s.Body)
+	will := isReleaseNamespace(s) || patch.InSync(s.Body, live, s.Body)
 	if will && live.GetDeletionTimestamp() == nil {
 		delete(live.Object, "status") // it had none when it was created
 		return live, nil
