@@ -205,26 +205,36 @@ func (b *bench) supersedes() bool {
 	return got
 }
 
+// remedied is a specification by which a failed upgrade is rolled back.
+const remedied = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
+
+// dyingInRollback returns a bench whose upgrade fails, and whose process ends at the first hook of each
+// rollback.
+func dyingInRollback(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, remedied)
+	b.withHooks("pre-rollback", "first")
+	b.mustPass()
+	b.apply(base + remedied + "values: {text: bad}")
+	ctx, end := context.WithCancel(t.Context())
+	b.ctx, b.creates = ctx, func(string) {
+		end()
+		synctest.Wait()
+	}
+	return b
+}
+
 // A rollback is given up only for what is worth another attempt: what failed always differs from it.
 func TestSupersedesOfARollback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
-		b := newBench(t, spec)
-		b.withHooks("pre-rollback", "first")
-		b.mustPass()
-		b.apply(base + spec + "values: {text: bad}")
-		ctx, end := context.WithCancel(t.Context())
-		b.ctx, b.creates = ctx, func(string) {
-			end()
-			synctest.Wait()
-		}
+		b := dyingInRollback(t)
 		if _, err := b.pass(); err == nil || b.stored() != "deployed failed pending-rollback" {
 			t.Fatalf("%v, records %s", err, b.stored())
 		}
 		if b.supersedes() {
 			t.Error("the attempt that has failed supersedes it")
 		}
-		b.apply(base + spec + "values: {text: two}")
+		b.apply(base + remedied + "values: {text: two}")
 		if !b.supersedes() {
 			t.Error("another attempt does not supersede it")
 		}
@@ -293,16 +303,7 @@ func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {
 // as well.
 func TestInterruptedRollbackIsGoneOnWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const spec = "upgrade: {remediation: {retries: 0, remediateLastFailure: true}}\n"
-		b := newBench(t, spec)
-		b.withHooks("pre-rollback", "first")
-		b.mustPass()
-		b.apply(base + spec + "values: {text: bad}")
-		ctx, end := context.WithCancel(t.Context())
-		b.ctx, b.creates = ctx, func(string) {
-			end()
-			synctest.Wait()
-		}
+		b := dyingInRollback(t)
 		for range 2 {
 			if _, err := b.pass(); err == nil || b.stored() != "deployed failed pending-rollback" {
 				t.Fatalf("%v, records %s", err, b.stored())

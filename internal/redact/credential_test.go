@@ -4,8 +4,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/haystack"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
+
+// found returns what find finds in a text.
+func found(text string, find func(string) []haystack.Span) string {
+	var all []string
+	for _, s := range find(text) {
+		all = append(all, text[s.From:s.To])
+	}
+	return strings.Join(all, ",")
+}
 
 // Passwords in URLs are found even if they should have been escaped; paths, ports and references are
 // none.
@@ -25,11 +35,7 @@ func TestPasswordsInURLs(t *testing.T) {
 		"http://host:80 and me@example.com":             "",
 		"git+ssh://git@github.com:shop/web.git@v1":      "",
 	} {
-		var found []string
-		for _, s := range urlPasswords(text) {
-			found = append(found, text[s.From:s.To])
-		}
-		if got := strings.Join(found, ","); got != password {
+		if got := found(text, urlPasswords); got != password {
 			t.Errorf("%s: %q, want %q", text, got, password)
 		}
 	}
@@ -53,24 +59,20 @@ func TestPasswordsThatBeginWithADollarSign(t *testing.T) {
 // and code are none.
 func TestPasswordsInCommandLines(t *testing.T) {
 	for text, password := range map[string]string{
-		"--password=x y":                           "x y",
-		"DB_PASSWORD=x":                            "x",
-		"mysqldump --password=s3cret db":           "s3cret",
+		"--password=x y":                            "x y",
+		"DB_PASSWORD=x":                             "x",
+		"mysqldump --password=s3cret db":            "s3cret",
 		`sh -c "mysqldump --password='s3 cret' db"`: "s3 cret",
-		"A=b DB_PASSWORD=one; TOKEN=two run":       "one,two",
-		"https://host/hook?token=abc&x=1":          "abc",
-		"host=db,password=abc":                     "abc",
-		"run --password=$(PASSWORD) --token=$T":    "",
-		"export PASSWORD=`cat /run/p`":             "",
-		"if password == other && token => x":       "",
-		"run --password= --token=\"\"":             "",
-		"set a=b; c=d":                             "",
+		"A=b DB_PASSWORD=one; TOKEN=two run":        "one,two",
+		"https://host/hook?token=abc&x=1":           "abc",
+		"host=db,password=abc":                      "abc",
+		"run --password=$(PASSWORD) --token=$T":     "",
+		"export PASSWORD=`cat /run/p`":              "",
+		"if password == other && token => x":        "",
+		"run --password= --token=\"\"":              "",
+		"set a=b; c=d":                              "",
 	} {
-		var found []string
-		for _, s := range assignments(text) {
-			found = append(found, text[s.From:s.To])
-		}
-		if got := strings.Join(found, ","); got != password {
+		if got := found(text, assignments); got != password {
 			t.Errorf("%s: %q, want %q", text, got, password)
 		}
 	}
