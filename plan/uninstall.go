@@ -15,6 +15,9 @@ func (b *builder) uninstall() {
 		b.block(ProblemInvalid, manifest.ID{}, fmt.Sprintf("there is no release %s in namespace %s", b.in.Release.Name, b.in.Release.Namespace), "see "+b.in.Invocation.Command("list", "--all-namespaces"))
 		return
 	}
+	if last.Info.Status == release.StatusUninstalled && b.in.Options.KeepHistory {
+		return // the record of the uninstall stays as it is
+	}
 	b.stored = map[manifest.ID]*StoredObject{}
 	b.recordStage(StagePending, b.recordStep("pending", Record{
 		Revision: last.Version, Status: release.StatusUninstalling, Description: pendingDescription(Uninstall),

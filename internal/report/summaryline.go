@@ -88,7 +88,11 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 		if c.Unchanged > 0 {
 			return ""
 		}
-		return "No object changes; nothing of the release is left in the cluster, only its records would be removed" + hooks + "."
+		records := "only its records would be removed"
+		if len(p.Stages) == 0 {
+			records = "and its records stay"
+		}
+		return "No object changes; nothing of the release is left in the cluster, " + records + hooks + "."
 	case plan.Install:
 		if c.Unchanged > 0 {
 			break
