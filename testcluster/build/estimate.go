@@ -34,8 +34,10 @@ type estimate struct {
 // newEstimate asks the go command in dir which packages of the programs remain to be compiled; it
 // returns nil if that fails.
 func newEstimate(ctx context.Context, dir string, programs, environment []string) *estimate {
-	list := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-f",
-		`{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`}, programs...)...)
+	list := exec.CommandContext(ctx, "go", append([]string{
+		"list", "-deps", "-f",
+		`{{if .Stale}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{end}}`,
+	}, programs...)...)
 	list.Env, list.Dir = environment, dir
 	out, err := list.Output()
 	if err != nil {
