@@ -39,15 +39,15 @@ func assignments(s string) []haystack.Span {
 // for what is no constant.
 func word(s string, from int) haystack.Span {
 	ends := " \t\r\n\"'`;&|)"
-	if rest := s[from:]; rest != "" && (rest[0] == '"' || rest[0] == '\'') {
-		ends = rest[:1]
+	if from < len(s) && (s[from] == '"' || s[from] == '\'') {
+		ends = s[from : from+1]
 		from++
 	}
-	value := before(s[from:], ends)
-	if value == "" || strings.ContainsAny(value[:1], "$=>~<{") {
-		value = ""
+	to := from
+	if from < len(s) && !strings.Contains("$=>~<{", s[from:from+1]) {
+		to += len(before(s[from:], ends))
 	}
-	return haystack.Span{From: from, To: from + len(value), Part: true}
+	return haystack.Span{From: from, To: to, Part: true}
 }
 
 // followsOption reports whether item i of a command line is the value of the item before it, an option such
@@ -79,7 +79,8 @@ func urlPasswords(s string) []haystack.Span {
 			return found
 		}
 		from += i + len("://")
-		rest := before(s[from:], " \t\r\n\"'")
+		rest, _, _ := strings.Cut(s[from:], "://") // so that no part of a long text is read again and again
+		rest = before(rest, " \t\r\n\"'")
 		authority := before(rest, "/?#")
 		at, colon := strings.LastIndexByte(authority, '@'), strings.IndexByte(authority, ':')
 		if at < 0 && colon > 0 && authority[0] != '[' && strings.Trim(authority[colon+1:], "0123456789") != "" {

@@ -8,13 +8,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// found returns what find finds in a text.
-func found(text string, find func(string) []haystack.Span) string {
-	var all []string
+// expectFound expects find to find the passwords, separated by commas, in a text.
+func expectFound(t *testing.T, find func(string) []haystack.Span, text, passwords string) {
+	t.Helper()
+	var found []string
 	for _, s := range find(text) {
-		all = append(all, text[s.From:s.To])
+		found = append(found, text[s.From:s.To])
 	}
-	return strings.Join(all, ",")
+	if got := strings.Join(found, ","); got != passwords {
+		t.Errorf("%s: %q, want %q", text, got, passwords)
+	}
 }
 
 // Passwords in URLs are found even if they should have been escaped; paths, ports and references are
@@ -35,9 +38,7 @@ func TestPasswordsInURLs(t *testing.T) {
 		"http://host:80 and me@example.com":             "",
 		"git+ssh://git@github.com:shop/web.git@v1":      "",
 	} {
-		if got := found(text, urlPasswords); got != password {
-			t.Errorf("%s: %q, want %q", text, got, password)
-		}
+		expectFound(t, urlPasswords, text, password)
 	}
 }
 
@@ -72,9 +73,7 @@ func TestPasswordsInCommandLines(t *testing.T) {
 		"run --password= --token=\"\"":              "",
 		"set a=b; c=d":                              "",
 	} {
-		if got := found(text, assignments); got != password {
-			t.Errorf("%s: %q, want %q", text, got, password)
-		}
+		expectFound(t, assignments, text, password)
 	}
 	line := []any{"login", "--password", "s3cret-1", "--token", "--verbose", "on", "-token=abc-1", "--token", "$(T)"}
 	m := NewValuesMask(map[string]any{"args": line})
