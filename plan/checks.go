@@ -37,11 +37,11 @@ func (in Input) HookObjects() []manifest.Object {
 // another operation may still be running.
 func (b *builder) checkHistory() {
 	for _, c := range b.in.Corrupt {
-		do := "restore it from a backup, or delete it"
-		if b.in.Operation == Uninstall {
-			do = ""
+		if b.in.Operation == Uninstall && !b.in.Options.KeepHistory && c.Revision != 0 {
+			b.warn(manifest.ID{}, "the "+c.Why+"; it is removed unread", "")
+			continue
 		}
-		b.warn(manifest.ID{}, "the "+c.Why+"; it is ignored", do)
+		b.warn(manifest.ID{}, "the "+c.Why+"; it is ignored", "restore it from a backup, or delete it")
 	}
 	last := b.in.History.Last()
 	if last == nil || b.in.Operation == CorrectRecords {

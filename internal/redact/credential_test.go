@@ -88,3 +88,12 @@ func TestPasswordsInCommandLines(t *testing.T) {
 		t.Errorf("elsewhere it is shown: %s", got)
 	}
 }
+
+// No part of a text is read once for each URL or assignment in it: this test would take hours.
+func TestLongTextsAreReadOnce(t *testing.T) {
+	for _, part := range []string{"://", "://a:b", "token=$", `token="$`, "token='"} {
+		text := strings.Repeat(part, 8<<20/len(part))
+		urlPasswords(text)
+		assignments(text)
+	}
+}
