@@ -120,9 +120,10 @@ func (b *builder) interrupted() []int {
 	return out
 }
 
-// superseded returns the revisions that the new one supersedes: those that are deployed. With
-// Options.AsHelm, an upgrade supersedes the last revision if that has failed and none is deployed
-// (pkg/action/upgrade.go, prepareUpgrade in helm/helm).
+// superseded returns the revisions that the new one supersedes: those that are deployed, and the one
+// whose uninstall kept the history, over which this is an install (pkg/action/install.go,
+// replaceRelease in helm/helm). With Options.AsHelm, an upgrade supersedes the last revision if that
+// has failed and none is deployed (pkg/action/upgrade.go, prepareUpgrade).
 func (b *builder) superseded() []int {
 	var out []int
 	var last *release.Revision
@@ -137,6 +138,10 @@ func (b *builder) superseded() []int {
 	if b.in.Options.AsHelm && b.in.Operation == Upgrade && len(out) == 0 && last != nil && last.Info.Status == release.StatusFailed {
 		out = append(out, last.Version)
 	}
+	if over := b.in.History.Uninstalled(); over != nil && (b.in.Operation == Install || b.in.Operation == Upgrade) {
+		out = append(out, over.Version)
+	}
+	slices.Sort(out)
 	return out
 }
 

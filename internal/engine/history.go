@@ -78,7 +78,7 @@ func (e *Engine) records(ctx context.Context, key release.Key, also ...goals) (r
 				parts[r.Version] = release.HookRuns
 			}
 		}
-		whole := []*release.Revision{h.Last(), h.LastSuccessful()}
+		whole := []*release.Revision{h.Last(), h.LastSuccessful(), h.Uninstalled()}
 		for _, goal := range also {
 			whole = append(whole, goal(h)...)
 		}

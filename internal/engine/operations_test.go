@@ -165,6 +165,36 @@ func TestPlannedAgainWhenTheReleaseWasUninstalled(t *testing.T) {
 	})
 }
 
+// An install over a release whose history was kept supersedes the uninstalled revision, in Helm's words,
+// once it has succeeded; one that fails leaves it as it was.
+func TestInstallOverKeptHistory(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanUninstall(ctx, webKey, plan.Options{KeepHistory: true})
+		}, func(*plan.Plan) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		failing := b
+		failing.Cluster = failingJobs{c}
+		if _, err := failing.deploy(Deployment{Source: shop(map[string]any{"hook": true})}, nothing); err == nil {
+			t.Fatal("the hook did not fail")
+		}
+		if got := b.statuses(); got != "uninstalled failed" {
+			t.Errorf("after a failed install the history is %q", got)
+		}
+		b.mustDeploy(map[string]any{"hook": false})
+		if got := b.statuses(); got != "superseded failed deployed" {
+			t.Errorf("the history is %q", got)
+		}
+		h, err := b.Store.History(t.Context(), webKey, nil)
+		if err != nil || h[0].Info.Description != "superseded by new release" {
+			t.Errorf("revision 1 is described as %q, error %v", h[0].Info.Description, err)
+		}
+	})
+}
+
 // An atomic deployment that fails goes back to the last successful revision, or to
 // nothing.
 func TestAtomicFailureGoesBack(t *testing.T) {

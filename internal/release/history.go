@@ -51,6 +51,20 @@ func (h History) SinceUninstall() History {
 	return h
 }
 
+// Uninstalled returns the revision whose uninstall kept the history, if nothing but failed and unfinished
+// attempts to install it again came after it; otherwise nil.
+func (h History) Uninstalled() *Revision {
+	for _, r := range slices.Backward(h) {
+		switch {
+		case r.Info.Status == StatusUninstalled:
+			return r
+		case !r.Failed() && !r.Info.Status.Pending():
+			return nil
+		}
+	}
+	return nil
+}
+
 // Revision returns the revision with the number, nil when it is not stored.
 func (h History) Revision(version int) *Revision {
 	for _, r := range h {
