@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -34,9 +33,9 @@ func (b *builder) namedClaims(s *Step) []VolumeChange {
 
 // concerns reports whether the change affects the claim of that name.
 func (c volumeEffect) concerns(name string) bool {
-	return slices.Contains(c.Claims, name) || c.whole && slices.ContainsFunc(c.prefixes, func(prefix string) bool {
-		ordinal, ok := strings.CutPrefix(name, prefix)
-		_, err := strconv.ParseUint(ordinal, 10, 31)
-		return ok && err == nil
+	return slices.ContainsFunc(c.prefixes, func(prefix string) bool {
+		text, has := strings.CutPrefix(name, prefix)
+		n, ok := ordinalOf(text)
+		return has && ok && (c.whole || slices.ContainsFunc(c.pods, func(o ordinals) bool { return o.include(n) }))
 	})
 }

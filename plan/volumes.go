@@ -32,7 +32,8 @@ type VolumeChange struct {
 	// Object is the claim or volume, or the StatefulSet that the claims belong to.
 	Object manifest.ID `json:"object"`
 	Fate   VolumeFate  `json:"fate"`
-	// Claims are the names of a StatefulSet's claims.
+	// Claims are the names of a StatefulSet's claims; if they are derived from the number of pods, at
+	// most 10,000.
 	Claims []string `json:"claims,omitempty"`
 	// From and To are the requested storage before and after; new volumes have only To.
 	From string `json:"from,omitempty"`
@@ -45,8 +46,9 @@ type VolumeChange struct {
 // claims.
 type volumeEffect struct {
 	VolumeChange
-	// prefixes are the claims' names without the ordinal.
+	// prefixes are the claims' names without the ordinal, pods the ordinals that are meant.
 	prefixes []string
+	pods     []ordinals
 	// whole says that all claims are meant, including those of pods that no longer exist.
 	whole bool
 }
@@ -131,7 +133,7 @@ func fateOf(policy appsv1.PersistentVolumeClaimRetentionPolicyType, field string
 type setClaims struct {
 	name                    string
 	templates               []corev1.PersistentVolumeClaim
-	start, replicas         int32
+	ordinals                ordinals
 	whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType
 }
 
@@ -140,13 +142,14 @@ func claimsOf(doc *unstructured.Unstructured) setClaims {
 		return setClaims{}
 	}
 	set := setOf(doc)
-	out := setClaims{name: set.Name, templates: set.Spec.VolumeClaimTemplates, replicas: 1}
+	start, replicas := int64(0), int64(1)
 	if n := set.Spec.Replicas; n != nil {
-		out.replicas = *n
+		replicas = int64(*n)
 	}
 	if o := set.Spec.Ordinals; o != nil {
-		out.start = o.Start
+		start = int64(o.Start)
 	}
+	out := setClaims{name: set.Name, templates: set.Spec.VolumeClaimTemplates, ordinals: ordinals{start, start + replicas}}
 	if p := set.Spec.PersistentVolumeClaimRetentionPolicy; p != nil {
 		out.whenDeleted, out.whenScaled = p.WhenDeleted, p.WhenScaled
 	}
@@ -155,20 +158,17 @@ func claimsOf(doc *unstructured.Unstructured) setClaims {
 
 // change returns the effect on the claims of those pods that the other set does not have.
 func (c setClaims) change(effect volumeEffect, other setClaims) []volumeEffect {
-	var ordinals []int32
-	for at := c.start; at < c.start+c.replicas; at++ {
-		if at < other.start || at >= other.start+other.replicas {
-			ordinals = append(ordinals, at)
-		}
-	}
-	if len(c.templates) == 0 || len(ordinals) == 0 && !effect.whole {
+	effect.pods = c.ordinals.without(other.ordinals)
+	if len(c.templates) == 0 || len(effect.pods) == 0 && !effect.whole {
 		return nil
 	}
 	for _, t := range c.templates {
 		prefix := fmt.Sprintf("%s-%s-", t.Name, c.name)
 		effect.prefixes = append(effect.prefixes, prefix)
-		for _, at := range ordinals {
-			effect.Claims = append(effect.Claims, fmt.Sprint(prefix, at))
+		for _, part := range effect.pods {
+			for at := part.from; at < part.end && len(effect.Claims) < maxNamedClaims; at++ {
+				effect.Claims = append(effect.Claims, fmt.Sprint(prefix, at))
+			}
 		}
 	}
 	if effect.Fate == VolumeCreated && len(c.templates) == 1 {
