@@ -80,7 +80,7 @@ func deletionAfter(run Step) (deletion Step, asked bool) {
 		deletion.When = map[manifest.Policy]When{manifest.HookSucceeded: WhenSucceeded, manifest.HookFailed: WhenFailed}[policies[0]]
 	}
 	if run.InPlace() {
-		deletion.Why = converted + ", and " + deletion.Why
+		deletion.Before, deletion.Why = run.outcome(), converted+", and "+deletion.Why
 	}
 	return deletion, true
 }
