@@ -107,7 +107,7 @@ type Cluster interface {
 	// itself a Job or Pod.
 	Diagnose(ctx context.Context, ref Ref, since time.Time) Diagnosis
 	// Logs returns the last lines of every container of a pod, or of the pods of
-	// a Job.
+	// a Job; 0 lines means all.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
 

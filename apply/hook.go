@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// hookLogLines is how many lines of a hook's log are shown.
+// hookLogLines is how many lines are shown of the log of a hook that has failed, if nobody asked for it.
 const hookLogLines = 20
 
 // hook creates the hook's object and watches it until it ends.
@@ -126,16 +126,20 @@ func (r *run) makeRoom(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// hookLog reports a hook's log if always is set, or if the plan's options or the hook's log policy
-// ask for it.
+// hookLog reports a hook's log if the plan's options or the hook's log policy ask for it, as a whole, as
+// Helm does (4.3.1, pkg/action/hooks.go, outputLogsByPolicy); otherwise its end if always is set.
 func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, always bool) {
-	if !always && !r.plan.Options.HookLogs && !slices.Contains(s.Hook.LogPolicies, p) {
+	asked, lines := r.plan.Options.HookLogs || slices.Contains(s.Hook.LogPolicies, p), int64(hookLogLines)
+	switch {
+	case asked:
+		lines = 0
+	case !always:
 		return
 	}
 	if !s.Object.RunsToItsEnd() || r.uid(s.Object) == "" { // it was never created
 		return
 	}
-	text, err := r.env.Cluster.Logs(context.WithoutCancel(ctx), target(s), hookLogLines)
+	text, err := r.env.Cluster.Logs(context.WithoutCancel(ctx), target(s), lines)
 	if err != nil || text == "" {
 		return
 	}

@@ -21,8 +21,8 @@ const (
 	maxLogSize = 1 << 20
 )
 
-// Logs reads the last lines of every container of a pod, or of the pods of a Job, oldest pod first.
-// If there are several containers, a line with the name precedes each log. It returns an error only
+// Logs reads the last lines, or all if lines is 0, of every container of a pod, or of the pods of a Job,
+// oldest pod first; of more than 1 MiB it reads the beginning, and says so. If there are several containers, a line with the name precedes each log. It returns an error only
 // when nothing could be read.
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
@@ -66,12 +66,18 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 
 func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, options corev1.PodLogOptions, lines int64) (string, error) {
 	limit := int64(maxLogSize)
-	options.TailLines, options.LimitBytes = &lines, &limit
+	options.LimitBytes = &limit
+	if lines > 0 {
+		options.TailLines = &lines
+	}
 	stream, err := c.core.Pods(pod.Namespace).GetLogs(pod.Name, &options).Stream(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer stream.Close()
 	text, err := io.ReadAll(io.LimitReader(stream, maxLogSize))
+	if len(text) == maxLogSize {
+		return string(text) + "\n(the rest of the log is not shown)", err
+	}
 	return string(text), err
 }

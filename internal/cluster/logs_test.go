@@ -105,6 +105,29 @@ func TestLogs(t *testing.T) {
 	}
 }
 
+// As many lines are asked for as the caller wants, all of them for 0, and what is cut off is told.
+func TestLogsAreBounded(t *testing.T) {
+	s := newServer(t)
+	s.logging(map[string]string{"a/main": strings.Repeat("x", 1<<20)}, pod("a", "2026-01-01T00:00:00Z", "main"))
+	var asked []string
+	const path = "GET /api/v1/namespaces/shop/pods/a/log"
+	answer := s.answers[path]
+	s.answers[path] = func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("tailLines"))
+		answer(w, r)
+	}
+	c := s.connect(t)
+	for _, lines := range []int64{10, 0} {
+		got, err := c.Logs(t.Context(), ref("Pod", "a"), lines)
+		if err != nil || !strings.HasSuffix(got, "x\n(the rest of the log is not shown)") {
+			t.Errorf("%d lines end with %q, error %v", lines, got[max(0, len(got)-40):], err)
+		}
+	}
+	if diff := cmp.Diff([]string{"10", ""}, asked); diff != "" {
+		t.Errorf("lines asked for (-want +got):\n%s", diff)
+	}
+}
+
 // Diagnostics are the states of an object's pods and the warnings about
 // both, oldest first; healthy pods are omitted.
 func TestDiagnose(t *testing.T) {
