@@ -73,3 +73,17 @@ func number(variable string, otherwise int) int {
 	}
 	return otherwise
 }
+
+// readable returns the variable from which a flag takes its default, or nothing if the variable's
+// value can't be parsed: Helm takes its own default then (Helm 4.3.1, pkg/cli/environment.go,
+// envBoolOr, envIntOr and envFloat32Or).
+func readable[T any](variable string, parse func(string) (T, error)) []string {
+	if value := os.Getenv(variable); value != "" {
+		if _, err := parse(value); err != nil {
+			return nil
+		}
+	}
+	return []string{variable}
+}
+
+func parseFloat(text string) (float64, error) { return strconv.ParseFloat(text, 64) }

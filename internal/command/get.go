@@ -29,7 +29,7 @@ func (p *program) getCommand() *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "NAME",
 			Description: describe("Prints what is stored for a revision, exactly as it is stored, including secrets.", "kubectl release get "+name+" web --revision 3"),
-			Flags:       append(o.flags(), flags...),
+			Flags:       append([]cli.Flag{o.revisionFlag()}, flags...),
 			Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
 				r, err := o.read(ctx, s, name)
 				if err != nil {
@@ -44,7 +44,7 @@ func (p *program) getCommand() *cli.Command {
 		Description: describe("Prints parts of a release's record.", "kubectl release get values web\nkubectl release get manifest web --revision 3"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{
-			get("values", "print a release's values", getValues, &cli.BoolFlag{Name: "all", Destination: &o.computed, Aliases: []string{"a"}, Usage: "include the chart's defaults"}),
+			get("values", "print a release's values", getValues, o.flag(), &cli.BoolFlag{Name: "all", Destination: &o.computed, Aliases: []string{"a"}, Usage: "include the chart's defaults"}),
 			get("manifest", "print a release's manifest", func(_ *getFlags, w io.Writer, r *release.Revision) error {
 				_, err := fmt.Fprintln(w, r.Manifest)
 				return err
@@ -57,8 +57,8 @@ func (p *program) getCommand() *cli.Command {
 				_, err := fmt.Fprintf(p.streams.Out, "NOTES:\n%s\n", r.Info.Notes)
 				return err
 			}),
-			get("metadata", "print a release's metadata", getMetadata),
-			get("all", "print everything about a release", getAll, templateFlag(&o.template, `"{{.Release.Name}} {{.Release.Info.Status}}"`)),
+			get("metadata", "print a release's metadata", getMetadata, o.flag()),
+			get("all", "print everything about a release", getAll, o.flag(), templateFlag(&o.template, `"{{.Release.Name}} {{.Release.Info.Status}}"`)),
 		},
 	}
 }

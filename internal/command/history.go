@@ -35,7 +35,7 @@ func (p *program) historyCommand() *cli.Command {
 		Name: "history", Aliases: []string{"hist"}, Usage: "list a release's revisions", ArgsUsage: "NAME",
 		Description: describe("Lists the stored revisions of a release, oldest first.", "kubectl release history web"),
 		Flags: []cli.Flag{
-			o.flag(), &cli.IntFlag{Name: "max", Destination: &o.max, Usage: "list at most this many of the newest revisions", Value: 256},
+			o.flag(), &cli.IntFlag{Name: "max", Destination: &o.max, Usage: "list at most this many of the newest revisions; 0 lists all", Value: 256},
 			&cli.BoolFlag{Name: "show-rollback-revision", Destination: &o.showRollback, Usage: "show which revision each rollback went back to"},
 		},
 		Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {

@@ -47,7 +47,8 @@ func (o *nameFlags) nameAndChart(args []string) (name, path string, err error) {
 }
 
 // generated returns a name as Helm generates it (Helm 4.3.1, pkg/action/install.go, NameAndChart):
-// the base name of the chart's path and the Unix time in seconds.
+// the base name of the chart's path up to its first dot, since most objects may not have a dot in their
+// names, and the Unix time in seconds.
 func generated(path string, now time.Time) string {
 	if resolve.IsRegistry(path) {
 		if image, _, err := resolve.ParseImage(path); err == nil {
@@ -58,10 +59,7 @@ func generated(path string, now time.Time) string {
 	if base == "." || base == "" {
 		base = "chart"
 	}
-	base = strings.TrimSuffix(base, ".tgz")
-	if i := strings.LastIndexByte(base, '-'); i > 0 && strings.ContainsAny(base[i:], "0123456789") && strings.HasSuffix(path, ".tgz") {
-		base = base[:i]
-	}
+	base, _, _ = strings.Cut(base, ".")
 	return fmt.Sprintf("%s-%d", base, now.Unix())
 }
 

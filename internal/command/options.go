@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ func (o *optionFlags) deploying() []cli.Flag {
 		applyToggle("force-conflicts", &o.ForceConflicts, "take fields from other field managers"),
 		&cli.StringFlag{Name: "server-side", Destination: &o.serverSide, Usage: "server-side apply: auto, true or false", Value: "auto", Category: applyCategory},
 		applyToggle("take-ownership", &o.TakeOwnership, "adopt objects that already exist in the cluster"),
-		&cli.IntFlag{Name: "history-max", Destination: &o.HistoryMax, Usage: "revisions to keep; 0 keeps all", Value: 10, EnvVars: []string{"HELM_MAX_HISTORY"}, Category: applyCategory},
+		&cli.IntFlag{Name: "history-max", Destination: &o.HistoryMax, Usage: "revisions to keep; 0 keeps all", Value: 10, EnvVars: readable("HELM_MAX_HISTORY", strconv.Atoi), Category: applyCategory},
 		&cli.StringSliceFlag{Name: "labels", Destination: &o.labels, Aliases: []string{"l"}, Usage: "`KEY=VALUE` labels of the record, separated by commas", Category: applyCategory},
 		applyToggle("create-namespace", &o.CreateNamespace, "create the release's namespace if it does not exist"),
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -294,6 +295,8 @@ func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 		"status web":                                  "STATUS: deployed\nREVISION: 2\n",
 		"status web --revision 1":                     "STATUS: superseded\nREVISION: 1\n",
 		"status web -o json":                          `"resources":{"v1/ConfigMap":[`,
+		"status web --revision -1":                    "STATUS: deployed\nREVISION: 2\n",
+		"show values ./web --jsonpath {.text}{.no.x}": "one",
 		"get values web":                              "USER-SUPPLIED VALUES:\ntext: two\n",
 		"get values web --all -o json":                "{\"password\":\"\",\"text\":\"two\"}\n",
 		"get manifest web --revision 1":               "data: {text: \"two\"}",
@@ -354,6 +357,31 @@ func TestDel(t *testing.T) {
 	}
 }
 
+// As in Helm, a variable that can't be parsed is as good as unset.
+func TestVariablesThatAreNotReadable(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	for _, variable := range []string{"HELM_DEBUG", "HELM_QPS", "HELM_KUBEINSECURE_SKIP_TLS_VERIFY", "HELM_MAX_HISTORY"} {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, "perhaps")
+			d.t = t
+			d.must("upgrade web ./web")
+		})
+	}
+}
+
+// Up to the first dot, as in Helm: a Service could not have a dot in its name.
+func TestGeneratedNames(t *testing.T) {
+	for path, want := range map[string]string{
+		"./web": "web-7", "my.chart/": "my-7", "a/web-1.2.3.tgz": "web-1-7", ".": "chart-7",
+		"oci://h:5000/a/web:1.2.3": "web-7",
+	} {
+		if got := generated(path, time.Unix(7, 0)); got != want {
+			t.Errorf("%s becomes %s, want %s", path, got, want)
+		}
+	}
+}
+
 // Mistakes are reported before anything is asked, with exit code 1 and nothing on standard
 // output.
 func TestMistakesAreTold(t *testing.T) {
@@ -386,6 +414,7 @@ func TestMistakesAreTold(t *testing.T) {
 		"apply web ./web --replan":           "Error: --replan is for a saved plan; a chart is planned now anyway\n",
 		"plan many ./web -n dev":             "Error: ./web is a chart, which \"plan many\" does not take; for a release named many: kubectl release plan --namespace dev -- many ./web\n",
 		"apply many ./web":                   "Error: ./web is a chart, which \"apply many\" does not take; for a release named many: kubectl release apply -- many ./web\n",
+		"get manifest web -o json":           "Error: unknown flag -o",
 		"get nothing":                        "Error: unknown command \"nothing\": ",
 	} {
 		a := d.types(line)

@@ -69,7 +69,7 @@ func showMetadata(_ *showChartFlags, w io.Writer, c *chart.Chart) error {
 
 func showValues(o *showChartFlags, w io.Writer, loaded *chart.Chart) error {
 	if template := o.jsonPath; template != "" {
-		path := jsonpath.New("values")
+		path := jsonpath.New("values").AllowMissingKeys(true)
 		if err := path.Parse(template); err != nil {
 			return usage("--jsonpath %s: %v", template, err)
 		}

@@ -23,16 +23,13 @@ type readFlags struct {
 	revision int
 }
 
-func (o *readFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		o.flag(),
-		&cli.IntFlag{Name: "revision", Destination: &o.revision, Usage: "this revision instead of the newest"},
-	}
+func (o *readFlags) revisionFlag() cli.Flag {
+	return &cli.IntFlag{Name: "revision", Destination: &o.revision, Usage: "this revision instead of the newest"}
 }
 
-// read reads the revision of --revision, or the newest.
+// read reads the revision of --revision, or the newest. As in Helm, no number below 1 is a revision.
 func (o *readFlags) read(ctx context.Context, s *session, name string) (*release.Revision, error) {
-	if o.revision != 0 {
+	if o.revision > 0 {
 		r, err := s.store.Get(ctx, s.key(name), o.revision)
 		var missing *releasestore.NotFoundError
 		if errors.As(err, &missing) {
@@ -70,10 +67,11 @@ func (p *program) statusCommand() *cli.Command {
 		Name: "status", Usage: "show a release's state", ArgsUsage: "NAME",
 		Description: describe("Shows the newest revision's status, the state of its objects and tests, who is working on\nthe release, and the commands to continue from a failed or interrupted run.",
 			"kubectl release status web\nkubectl release status web --watch\nkubectl release status web --revision 3 -o json"),
-		Flags: joined(o.flags(), []cli.Flag{
+		Flags: []cli.Flag{
+			o.flag(), o.revisionFlag(),
 			&cli.BoolFlag{Name: "watch", Destination: &o.watch, Aliases: []string{"w"}, Usage: "show it again whenever it changes"},
 			&cli.BoolFlag{Name: "show-chart", Destination: &o.showChart, Usage: "with -o json and yaml: include the chart with its files"},
-		}),
+		},
 		Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
 			return p.status(ctx, s, &o, name)
 		})),

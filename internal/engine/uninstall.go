@@ -79,6 +79,7 @@ type NoRevisionError struct {
 	Revision int
 }
 
+// Error ends as that of NoReleaseError does: Helm has one text for both.
 func (e *NoRevisionError) Error() string {
-	return fmt.Sprintf("release %s has no revision %d", e.Key.Name, e.Revision)
+	return fmt.Sprintf("release %s has no revision %d (release: not found)", e.Key.Name, e.Revision)
 }
