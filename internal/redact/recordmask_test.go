@@ -1,11 +1,13 @@
 package redact
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // A revision's description may quote what is secret in that revision, wherever it is
@@ -29,5 +31,27 @@ func TestARecordMaskHidesTheRevisionsSecrets(t *testing.T) {
 		if strings.Contains(got, secret) || !strings.Contains(got, `Upgrade "web" failed: Secret/web-login: Invalid value`) {
 			t.Errorf("%s: %s", where, got)
 		}
+	}
+}
+
+// kubectl's copy of an object that is no Secret may have the password from before the last change:
+// it is masked there, however short, and wherever else it occurs.
+func TestOldPasswordsInKubectlsCopyAreMasked(t *testing.T) {
+	const long, short = "canary-of-old", "0ld"
+	applied := `{"data":{"password":"` + long + `","token":"` + short + `","max":9007199254740993},"kind":"ConfigMap"}` + "\n"
+	p := CanaryPlan()
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.ID == "d" {
+			s.Before.SetAnnotations(map[string]string{lastApplied: applied, "note": "was " + long, "broken": "{"})
+			s.After.SetAnnotations(map[string]string{lastApplied: "{", "other": applied})
+		}
+	})
+	masked, err := json.Marshal(Plan(p).Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(masked)
+	if strings.Contains(text, long) || strings.Count(text, short) != 1 || !strings.Contains(text, `\"max\":9007199254740993`) {
+		t.Errorf("%q or %q is shown, or more is lost:\n%s", long, short, text)
 	}
 }

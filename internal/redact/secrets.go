@@ -119,6 +119,9 @@ func (s *secrets) addCredentialsInOrder(v any) {
 				s.addScalar(v[key])
 			}
 			s.addCredentialsInOrder(v[key])
+			if object, ok := appliedObject(key, v[key]); ok {
+				s.addCredentialsInOrder(object)
+			}
 		}
 	case []any:
 		for i, item := range v {
@@ -141,6 +144,9 @@ func hasCredentials(v any) bool {
 		name, _ := v["name"].(string)
 		for key, value := range v {
 			if credential.Named(key) || key == "auth" || key == "value" && credential.Named(name) || hasCredentials(value) {
+				return true
+			}
+			if object, ok := appliedObject(key, value); ok && hasCredentials(object) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,8 +84,8 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 		var differs bool
 		if (credential.Named(key) || key == "value" && credential.Named(name)) && isSecretScalar(value) {
 			next, differs = m.all(value), true
-		} else {
-			next, differs = m.tree(value)
+		} else if next, differs = m.tree(value); key == lastApplied {
+			next, differs = m.copyOf(value)
 		}
 		as := m.name(key)
 		if !differs && as == key {
@@ -99,6 +100,32 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 		masked[as] = next
 	}
 	return masked, changed
+}
+
+// copyOf masks kubectl's copy of an object, whose values may be older than those of the object.
+func (m *Mask) copyOf(v any) (masked any, changed bool) {
+	object, ok := appliedObject(lastApplied, v)
+	if !ok {
+		return m.tree(v)
+	}
+	if object, changed = m.tree(object); !changed {
+		return v, false
+	}
+	out, err := json.Marshal(object)
+	if err != nil {
+		return m.all(v), true
+	}
+	return m.Text(string(out)), true
+}
+
+// appliedObject returns the object in kubectl's annotation; ok is false for other keys, and for
+// what is not JSON.
+func appliedObject(key string, v any) (object any, ok bool) {
+	text, is := v.(string)
+	if !is || key != lastApplied {
+		return nil, false
+	}
+	return parsePatch([]byte(text))
 }
 
 // all returns a copy of a value with every scalar masked. nil stays nil.
