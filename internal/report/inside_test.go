@@ -50,6 +50,8 @@ func TestDocumentsInTextsAreComparedInside(t *testing.T) {
 		{"several documents stay a text", "a: 1\n---\nb: 2\n", "a: 2\n---\nb: 3\n", "data[x]  text, +2 −2 lines"},
 		{"a script stays a text", "set -e\necho: a\nx\n", "set -e\necho: b\nx\n", "data[x]  text, +1 −1 lines"},
 		{"keys that are given twice stay a text", "a: 1\na: 2\n", "a: 1\na: 3\n", "data[x]  text, +1 −1 lines"},
+		{"so do those of JSON", `{"a":[{"b":1,"b":2}],"c":1}`, `{"a":[{"b":1,"b":2}],"c":2}`, `data[x]  {"a":[{"b":1,"b":2}],"c":1} → {"a":[{"b":1,"b":2}],"c":2}`},
+		{"keys that several tables have", `{"a":[{"b":1,"c":{"b":1}},{"b":1}],"b":1}`, `{"a":[{"b":1,"c":{"b":1}},{"b":1}],"b":2}`, "data[x] b  1 → 2"},
 		{"a list that becomes a map", `[1]`, `{"a":1}`, `data[x]  [1] → {"a":1}`},
 	} {
 		p := changing(map[string][]plan.Change{"c": {{Path: "data[x]", From: tc.from, To: tc.to}}}, "c")
@@ -109,6 +111,12 @@ func TestLabelsAndChecksumsOfPodsAreOneLine(t *testing.T) {
 	}
 	if full := text(t, p, TextOptions{Full: true}); !strings.Contains(full, "checksum/cm") {
 		t.Errorf("in full:\n%s", full)
+	}
+	// By any other label, a Service may select the pods.
+	changes := &p.Stages[0].Waves[0].Steps[0].Changes
+	*changes = append(*changes, plan.Change{Path: "spec.template.metadata.labels.tier", From: "front", To: "back", Cause: plan.CauseChart})
+	if got := text(t, p, TextOptions{}); !strings.Contains(got, "labels.tier        front → back") || strings.Contains(got, "helm.sh/chart") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

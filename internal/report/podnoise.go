@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
@@ -50,13 +51,19 @@ func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 	return what, true
 }
 
-// isPodNoise reports whether a change is of a label of an object's pods, or of a checksum by which
-// charts restart them. Drift is never noise.
+// isPodNoise reports whether a change is of a label of an object's pods that names the chart or its
+// version, or of a checksum by which charts restart them. Services, network policies and others may
+// select pods by any other label, and drift is never noise.
 func isPodNoise(c plan.Change) bool {
 	parts := jsontree.SplitPath(c.Path)
 	n := len(parts)
 	if n < 4 || parts[n-3] != "metadata" || c.Cause == plan.CauseDrift {
 		return false
 	}
-	return parts[n-2] == "labels" || parts[n-2] == "annotations" && strings.Contains(strings.ToLower(parts[n-1]), "checksum")
+	return parts[n-2] == "labels" && slices.Contains(chartLabels(), parts[n-1]) ||
+		parts[n-2] == "annotations" && strings.Contains(strings.ToLower(parts[n-1]), "checksum")
 }
+
+// chartLabels are the labels for the chart and its version, by Helm's conventions of today and before:
+// https://helm.sh/docs/chart_best_practices/labels/
+func chartLabels() []string { return []string{"helm.sh/chart", "app.kubernetes.io/version", "chart"} }

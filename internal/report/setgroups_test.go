@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,5 +37,16 @@ func TestRowsShareWhatIsTheSame(t *testing.T) {
 		if got := grouped([]setRow{first, c.other}); len(got) != c.rows {
 			t.Errorf("%s: %d rows, want %d", why, len(got), c.rows)
 		}
+	}
+}
+
+// A pipe would end a table's cell even in code; the names of contexts may have one.
+func TestPipesInNamesStayInTheirCell(t *testing.T) {
+	key := release.Key{Namespace: "shop", Name: "web"}
+	row := newSetRow(&releaseset.Planned{Release: key, Cluster: "eu|prod", Error: "no", Chart: releaseset.Chart{Path: "chart"}})
+	row.like = []setRow{newSetRow(&releaseset.Planned{Release: key, Cluster: "us|prod", Error: "no"})}
+	line := row.markdown(5, 3)
+	if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") - 1; cells != 5 || !strings.Contains(line, `shop/web@eu\|prod`) || !strings.Contains(line, `us\|prod`) {
+		t.Errorf("%d cells: %s", cells, line)
 	}
 }

@@ -123,6 +123,8 @@ func (r setRow) markdown(columns, names int) string {
 	if len(r.like) > 0 {
 		name += "<details><summary>" + r.others()[1:] + "</summary>" + codes(r.otherNames(), names) + "</details>"
 	}
+	// A pipe ends a cell even in code: https://github.github.com/gfm/#example-200
+	name = strings.ReplaceAll(name, "|", `\|`)
 	op := inline(r.op)
 	if r.Blocked() {
 		op = "❌ " + op
