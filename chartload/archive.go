@@ -27,7 +27,8 @@ func (l *loader) archive(r io.Reader, where string, depth int) (*chart.Chart, er
 }
 
 // unpack returns the files of an archive in order. Of several files with the same name the last one
-// counts, at its own position.
+// counts, at its own position, but of archives in charts/ the first (Helm 4.3.1,
+// pkg/chart/v2/loader/load.go, LoadFiles).
 func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 	unzipped, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
 	if err != nil {
@@ -52,7 +53,12 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 		if f == nil {
 			continue
 		}
-		if i, ok := seen[f.Name]; ok {
+		i, again := seen[f.Name]
+		if again && path.Dir(f.Name) == "charts" && path.Ext(f.Name) == ".tgz" {
+			l.warn(path.Join(where, f.Name), "the archive contains it more than once; the first one is used")
+			continue
+		}
+		if again {
 			l.warn(path.Join(where, f.Name), "the archive contains it more than once; the last one is used")
 			files[i] = nil
 		}

@@ -87,6 +87,15 @@ func TestArchive(t *testing.T) {
 			0, "web.tgz/x: the archive contains it more than once; the last one is used",
 		},
 		{
+			"an archive of a subchart given twice: the first one",
+			[]entry{
+				file("web/Chart.yaml", chartYAML), file("web/charts/s.tgz", string(pack(t, file("s/Chart.yaml", chartYAML)))),
+				file("web/charts/s.tgz", "no archive"),
+			},
+			nil,
+			1, "web.tgz/charts/s.tgz: the archive contains it more than once; the first one is used",
+		},
+		{
 			"a link in the chart is an empty file",
 			[]entry{file("web/Chart.yaml", chartYAML), {name: "web/a/x", kind: tar.TypeSymlink, link: "../Chart.yaml"}},
 			[]string{"a/x"},
