@@ -364,6 +364,23 @@ func TestCommentsOfApps(t *testing.T) {
 	}
 }
 
+// While GraphQL is at fault, an App is not taken for a job: that would make a second comment.
+func TestCommentsOfAppsWhenGraphQLFails(t *testing.T) {
+	for failures, want := range map[int]string{1: "", attempts: "503 service unavailable"} {
+		s := serve(t)
+		s.user, s.viewer, s.noUser = "planner[bot]", "planner", true
+		s.comments = []Comment{{Author: s.user, Body: of(3, body)}}
+		for range failures {
+			s.refuse["POST"] = append(s.refuse["POST"], answer(http.StatusServiceUnavailable, "{}"))
+		}
+		f, _ := s.open(t, "github")
+		_, err := Put(t.Context(), f, body+"more\n", CommentOptions{Run: 7, Head: "abc"})
+		if got := fmt.Sprint(err); len(s.comments) != 1 || (err == nil) != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%d failures: %d comments, %v", failures, len(s.comments), err)
+		}
+	}
+}
+
 // Shortened text is still Markdown that closes what it opens.
 func TestShortenClosesWhatIsOpen(t *testing.T) {
 	text := body + "\n<details><summary>x</summary>\n\n````diff\n" + strings.Repeat("+ ``` a line\n", 500) + "````\n\n</details>\n"

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -73,15 +74,15 @@ func (g *github) Author(ctx context.Context) (string, error) {
 	}
 	_, err := g.send(ctx, http.MethodGet, "/user", nil, &user)
 	if c := code(err); c == http.StatusForbidden || c == http.StatusUnauthorized {
-		return g.viewer(ctx), nil
+		return g.viewer(ctx)
 	}
 	return user.Login, err
 }
 
 // viewer returns the user of a token that may not read /user, such as a GitHub App's or a job's
 // own, from GraphQL (https://docs.github.com/graphql/reference/queries#viewer); bot if that does
-// not say.
-func (g *github) viewer(ctx context.Context) string {
+// not say. Errors: it can't be reached; to take bot for an App would make a second comment.
+func (g *github) viewer(ctx context.Context) (string, error) {
 	var answer struct {
 		Data struct {
 			Viewer struct {
@@ -90,14 +91,33 @@ func (g *github) viewer(ctx context.Context) string {
 		} `json:"data"`
 	}
 	if g.graphQL != "" {
-		_, _ = g.send(ctx, http.MethodPost, g.graphQL, map[string]string{"query": "query { viewer { login } }"}, &answer)
+		if err := g.ask(ctx, "query { viewer { login } }", &answer); passes(err) {
+			return "", err
+		}
 	}
 	login := answer.Data.Viewer.Login
 	if login == "" {
-		return g.bot
+		return g.bot, nil
 	}
 	const suffix = "[bot]" // REST always has it; in other fields, GraphQL leaves it out
-	return strings.TrimSuffix(login, suffix) + suffix
+	return strings.TrimSuffix(login, suffix) + suffix, nil
+}
+
+// ask sends a query, which changes nothing, so that unlike any other POST it is sent again.
+func (g *github) ask(ctx context.Context, query string, into any) error {
+	pause := time.Second
+	for attempt := 1; ; attempt++ {
+		_, err := g.send(ctx, http.MethodPost, g.graphQL, map[string]string{"query": query}, into)
+		if !passes(err) || attempt == attempts || g.sleep(ctx, pause) != nil {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+// passes reports whether an error is the server's or the network's.
+func passes(err error) bool {
+	return err != nil && (code(err) == 0 || code(err) >= http.StatusInternalServerError) && !errors.Is(err, errElsewhere)
 }
 
 func (g *github) Comments(ctx context.Context) ([]Comment, error) {
