@@ -27,8 +27,8 @@ func (r *reader) releases(s *state) (*releaseset.Set, error) {
 			return nil, err
 		}
 		s.warnings = append(s.warnings, warnings...)
-		var given release
-		if err := node.Decode(&given); err != nil {
+		given, err := r.decoded(s, node)
+		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, node.Line, err)
 		}
 		e, wanted, err := r.entry(s, &given, releaseset.Place{File: file, Line: node.Line})
@@ -192,6 +192,9 @@ func settings(s *state, given *release, out *releaseset.Settings) error {
 		out.File = append(out.File, x.Name+"="+at)
 	}
 	for _, x := range given.SetString {
+		if x.File != "" {
+			return fmt.Errorf("%s: setString has no file: use set", x.Name)
+		}
 		out.String = append(out.String, text(x))
 	}
 	return nil
