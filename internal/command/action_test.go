@@ -287,6 +287,78 @@ func TestActionRunsEveryStep(t *testing.T) {
 	}
 }
 
+// The base is the pull request's even if its head is checked out, whose parent is another commit of
+// it; and the action works several times in a job, and on a runner that an earlier job has used.
+func TestActionFindsTheBase(t *testing.T) {
+	a, _ := readAction(t)
+	temp, dir := t.TempDir(), mergedPullRequest(t, `replicas: 3\n`)
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	merged, forked, base := git("rev-parse", "HEAD"), git("merge-base", "main^1", "change"), git("rev-parse", "main^1")
+	git("checkout", "-q", "change")
+	git("commit", "-q", "--allow-empty", "-m", "second")
+	head := git("rev-parse", "HEAD")
+	git("worktree", "add", "-q", "--detach", filepath.Join(temp, "base"), forked)
+	if err := os.RemoveAll(filepath.Join(temp, "base")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(temp, "program"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string]bool{}
+	for i, tc := range []struct{ checkedOut, want string }{{head, forked}, {merged, base}} {
+		git("checkout", "-q", tc.checkedOut)
+		r := &runner{t: t, dir: dir, known: map[string]string{"github.event.pull_request.head.sha": head, "github.event.pull_request.base.sha": base}, env: []string{
+			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
+		}}
+		out, succeeded := r.run(a, map[string]string{"binary": filepath.Join(temp, "program"), "name": "web", "chart": "chart", "comment": "never"})
+		folders[out["plan-dir"]], folders[r.known["steps.base.outputs.folder"]] = true, true
+		if got := r.known["steps.base.outputs.commit"]; !succeeded || got != tc.want || len(folders) != 2*(i+1) {
+			t.Errorf("the base is %q, want %q; folders %v\n%s", got, tc.want, folders, r.log.String())
+		}
+	}
+}
+
+// A merge request that adds a chart, or a values file, is compared with nothing.
+func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "templates", "plan.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, job, _ := strings.Cut(string(text), "\n---\n")
+	var parsed map[string]struct {
+		Script []string `json:"script"`
+	}
+	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(job, "$[[", "x[[")), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range parsed {
+		for want, c := range map[string][2]string{
+			`-f prod\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --offline`: {"chart", "prod.yaml"},
+			`-f new\.yaml --against \S+/base/chart --offline`:                                       {"chart", "new.yaml"},
+			`-f prod\.yaml --against /dev/null --offline`:                                           {"added", "prod.yaml"},
+		} {
+			temp := t.TempDir()
+			if err := os.WriteFile(filepath.Join(temp, "kubectl-release"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			command := exec.Command("sh", "-ec", strings.Join(j.Script, "\n"))
+			command.Dir = mergedPullRequest(t, `replicas: 3\n`)
+			command.Env = append(os.Environ(), "PATH="+temp+":"+os.Getenv("PATH"), "TMPDIR="+temp, "CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD^1", "GITLAB_TOKEN=",
+				"RELEASES=", "NAME=web", "NAMESPACE=shop", "CHART="+c[0], "VALUES="+c[1])
+			if out, err := command.CombinedOutput(); err != nil || !regexp.MustCompile(want).Match(out) {
+				t.Errorf("%v: %s is not in\n%s", err, want, out)
+			}
+		}
+	}
+}
+
 // What a plan against the cluster is given: it saves an encrypted, signed file, or set, for the job
 // that applies it.
 func TestActionSavesPlans(t *testing.T) {
