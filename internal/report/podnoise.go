@@ -15,7 +15,7 @@ func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 	labels, checksums, others := 0, 0, 0
 	for _, c := range s.Changes {
 		switch {
-		case !isPodNoise(c):
+		case !isPodNoise(c) && !(c.OfLabel() && strings.HasPrefix(c.Path, "spec.template.") && w.folds.has(s, c)):
 			if strings.HasPrefix(c.Path, "spec.template.") && !w.folds.has(s, c) {
 				others++
 			}
