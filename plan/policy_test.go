@@ -41,13 +41,15 @@ func TestParsePolicyOverlooksNothing(t *testing.T) {
 		"a broken pattern":                     {"deny: [{risk: delete, names: ['a[']}]", `"a[" is not a valid pattern for names`},
 		"an empty kind":                        {"deny: [{risk: delete, kinds: ['']}]", `deny[0] (line 1): "" is not a kind`},
 		"a kind as kubectl takes it":           {"deny: [{risk: delete, kinds: [pvc]}]", `"pvc" is not a kind: write kinds as in manifests`},
-		"an exception that is wrong":           {"deny: [{risk: delete}]\nallow: [{risk: x}]", `allow[0] (line 2): "x" is not a risk`},
-		"a review by nobody":                   {"review: [{by: ops}]", `review[0] (line 1): by: "ops" is not a user or team`},
-		"a review with markup":                 {"review: [{by: '@ops](http://x)'}]", "is not a user or team"},
-		"a review of a misspelt risk":          {"review: [{by: '@ops', risk: x}]", `review[0] (line 1): "x" is not a risk`},
-		"a review of a broken pattern":         {"review: [{by: '@ops', driftOf: ['a[']}]", `"a[" is not a valid pattern for field managers`},
-		"several documents are no policy":      {"deny: [{risk: delete}]\n---\ndeny: [{risk: data}]\n", "single document"},
-		"no YAML":                              {"\t{", "read the policy p.yaml"},
+		"a kind with its letters in the wrong case": {"deny: [{risk: delete, kinds: [Statefulset.apps, Statefulset.example.com, PersistentvolumeClaim]}]", `"Statefulset.apps" is not a kind: did you mean StatefulSet.apps?
+deny[0] (line 1): "PersistentvolumeClaim" is not a kind: did you mean PersistentVolumeClaim?`},
+		"an exception that is wrong":      {"deny: [{risk: delete}]\nallow: [{risk: x}]", `allow[0] (line 2): "x" is not a risk`},
+		"a review by nobody":              {"review: [{by: ops}]", `review[0] (line 1): by: "ops" is not a user or team`},
+		"a review with markup":            {"review: [{by: '@ops](http://x)'}]", "is not a user or team"},
+		"a review of a misspelt risk":     {"review: [{by: '@ops', risk: x}]", `review[0] (line 1): "x" is not a risk`},
+		"a review of a broken pattern":    {"review: [{by: '@ops', driftOf: ['a[']}]", `"a[" is not a valid pattern for field managers`},
+		"several documents are no policy": {"deny: [{risk: delete}]\n---\ndeny: [{risk: data}]\n", "single document"},
+		"no YAML":                         {"\t{", "read the policy p.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := plan.ParsePolicy([]byte(c.file), "p.yaml")

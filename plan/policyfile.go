@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -124,11 +126,13 @@ func (l ruleLines) at(list string, i int) string {
 }
 
 // objects returns an error for malformed kinds and names of a rule.
-func objects(at string, kinds, names []string) error {
+func objects(at string, given, names []string) error {
 	var errs []error
-	for _, kind := range kinds {
+	for _, kind := range given {
 		if !kindName.MatchString(kind) {
 			errs = append(errs, fmt.Errorf("%s: %q is not a kind: write kinds as in manifests, Kind or Kind.group", at, kind))
+		} else if meant := misspelt(kind); meant != "" {
+			errs = append(errs, fmt.Errorf("%s: %q is not a kind: did you mean %s?", at, kind, meant))
 		}
 	}
 	for _, name := range names {
@@ -142,4 +146,16 @@ func objects(at string, kinds, names []string) error {
 func isPattern(s string) bool {
 	_, err := path.Match(s, "")
 	return err == nil && s != ""
+}
+
+// misspelt returns the kind of Kubernetes' own that has the same letters but for their case; "" if
+// there is none, or the kind is of another group.
+func misspelt(kind string) string {
+	name, group, _ := strings.Cut(kind, ".")
+	for _, known := range kinds.All() {
+		if known.Kind != name && strings.EqualFold(known.Kind, name) && (group == "" || group == known.Group) {
+			return strings.TrimSuffix(known.Kind+"."+group, ".")
+		}
+	}
+	return ""
 }
