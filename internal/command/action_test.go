@@ -397,6 +397,12 @@ func TestActionsAreSafe(t *testing.T) {
 		if out, err := exec.Command("bash", "-n", "-c", step.Run).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", step.Name, err, out)
 		}
+		// macOS has bash 3.2, to which an empty array is not set, and set -u makes that an error.
+		for _, m := range regexp.MustCompile(`(?m)^.*[^+]"\$\{(files|more)\[@\]\}".*$`).FindAllString(step.Run, -1) {
+			if !strings.Contains(m, "what+=") {
+				t.Errorf("%s: fails in bash 3.2 if the array is empty: %s", step.Name, m)
+			}
+		}
 	}
 	all := text
 	root := filepath.Join("..", "..")
