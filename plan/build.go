@@ -20,7 +20,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, sentLast: map[string]any{}}
+	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}, sentLast: map[string]any{}}
 	b.learnKinds()
 	b.problems(in.Warnings...)
 	b.checkHistory()
@@ -66,8 +66,8 @@ type builder struct {
 	// disruptions caches the result of disruptionBudgets.
 	disruptions []policyv1.PodDisruptionBudget
 	// defined holds the kinds that the target's CRDs define; brings omits those of crds/ if this
-	// plan skips that folder.
-	defined, brings map[schema.GroupKind]manifest.DefinedKind
+	// plan skips that folder. hooked are the kinds of CRDs that a hook planned so far creates.
+	defined, brings, hooked map[schema.GroupKind]manifest.DefinedKind
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool
 	// sentLast holds the labels and annotations of the last body, for the next one to share: see

@@ -117,6 +117,18 @@ func (b *builder) checkServed(o manifest.Object) {
 	}
 }
 
+// checkHookServed is checkServed for a hook, which may also be of a kind that an earlier hook of this plan
+// creates: Helm looks for a hook's kind only when it runs (4.3.1, pkg/action/hooks.go,
+// execHookWithDelayedShutdown).
+func (b *builder) checkHookServed(o manifest.Object) {
+	if d, ok := b.hooked[o.GroupKind()]; !ok || !slices.Contains(d.Served, o.Version) {
+		b.checkServed(o)
+	}
+	if d, ok := o.Defines(); ok {
+		b.hooked[d.GroupKind] = manifest.DefinedKind{Definition: d, CRD: o}
+	}
+}
+
 // bringsKind reports whether a CRD of this plan defines the object's kind.
 func (b *builder) bringsKind(id manifest.ID) bool {
 	_, ok := b.brings[id.GroupKind()]
@@ -140,8 +152,8 @@ func (b *builder) learnKinds() {
 	if b.in.Target == nil {
 		return
 	}
-	b.defined = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects)
-	b.brings = b.defined
+	b.defined = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects, b.in.Target.HookObjects)
+	b.brings = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects)
 	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
 		b.brings = manifest.DefinedKinds(b.in.Target.Objects)
 	}
@@ -159,16 +171,27 @@ func (b *builder) namespaceGoes(name string) bool {
 	return live != nil && live.GetDeletionTimestamp() != nil
 }
 
-// bringsNamespace reports whether the namespace does not exist and this plan
-// creates it, because of --create-namespace or as an object of the chart.
+// bringsNamespace reports whether the namespace does not exist and this plan creates it before or with
+// the resources: because of --create-namespace, as an object of the chart, or as a hook that leaves it.
 func (b *builder) bringsNamespace(name string) bool {
 	if b.in.Target == nil || !b.namespaceMissing(name) {
 		return false
 	}
-	if b.in.Options.CreateNamespace && name == b.in.Release.Namespace {
-		return true
+	return b.in.Options.CreateNamespace && name == b.in.Release.Namespace || b.wants(NamespaceID(name)) || b.hookBrings(NamespaceID(name))
+}
+
+// hookBrings reports whether a hook that runs before the resources creates the object and leaves it.
+func (b *builder) hookBrings(id manifest.ID) bool {
+	pre, _, _ := moments(b.in.Operation)
+	if b.in.Options.NoHooks {
+		return false
 	}
-	return b.wants(NamespaceID(name))
+	for i, o := range b.in.HookObjects() {
+		if h := b.in.Hooks()[i]; o.ID == id && h.On(pre) && !h.Deletes(manifest.HookSucceeded) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkNamespaces blocks, once for each, on namespaces that are terminating,

@@ -58,7 +58,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	seen := map[manifest.ID]int{}
 	for _, i := range at {
 		o, h := b.in.HookObjects()[i], hooks[i].Hook
-		b.checkServed(o)
+		b.checkHookServed(o)
 		if _, ran := b.hookOf(b.in.History.Last(), o.ID); ran && b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) {
 			h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
 		}

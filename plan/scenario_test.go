@@ -78,6 +78,8 @@ type setup struct {
 	Unavailable []string `json:"unavailable"`
 	// Namespace is "missing" or "terminating"; otherwise the release's namespace exists.
 	Namespace string `json:"namespace"`
+	// Missing are other namespaces that do not exist.
+	Missing []string `json:"missing"`
 	// Against compares with what is stored instead of with live objects.
 	Against     *plan.Against      `json:"against"`
 	RecordSize  int                `json:"recordSize"`
@@ -258,6 +260,9 @@ func (s scenario) input(setup setup) plan.Input {
 	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Namespace: in.Release.Namespace, Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
 	in.LockName, in.ReadOnly = "kubectl-release.web", setup.ReadOnly
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
+	for _, name := range setup.Missing {
+		in.Live[plan.NamespaceID(name)] = plan.Observation{}
+	}
 	in.History = s.history(setup.History)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
 		in.StoredHookObjects = s.objects(fmt.Sprintf("hooks.%d", last.Version), setup, in.Kinds)

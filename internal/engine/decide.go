@@ -163,7 +163,7 @@ func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) err
 		defineScopes(kinds, s.Objects)
 	}
 	if in.Target != nil {
-		defineScopes(kinds, in.Target.CRDs, in.Target.Objects)
+		defineScopes(kinds, in.Target.CRDs, in.Target.Objects, in.Target.HookObjects)
 	}
 	scope := func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope }
 	lists := []*[]manifest.Object{&in.StoredHookObjects}
