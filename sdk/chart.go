@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -38,8 +39,12 @@ func (c *Chart) Version() string { return c.chart.Metadata.Version }
 // AppVersion returns the application's version from Chart.yaml.
 func (c *Chart) AppVersion() string { return c.chart.Metadata.AppVersion }
 
-func (c *Chart) source(values map[string]any) engine.Source {
-	return engine.Source{Chart: c.chart, Fetched: c.pin, Warnings: c.warnings, Values: values}
+func (c *Chart) source(values map[string]any) (engine.Source, error) {
+	if c == nil {
+		return engine.Source{}, errors.New("a chart is required")
+	}
+	table, err := plainTable(values)
+	return engine.Source{Chart: c.chart, Fetched: c.pin, Warnings: c.warnings, Values: table}, err
 }
 
 // Rendering is a rendered chart.
@@ -75,7 +80,11 @@ func Template(ctx context.Context, r Release, c *Chart, values map[string]any, o
 	}
 	caps.APIVersions = append(caps.APIVersions, o.APIVersions...)
 	moment := engine.Moment{Key: r.key(), Revision: 1, IsInstall: !o.Upgrade, IsUpgrade: o.Upgrade}
-	rendered, err := engine.Render(ctx, c.source(values), moment, caps, nil)
+	source, err := c.source(values)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := engine.Render(ctx, source, moment, caps, nil)
 	if err != nil {
 		return nil, err
 	}

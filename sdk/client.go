@@ -2,6 +2,8 @@ package sdk
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -28,7 +30,7 @@ type Options struct {
 	// CacheDir is where discovery is cached, as by kubectl; "" caches in memory.
 	CacheDir string
 	// Observe is called with what happens during Apply, from many goroutines but one call at a
-	// time. It must not block for long.
+	// time, even if a client applies several plans at once. It must not block for long.
 	Observe func(Event)
 	// Warn is called with warnings from the API server, such as those of deprecated versions, and
 	// when the source of a plan's chart does not answer.
@@ -40,6 +42,7 @@ type Options struct {
 // Client plans and applies against one cluster.
 type Client struct {
 	engine  *engine.Engine
+	name    string
 	sources *Sources
 	warn    func(text string)
 }
@@ -53,6 +56,18 @@ type Release struct {
 func (r Release) String() string { return r.Namespace + "/" + r.Name }
 
 func (r Release) key() release.Key { return release.Key{Namespace: r.Namespace, Name: r.Name} }
+
+// check refuses a release without a namespace, which would be looked for in all of them, or with a
+// name that Helm does not allow.
+func (r Release) check() error {
+	switch {
+	case r.Namespace == "":
+		return fmt.Errorf("release %q: a namespace is required", r.Name)
+	case !release.ValidName(r.Name):
+		return fmt.Errorf("%q is not a valid release name: use lower-case letters, digits, dashes and dots, at most %d characters", r.Name, release.LongestName)
+	}
+	return nil
+}
 
 // New returns a client for a configuration, such as rest.InClusterConfig or clientcmd returns. It
 // sends no request. Errors: the configuration or the driver is invalid.
@@ -80,12 +95,20 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	}
 	e := &engine.Engine{
 		Cluster: api, Store: store, Locker: releasestore.NewLocker(api.CoordinationV1(), clock),
-		Now: clock.Now, ToolVersion: config.UserAgent, Identity: releasestore.NewIdentity(name),
+		Now: clock.Now, ToolVersion: config.UserAgent,
 	}
 	if o.Observe != nil {
-		e.Observer = observer(o.Observe)
+		e.Observer = &observer{tell: o.Observe}
 	}
-	return &Client{engine: e, sources: o.Sources, warn: warn}, nil
+	return &Client{engine: e, name: name, sources: o.Sources, warn: warn}, nil
+}
+
+// run returns the engine for one run: with an identity of its own, so that runs of one client hold
+// each other off by the release's lock.
+func (c *Client) run() *engine.Engine {
+	e := *c.engine
+	e.Identity = releasestore.NewIdentity(c.name)
+	return &e
 }
 
 func openStore(api *cluster.Client, o Options, clock releasestore.SystemClock) (*releasestore.Store, error) {
@@ -113,12 +136,18 @@ type Event struct {
 	Reasons []string
 }
 
-type observer func(Event)
+// observer passes events on, one at a time.
+type observer struct {
+	mu   sync.Mutex
+	tell func(Event)
+}
 
 // Observe implements apply.Observer.
-func (o observer) Observe(e apply.Event) {
+func (o *observer) Observe(e apply.Event) {
 	message, behind := e.Text()
-	o(Event{
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tell(Event{
 		Time: e.Time, Type: string(e.Type), Stage: e.Stage, Step: e.Step, Op: string(e.Op),
 		Object: object(e.Object), Message: message, Reasons: behind,
 	})
@@ -149,7 +178,7 @@ func (c *Client) Apply(ctx context.Context, p *Plan) (*Result, error) {
 	if err := c.unmoved(ctx, p); err != nil {
 		return &Result{}, err
 	}
-	outcome, err := c.engine.ApplyReviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
+	outcome, err := c.run().ApplyReviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
 	result := &Result{Written: outcome.Written}
 	if r := outcome.Revision; r != nil {
 		result.Revision, result.Status, result.Notes = r.Version, string(r.Info.Status), r.Info.Notes

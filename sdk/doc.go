@@ -33,7 +33,7 @@
 //   - [Template] renders a chart without a cluster.
 //   - [Client.History] and [Client.Get] read the stored revisions of a release.
 //
-// The package prints nothing, reads no environment variables and keeps no globals. A
-// Client is safe for concurrent use. Errors are those documented at each function,
-// wrapped: use [errors.As] and [errors.Is].
+// The package prints nothing, reads no environment variables (but the driver "sql" reads those of
+// PostgreSQL, such as PGPASSWORD) and keeps no globals. A Client is safe for concurrent use. Errors
+// are those documented at each function, wrapped: use [errors.As] and [errors.Is].
 package sdk

@@ -32,6 +32,9 @@ type Revision struct {
 // History reads the stored revisions of a release, oldest first. Errors:
 // *[NoReleaseError].
 func (c *Client) History(ctx context.Context, r Release) ([]Entry, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	history, err := c.engine.History(ctx, r.key())
 	if err != nil {
 		return nil, err
@@ -54,6 +57,9 @@ func (c *Client) Get(ctx context.Context, r Release, revision int) (*Revision, e
 }
 
 func (c *Client) get(ctx context.Context, r Release, revision int) (*release.Revision, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	if revision == 0 {
 		return c.engine.Newest(ctx, r.key())
 	}

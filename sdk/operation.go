@@ -13,16 +13,20 @@ import (
 // Operation is an [Install], [Upgrade], [Rollback], [Uninstall] or [Test].
 type Operation interface {
 	plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error)
+	check() error
 	lock() time.Duration
 }
 
 // Plan plans an operation against the cluster and writes nothing to it; dry runs change nothing. A
 // plan that can't be applied is not an error: see [Plan.Blocked].
 //
-// Errors: *[NoReleaseError], *[NoRevisionError], and those of loading, of rendering and
-// of the API server.
+// Errors: *[NoReleaseError], *[NoRevisionError], those of rendering and of the API server, and one
+// for options, values or a release's name that can't be used.
 func (c *Client) Plan(ctx context.Context, o Operation) (*Plan, error) {
-	made, err := o.plan(ctx, c.engine)
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	made, err := o.plan(ctx, c.run())
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +52,8 @@ type Run struct {
 	HistoryMax int
 	// Description is stored in the record instead of the default.
 	Description string
-	// FieldManager owns the fields that are written; "" is "kubectl-release".
+	// FieldManager owns the fields that are written; "" is Helm's, "helm", so that a release can
+	// move between programs.
 	FieldManager string
 	// TakeOwnership adopts objects that do not belong to the release.
 	TakeOwnership bool
@@ -87,7 +92,7 @@ func (r Run) options() (plan.Options, error) {
 		o.HistoryMax = 0
 	}
 	if o.FieldManager == "" {
-		o.FieldManager = "kubectl-release"
+		o.FieldManager = "helm"
 	}
 	return o, nil
 }
@@ -124,7 +129,8 @@ func (r Reuse) mode() (values.Reuse, error) {
 type Install struct {
 	Release
 	Run
-	Chart  *Chart
+	Chart *Chart
+	// Values are what JSON can represent; Plan does not change them.
 	Values map[string]any
 	// Atomic uninstalls what a failed install has left behind.
 	Atomic bool
@@ -146,7 +152,8 @@ func (i Install) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error)
 type Upgrade struct {
 	Release
 	Run
-	Chart  *Chart
+	Chart *Chart
+	// Values are what JSON can represent; Plan does not change them.
 	Values map[string]any
 	Reuse  Reuse
 	// Install installs the release if it does not exist.
@@ -184,7 +191,10 @@ func (u Upgrade) deploy(ctx context.Context, e *engine.Engine, mode engine.Mode)
 	o.Atomic, o.CleanupOnFail, o.CreateNamespace = u.Atomic, u.CleanupOnFail, u.CreateNamespace
 	o.SkipCRDs, o.UpdateCRDs, o.Labels = u.SkipCRDs, u.UpdateCRDs, u.Labels
 	o.Wait = o.Wait || u.Atomic
-	source := u.Chart.source(u.Values)
+	source, err := u.Chart.source(u.Values)
+	if err != nil {
+		return nil, err
+	}
 	source.Reuse = reuse
 	return e.PlanDeployment(ctx, engine.Deployment{
 		Release: u.key(), Mode: mode, Source: source, ServerSide: engine.ServerSideAuto, Options: o,

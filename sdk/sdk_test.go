@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,6 +124,56 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// Of two runs of one client, one holds the lock. Nothing is written to kubectl's cache.
+func TestOneClientTwice(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	t.Setenv("KUBECACHEDIR", cache)
+	var told, overlaps atomic.Int32
+	client, err := sdk.New(control.Config(t), sdk.Options{Observe: func(sdk.Event) {
+		if told.Add(1) > 1 {
+			overlaps.Add(1)
+		}
+		time.Sleep(time.Millisecond)
+		told.Add(-1)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, release, chart := shop(t)
+	applied(t, client, sdk.Install{Release: release, Chart: chart})
+	plans := make([]*sdk.Plan, 2)
+	for i := range plans {
+		plans[i] = planned(t, client, sdk.Upgrade{Release: release, Chart: chart, Values: map[string]any{"replicas": 3 + i}})
+	}
+	errs := make(chan error)
+	for _, plan := range plans {
+		go func() { _, err := client.Apply(t.Context(), plan); errs <- err }()
+	}
+	first, second := <-errs, <-errs
+	if first != nil {
+		first, second = second, first
+	}
+	var locked *sdk.LockedError
+	var stale *sdk.StaleError
+	if first != nil || !errors.As(second, &locked) && !errors.As(second, &stale) {
+		t.Errorf("two runs: %v, %v", first, second)
+	}
+	if overlaps.Load() > 0 {
+		t.Errorf("%d events were told at once", overlaps.Load())
+	}
+	if files, err := os.ReadDir(cache); err == nil {
+		t.Errorf("written: %v", files)
+	}
+}
+
+// What Helm 4 has installed can be upgraded, and Helm goes on.
+func TestHelmsRelease(t *testing.T) {
+	client, release, chart := shop(t)
+	control.Helm4(t, "install", "web", web, "--namespace", release.Namespace)
+	applied(t, client, sdk.Upgrade{Release: release, Chart: chart, Values: map[string]any{"replicas": 3}})
+	control.Helm4(t, "upgrade", "web", web, "--namespace", release.Namespace, "--set", "replicas=4")
+}
+
 // Errors that stop a plan can be told apart by their types.
 func TestErrors(t *testing.T) {
 	client, release, chart := shop(t)
@@ -144,6 +195,13 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := client.Plan(t.Context(), sdk.Upgrade{Release: release}); err == nil {
 		t.Error("an upgrade without a chart is planned")
+	}
+	other := sdk.Release{Namespace: release.Namespace, Name: "other"}
+	for _, o := range []sdk.Operation{sdk.Upgrade{Release: other, Chart: chart}, sdk.Rollback{Release: other}, sdk.Test{Release: other}} {
+		var gone *sdk.NoReleaseError
+		if _, err := client.Plan(t.Context(), o); !errors.As(err, &gone) {
+			t.Errorf("%T of no release: %v", o, err)
+		}
 	}
 	var none *sdk.NoRevisionError
 	if _, err := client.Plan(t.Context(), sdk.Rollback{Release: release, To: 99}); !errors.As(err, &none) {

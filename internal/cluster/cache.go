@@ -105,13 +105,10 @@ func write(file string, object runtime.Object) {
 	_ = os.Remove(temporary.Name())
 }
 
-// cacheRoot returns dir or, if that is "", kubectl's cache folder: KUBECACHEDIR, else ~/.kube/cache.
-// Without a home folder it is "": others may be able to write to a folder for temporary files, and
-// could plant false answers there.
-func cacheRoot(dir string) string {
-	if dir != "" {
-		return dir
-	}
+// KubectlCache returns kubectl's cache folder: KUBECACHEDIR, else ~/.kube/cache. Without a home
+// folder it is "": others may be able to write to a folder for temporary files, and could plant
+// false answers there.
+func KubectlCache() string {
 	if dir := os.Getenv("KUBECACHEDIR"); dir != "" {
 		return dir
 	}

@@ -31,8 +31,8 @@ type Options struct {
 	QPS float32
 	// Burst is how many requests may be sent in one burst under QPS; 0 is about twice QPS.
 	Burst int
-	// CacheDir is where discovery is cached, in kubectl's layout; "" is kubectl's own folder:
-	// KUBECACHEDIR, else ~/.kube/cache.
+	// CacheDir is where discovery is cached, in kubectl's layout, see KubectlCache; "" caches in
+	// memory.
 	CacheDir string
 	// Context is the name of the kubeconfig's context, shown to users.
 	Context string
@@ -81,7 +81,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err := c.connect(config, httpClient); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	if c.kinds, err = newKinds(config, cacheRoot(o.CacheDir)); err != nil {
+	if c.kinds, err = newKinds(config, o.CacheDir); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	return c, nil

@@ -111,7 +111,7 @@ func (p *program) client(config *rest.Config, o *connectionFlags, context string
 		config.Wrap(p.transport)
 	}
 	return cluster.Connect(config, cluster.Options{
-		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: o.cacheDir,
+		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: cmp.Or(o.cacheDir, cluster.KubectlCache()),
 		Context: context, Warn: p.serverWarning,
 	})
 }

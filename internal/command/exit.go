@@ -179,6 +179,8 @@ func (p *program) hint(err error) string {
 		return "nothing was written; have it reviewed again"
 	case errors.As(err, &stale):
 		return p.hintStale()
+	case errors.As(err, &noRelease) && noRelease.Operation == plan.Upgrade:
+		return ""
 	case errors.As(err, &noRelease):
 		return p.command("list", "--all-namespaces") + " lists the existing releases"
 	case errors.As(err, &noRevision):

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"text/template"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/Masterminds/sprig/v3"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
@@ -84,15 +84,9 @@ func isNoRelease(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// validName is Helm's rule for release names (Helm 4.3.1, pkg/chart/v2/util/validate_name.go): a
-// DNS subdomain of at most 53 characters.
-var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-
-const longestName = 53
-
 func releaseName(name string) error {
-	if len(name) > longestName || !validName.MatchString(name) {
-		return usage("%q is not a valid release name: use lower-case letters, digits, dashes and dots, at most %d characters", name, longestName)
+	if !release.ValidName(name) {
+		return usage("%q is not a valid release name: use lower-case letters, digits, dashes and dots, at most %d characters", name, release.LongestName)
 	}
 	return nil
 }

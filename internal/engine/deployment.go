@@ -86,7 +86,7 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	case d.Mode == InstallOnly && last != nil && !d.Options.Replace:
 		return "", fmt.Errorf("the name %s is taken by an uninstalled release whose history was kept: add --replace to use it again", d.Release)
 	case d.Mode == UpgradeOnly && !exists:
-		return "", fmt.Errorf("there is no release %s to upgrade (%q has no deployed releases): install it, or add --install", d.Release, d.Release.Name)
+		return "", &NoReleaseError{Key: d.Release, Operation: plan.Upgrade}
 	case exists:
 		return plan.Upgrade, nil
 	default:

@@ -77,7 +77,7 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 func rollbackGoal(h release.History, key release.Key, to int) (*release.Revision, error) {
 	last := h.Last()
 	if last == nil {
-		return nil, fmt.Errorf("there is no release %s to roll back (release: not found)", key)
+		return nil, &NoReleaseError{Key: key, Operation: plan.Rollback}
 	}
 	if to != 0 {
 		if goal := h.Revision(to); goal != nil {

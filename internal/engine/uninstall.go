@@ -65,11 +65,21 @@ func (e *Engine) newest(ctx context.Context, operation plan.Operation, key relea
 }
 
 // NoReleaseError says that there is no such release.
-type NoReleaseError struct{ Key release.Key }
+type NoReleaseError struct {
+	Key release.Key
+	// Operation is the upgrade or rollback that needs it; "" for others.
+	Operation plan.Operation
+}
 
-// Error ends with Helm's text, which scripts look for (Helm 4.3.1, pkg/storage/driver/driver.go,
-// ErrReleaseNotFound).
+// Error contains Helm's text, which scripts look for (Helm 4.3.1, pkg/storage/driver/driver.go,
+// ErrReleaseNotFound and NewErrNoDeployedReleases).
 func (e *NoReleaseError) Error() string {
+	switch e.Operation {
+	case plan.Upgrade:
+		return fmt.Sprintf("there is no release %s to upgrade (%q has no deployed releases): install it, or add --install", e.Key, e.Key.Name)
+	case plan.Rollback:
+		return fmt.Sprintf("there is no release %s to roll back (release: not found)", e.Key)
+	}
 	return fmt.Sprintf("there is no release %s in namespace %s (release: not found)", e.Key.Name, e.Key.Namespace)
 }
 

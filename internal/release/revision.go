@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
+
+// LongestName is the most characters that a release's name may have.
+const LongestName = 53
+
+// nameForm is the form of a name; it is only read.
+var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// ValidName is Helm's rule for release names (Helm 4.3.1, pkg/chart/v2/util/validate_name.go): a
+// DNS subdomain of at most 53 characters.
+func ValidName(name string) bool { return len(name) <= LongestName && nameForm.MatchString(name) }
 
 // Key names a release: names are unique within a namespace.
 type Key struct {
