@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
@@ -84,6 +85,9 @@ func (p *program) dialKubeconfig(o *connectionFlags) (api, string, error) {
 	if err == nil && len(raw.Clusters) == 0 &&
 		o.server == "" && os.Getenv("KUBERNETES_SERVICE_HOST") == "" {
 		return nil, "", errNoCluster
+	}
+	if err == nil && o.context != "" && raw.Contexts[o.context] == nil {
+		return nil, "", fmt.Errorf("read the kubeconfig: %w", clientcmd.ConfirmUsable(raw, o.context))
 	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {

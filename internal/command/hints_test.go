@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -258,6 +259,23 @@ func TestHintOfAClusterThatIsNotReached(t *testing.T) {
 	} {
 		if got := unreached(tc.err); got != tc.want {
 			t.Errorf("%s: %t (%v)", why, got, tc.err)
+		}
+	}
+}
+
+// A context that does not exist has the same hint with a namespace, as under Helm, which always
+// names one.
+func TestNoSuchContext(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	t.Setenv("KUBECONFIG", file)
+	if err := os.WriteFile(file, []byte("{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: https://h}}], contexts: [{name: a, context: {cluster: c}}], current-context: a}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, namespace := range []string{"", "shop"} {
+		p := newProgram(Streams{}, "kubectl release")
+		_, _, err := p.dialKubeconfig(&connectionFlags{context: "nope", namespace: namespace})
+		if got := p.hint(err); got != "kubectl config get-contexts lists the existing ones" {
+			t.Errorf("namespace %q: %v, hint %q", namespace, err, got)
 		}
 	}
 }
