@@ -79,7 +79,7 @@ func (p *pass) release(ctx context.Context) error {
 		}
 		switch d.Action {
 		case decision.Fail:
-			return p.stateError(d)
+			return p.stateError(d.Because[0])
 		case decision.Stall:
 			p.exhausted(d)
 			return nil
@@ -231,9 +231,9 @@ func (p *pass) exhausted(d decision.Decision) {
 	p.stall("RetriesExceeded", p.attempts())
 }
 
-// stateError reports that the state of the release can't be determined.
-func (p *pass) stateError(d decision.Decision) error {
-	message := p.masked(d.Because[0])
+// stateError reports why the state of the release can't be determined.
+func (p *pass) stateError(why string) error {
+	message := p.masked(why)
 	p.mark(ready, metav1.ConditionFalse, "StateError", "Could not determine release state: "+message)
 	return errors.New("cannot determine release state: " + message)
 }

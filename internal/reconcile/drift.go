@@ -110,11 +110,27 @@ func (p *pass) noteDrift() {
 	p.tell(Event{Warning: true, Reason: "DriftDetected", Message: message})
 }
 
+// driftNotSeen ends a pass that could not look for drift at all, and returns why. Unless Compatible
+// is set, that is no more a reason not to be ready than an object for which no dry run can be made.
+func (p *pass) driftNotSeen(ctx context.Context, why error) error {
+	switch {
+	case ctx.Err() != nil:
+	case p.r.Compatible:
+		return p.stateError("unable to determine cluster state: " + why.Error())
+	default:
+		p.mark(drifted, metav1.ConditionUnknown, driftUnknown, "Drift could not be looked for: "+why.Error())
+		p.inSync()
+	}
+	return why
+}
+
+const driftUnknown = "DriftUnknown"
+
 // noDrift reports that no object differs, and for which objects that is not known: that
 // is no reason not to be ready.
 func (p *pass) noDrift() {
 	if len(p.drift.unknown) > 0 {
-		p.mark(drifted, metav1.ConditionUnknown, "DriftUnknown", "No dry run could be made of:\n"+p.masked(strings.Join(p.drift.unknown, "\n")))
+		p.mark(drifted, metav1.ConditionUnknown, driftUnknown, "No dry run could be made of:\n"+p.masked(strings.Join(p.drift.unknown, "\n")))
 		return
 	}
 	p.mark(drifted, metav1.ConditionFalse, "NoDriftDetected", "No drift detected against the cluster state")

@@ -53,7 +53,9 @@ type bench struct {
 	reported func(flux.HelmReleaseStatus)
 	// unwritten returns why such a status can't be written, nil if it can.
 	unwritten func(flux.HelmReleaseStatus) error
-	connect   reconcile.Connector
+	// unseen is why live objects can't be looked at, nil if they can.
+	unseen  error
+	connect reconcile.Connector
 }
 
 // objects are those in the cluster that HelmReleases are in, by "ConfigMap/name".

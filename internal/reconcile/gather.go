@@ -168,7 +168,7 @@ func (p *pass) decide(ctx context.Context) (decision.Decision, error) {
 		return d, nil
 	}
 	if err := p.lookForDrift(ctx); err != nil {
-		return d, err
+		return d, p.driftNotSeen(ctx, err)
 	}
 	return p.next(), nil
 }

@@ -75,7 +75,8 @@ func leaving(ctx context.Context) (context.Context, func()) {
 
 // left reports whether an action ended without an outcome: because the process ends, because
 // somebody else now holds the lock and continues it, or because the status could not announce it
-// before it began. Nothing is then to be written about it.
+// before it began; or with one that is in the status already, but could not be reported yet.
+// Nothing more is then to be written about it.
 func left(err error) bool {
 	lost, unwritten := (*releasestore.LostError)(nil), (*unwrittenError)(nil)
 	return errors.Is(err, apply.ErrLeave) || errors.As(err, &lost) || errors.As(err, &unwritten)
@@ -149,10 +150,8 @@ func (p *pass) run(ctx context.Context) error {
 	if d.Reason == "TargetChanged" {
 		return p.move(ctx)
 	}
-	if d.Resets == "" {
-		if err := p.catchUp(ctx); err != nil {
-			return err
-		}
+	if err := p.catchUp(ctx, d.Resets != ""); err != nil {
+		return err
 	}
 	p.attempt(d)
 	return p.release(ctx)
@@ -235,7 +234,8 @@ func (p *pass) putOff() bool {
 	return p.deferred && forced && force == p.hr.Metadata.Annotations[flux.AnnotationRequestedAt]
 }
 
-// write has the status written and the events sent while the pass goes on.
+// write has the status written and the events sent while the pass goes on. Its error is an
+// *unwrittenError.
 func (p *pass) write(ctx context.Context) error {
 	if p.report == nil {
 		return nil
@@ -245,7 +245,10 @@ func (p *pass) write(ctx context.Context) error {
 	status.History = slices.Clone(status.History)
 	events := p.events
 	p.events = nil
-	return p.report(ctx, status, events)
+	if err := p.report(ctx, status, events); err != nil {
+		return &unwrittenError{err}
+	}
+	return nil
 }
 
 func (p *pass) key() release.Key {

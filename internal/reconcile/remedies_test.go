@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -27,6 +28,13 @@ import (
 type picky struct {
 	*clusterfake.Cluster
 	bench *bench
+}
+
+func (p picky) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error) {
+	if p.bench.unseen != nil {
+		return nil, p.bench.unseen
+	}
+	return p.Cluster.Observe(ctx, refs)
 }
 
 func (p picky) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {

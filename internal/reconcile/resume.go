@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
@@ -62,11 +63,15 @@ func underway(hr *flux.HelmRelease) string {
 	return name
 }
 
-// catchUp records the outcome of an action whose process has died after its last record
-// and before its status: otherwise the record would count as somebody else's, and the
-// action would be done once more.
-func (p *pass) catchUp(ctx context.Context) error {
+// catchUp records the outcome of an action whose process has died, or could not write the status,
+// after its last record: otherwise the record would count as somebody else's, the history would be
+// lost, and the action would be done once more. other says that the HelmRelease, its chart or its
+// values have changed since the action began: what it made is then no reason to be ready.
+func (p *pass) catchUp(ctx context.Context, other bool) error {
 	last, history := p.newest(), p.hr.Status.Snapshots()
+	if other && len(history) == 0 && p.acting == "" {
+		return nil
+	}
 	if p.standing || last == nil || len(history) > 0 && history[0].Version >= last.Version || !p.made(last) || !p.load(ctx) {
 		return nil
 	}
@@ -84,7 +89,12 @@ func (p *pass) catchUp(ctx context.Context) error {
 		release.StatusPendingInstall, release.StatusPendingUpgrade, release.StatusPendingRollback:
 		return nil
 	}
-	defer p.summarize()
+	if other {
+		defer func(c *chart.Chart, values string) { p.chart, p.input.ValuesDigest = c, values }(p.chart, p.input.ValuesDigest)
+		p.chart = last.Chart
+	} else {
+		defer p.summarize()
+	}
 	var err error
 	if last.Info.RollbackRevision != 0 {
 		err = p.rolledBack(ctx, last.Info.RollbackRevision, outcome, failure)

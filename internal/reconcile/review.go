@@ -49,14 +49,11 @@ func (p *pass) review(ctx context.Context, made *plan.Plan, is Summary) error {
 	if p.early() { // the status says so already
 		return nil
 	}
-	if err := p.write(ctx); err != nil {
-		return &unwrittenError{err}
-	}
-	return nil
+	return p.write(ctx)
 }
 
-// unwrittenError says that the status could not be written before an action began, so nothing of
-// it was done.
+// unwrittenError says that the status could not be written while a pass goes on: before an action
+// began, so nothing of it was done, or after it ended. Neither is a failure of the action.
 type unwrittenError struct{ err error }
 
 func (e *unwrittenError) Error() string { return e.err.Error() }
