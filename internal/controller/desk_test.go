@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -116,7 +116,7 @@ func desk(t *testing.T, f passing) (*reconciler, *etcd) {
 	r := &reconciler{
 		client: e, live: e, passes: f, records: &recordMarks{marks()}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
 		wrote: &writes{versions: map[client.ObjectKey]string{}}, drift: &driftWatch{sums: marks(), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{}},
-		events:  &events{recorder: record.NewFakeRecorder(100), log: logr.Discard(), now: time.Now},
+		events:  &events{records: &eventWriter{queue: make(chan *corev1.Event, 100)}, log: logr.Discard(), now: time.Now},
 		metrics: counted, memory: newBudget(256<<20, func(int64) {}), now: time.Now,
 		tries: workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](time.Second, time.Minute),
 	}

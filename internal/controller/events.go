@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
@@ -19,7 +19,8 @@ import (
 // events reports what happens to HelmReleases, as Kubernetes events and to
 // notification-controller, under helm-controller's name.
 type events struct {
-	recorder record.EventRecorder
+	// records writes the Kubernetes events.
+	records *eventWriter
 	// address is the URL at which notification-controller listens; if it is "",
 	// nothing is sent there.
 	address string
@@ -43,8 +44,8 @@ type notification struct {
 	ReportingInstance   string                 `json:"reportingInstance,omitempty"`
 }
 
-// maxWaiting is how many notifications may wait for a slow receiver; further ones are
-// dropped and logged.
+// maxWaiting is how many events, and how many notifications, may wait for a slow receiver; further
+// ones are dropped and logged.
 const maxWaiting = 1000
 
 func (e *events) tell(o *helmRelease, told []reconcile.Event) {
@@ -58,7 +59,7 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 			kind, severity = corev1.EventTypeWarning, "error"
 		}
 		e.log.Info(t.Message, "namespace", o.Namespace, "name", o.Name, "reason", t.Reason, "severity", severity)
-		e.recorder.AnnotatedEventf(&ref, t.Metadata, kind, t.Reason, "%s", t.Message)
+		e.records.tell(ref, kind, t, e.now())
 		if e.address == "" {
 			continue
 		}
@@ -73,24 +74,40 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: every replica sends
-// what it has to report.
-func (e *events) NeedLeaderElection() bool { return false }
+// flushTimeout is how long what is told may take to be sent once everything else has ended.
+const flushTimeout = 5 * time.Second
 
-// Start sends notifications until ctx ends, and then those that are already waiting.
-func (e *events) Start(ctx context.Context) error {
-	for {
+// start sends what is told. end sends what still waits, until ctx ends at most. The manager would stop
+// this as a runnable before it stops the passes, which tell something until they end.
+func (e *events) start() (end func(ctx context.Context)) {
+	sending, cancel := context.WithCancel(context.Background())
+	ending := make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(func() { forward(sending, ending, e.records.queue, e.records.write) })
+	both.Go(func() { forward(sending, ending, e.queue, e.send) })
+	return func(ctx context.Context) {
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)()
+		close(ending)
+		both.Wait()
+	}
+}
+
+// forward sends what is queued, until it is told to end and nothing is queued, or ctx ends.
+func forward[T any](ctx context.Context, ending <-chan struct{}, queue <-chan T, send func(context.Context, T)) {
+	for ctx.Err() == nil {
 		select {
-		case n := <-e.queue:
-			e.send(context.WithoutCancel(ctx), n)
-		case <-ctx.Done():
-			for {
-				select {
-				case n := <-e.queue:
-					e.send(context.WithoutCancel(ctx), n)
-				default:
-					return nil
-				}
+		case next := <-queue:
+			send(ctx, next)
+			continue
+		default:
+		}
+		select {
+		case next := <-queue:
+			send(ctx, next)
+		case <-ending:
+			if len(queue) == 0 {
+				return
 			}
 		}
 	}

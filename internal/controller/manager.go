@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -68,7 +69,15 @@ func Run(ctx context.Context, config *rest.Config, o Options, log logr.Logger) e
 	if err := m.AddReadyzCheck("readyz", synced); err != nil {
 		return err
 	}
-	return m.Start(ctx)
+	end := r.events.start()
+	err = m.Start(ctx)
+	if held := (*HeldError)(nil); ctx.Err() == nil && !errors.As(err, &held) {
+		return err // without its lease, a process ends immediately
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer cancel()
+	end(ctx)
+	return err
 }
 
 func newManager(ctx context.Context, config *rest.Config, o Options, log logr.Logger) (manager.Manager, error) {
@@ -126,11 +135,10 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	if err != nil {
 		return nil, err
 	}
-	// Flux uses the events of the core group, with annotations.
-	broadcaster := record.NewBroadcaster()
-	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: core.Events("")})
 	told := &events{
-		recorder: broadcaster.NewRecorder(m.GetScheme(), corev1.EventSource{Component: fieldManager}), address: o.EventsAddress, host: host, now: time.Now,
+		// Flux uses the events of the core group, with annotations.
+		records: &eventWriter{events: core, correlator: record.NewEventCorrelatorWithOptions(record.CorrelatorOptions{}), queue: make(chan *corev1.Event, maxWaiting), log: m.GetLogger()},
+		address: o.EventsAddress, host: host, now: time.Now,
 		client: &http.Client{Timeout: 15 * time.Second}, log: m.GetLogger(), queue: make(chan notification, maxWaiting),
 	}
 	r := &reconciler{
@@ -155,11 +163,10 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 			return nil, err
 		}
 	}
-	return r, m.Add(told)
+	return r, nil
 }
 
-// watch sets up what is watched, and which HelmReleases a change enqueues. Kinds of
-// sources whose CRD the cluster lacks are skipped.
+// watch sets up what is watched, and which HelmReleases a change enqueues.
 func (r *reconciler) watch(m manager.Manager) error {
 	selector, err := labels.Parse(r.options.ConfigsSelector)
 	if err != nil {

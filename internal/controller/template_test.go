@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -164,7 +165,7 @@ func TestAChangedSourceIsNotReadyYet(t *testing.T) {
 		}
 	}
 	s := &lagging{&shelf{source: of("1.0.0", 1)}, of("1.1.0", 2)}
-	r := &reconciler{client: s, live: s, events: &events{recorder: record.NewFakeRecorder(10), log: logr.Discard()}}
+	r := &reconciler{client: s, live: s, events: &events{records: &eventWriter{queue: make(chan *corev1.Event, 100)}, log: logr.Discard(), now: time.Now}}
 	hr, err := flux.DecodeHelmRelease(map[string]any{
 		"apiVersion": helmVersion.String(), "kind": flux.KindHelmRelease, "metadata": map[string]any{"namespace": "apps", "name": "web", "generation": 2},
 		"spec":   map[string]any{"interval": "10m", "chart": map[string]any{"kind": "OCIRepository", "spec": map[string]any{"url": "oci://example.com/app", "ref": map[string]any{"tag": "1.1.0"}}}},

@@ -1,0 +1,117 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+)
+
+// told returns events that write to a cluster in memory.
+func told(address string) (*events, *fake.Clientset) {
+	api := fake.NewClientset()
+	return &events{
+		records: &eventWriter{events: api.CoreV1(), correlator: record.NewEventCorrelatorWithOptions(record.CorrelatorOptions{}), queue: make(chan *corev1.Event, maxWaiting), log: logr.Discard()},
+		address: address, client: &http.Client{}, now: time.Now, log: logr.Discard(), queue: make(chan notification, maxWaiting),
+	}, api
+}
+
+func named(name string) *helmRelease {
+	o := &helmRelease{}
+	o.Namespace, o.Name, o.UID = "apps", name, "1"
+	return o
+}
+
+// What waits when the process is told to end is sent before it does, to the API server and to
+// notification-controller.
+func TestWhatWasToldIsSentAtTheEnd(t *testing.T) {
+	var posted atomic.Int32
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var n notification
+		if err := json.NewDecoder(r.Body).Decode(&n); err != nil || n.Reason != "InstallSucceeded" {
+			t.Errorf("posted: %+v, %v", n, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		posted.Add(1)
+	}))
+	defer receiver.Close()
+	e, api := told(receiver.URL)
+	api.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
+		time.Sleep(10 * time.Millisecond)
+		return false, nil, nil
+	})
+	end := e.start()
+	for _, name := range []string{"a", "b", "c"} {
+		e.tell(named(name), []reconcile.Event{{Reason: "InstallSucceeded", Message: "it is there", Metadata: map[string]string{"m": name}}})
+	}
+	end(t.Context())
+	list, err := api.CoreV1().Events("apps").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 3 || posted.Load() != 3 {
+		t.Fatalf("%d events, %d notifications, %v", len(list.Items), posted.Load(), err)
+	}
+	for _, is := range list.Items {
+		if is.Source.Component != fieldManager || is.Type != "Normal" || is.Count != 1 || is.Annotations["m"] != is.InvolvedObject.Name {
+			t.Errorf("%+v", is)
+		}
+	}
+}
+
+// The end waits for a receiver that does not answer no longer than it may.
+func TestTheEndDoesNotWaitForTheDeaf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, api := told("")
+		api.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, context.DeadlineExceeded
+		})
+		end := e.start()
+		began := time.Now()
+		e.tell(named("a"), []reconcile.Event{{Reason: "InstallSucceeded"}, {Reason: "TestSucceeded"}})
+		ctx, cancel := context.WithTimeout(t.Context(), flushTimeout)
+		defer cancel()
+		if end(ctx); time.Since(began) > flushTimeout {
+			t.Errorf("it took %s", time.Since(began))
+		}
+	})
+}
+
+// The same event again is counted, and one that has expired is created again.
+func TestRepeatedEventsAreCounted(t *testing.T) {
+	e, api := told("")
+	write := func() {
+		e.tell(named("a"), []reconcile.Event{{Warning: true, Reason: "UpgradeFailed", Message: "no"}})
+		e.records.write(t.Context(), <-e.records.queue)
+	}
+	only := func() corev1.Event {
+		list, err := api.CoreV1().Events("apps").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) != 1 {
+			t.Fatalf("%d events, %v", len(list.Items), err)
+		}
+		return list.Items[0]
+	}
+	write()
+	write()
+	is := only()
+	if is.Count != 2 || is.Type != "Warning" {
+		t.Errorf("%+v", is)
+	}
+	if err := api.CoreV1().Events("apps").Delete(t.Context(), is.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if write(); only().Count != 3 {
+		t.Errorf("%+v", only())
+	}
+}
