@@ -78,8 +78,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	hr, err := decoded(cached)
 	if err != nil {
-		// The object does not fit this version of the API: nothing can be done until it
-		// changes.
+		if unwritten := r.undecodable(ctx, cached, err); unwritten != nil {
+			return ctrl.Result{}, unwritten
+		}
 		return ctrl.Result{}, ctrl.TerminalError(err)
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
@@ -172,10 +173,10 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Resul
 		return ctrl.Result{RequeueAfter: r.tries.When(client.ObjectKeyFromObject(o))}, nil
 	}
 	r.tries.Forget(client.ObjectKeyFromObject(o))
-	if outcome.After == hr.Spec.Interval.Duration {
-		return ctrl.Result{RequeueAfter: r.jitter(outcome.After)}, nil
+	if outcome.Fixed {
+		return ctrl.Result{RequeueAfter: outcome.After}, nil
 	}
-	return ctrl.Result{RequeueAfter: outcome.After}, nil
+	return ctrl.Result{RequeueAfter: r.jitter(outcome.After)}, nil
 }
 
 // tell emits events, and records drift among them as dealt with.

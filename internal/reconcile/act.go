@@ -146,7 +146,7 @@ func (p *pass) failed(err error) error {
 	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
 		p.deferred, p.performed = true, false
 		p.progress(progressingWithRetry, locked.Error())
-		p.after = p.r.dependencyInterval()
+		p.after, p.fixed = p.r.dependencyInterval(), true
 		return nil
 	}
 	if held := (*Held)(nil); errors.As(err, &held) {

@@ -20,8 +20,12 @@ func (r *Reconciler) dependencyInterval() time.Duration {
 	return dependencyInterval
 }
 
-// terminal begins the message about what no retry can fix.
-const terminal = "Reconciliation failed terminally due to configuration error: "
+// Terminal begins the message about what no retry can fix. InvalidSpec is the reason if that is a
+// HelmRelease that can't be decoded.
+const (
+	Terminal    = "Reconciliation failed terminally due to configuration error: "
+	InvalidSpec = "InvalidSpec"
+)
 
 // obstacle ends a pass that did not get as far as the release.
 func (p *pass) obstacle(d decision.Decision) error {
@@ -29,7 +33,7 @@ func (p *pass) obstacle(d decision.Decision) error {
 	message, tell := text, true
 	switch d.Reason {
 	case "InvalidCELExpression":
-		message = terminal + text
+		message = Terminal + text
 	case "ArtifactFailed":
 		message, tell = p.artifact(text)
 	case "SourceNotReady", "ChartMutateError", "RESTClientError":
@@ -49,7 +53,7 @@ func (p *pass) obstacle(d decision.Decision) error {
 		}
 		return nil
 	case d.Action == decision.Wait, gone:
-		p.after = p.r.dependencyInterval()
+		p.after, p.fixed = p.r.dependencyInterval(), true
 		return nil
 	}
 	return errors.New(text)

@@ -122,7 +122,7 @@ type pass struct {
 	// do was not begun, because its plan is held or the release is locked.
 	observed, deferred bool
 	after              time.Duration
-	again              bool
+	fixed, again       bool
 	released           bool
 }
 
@@ -162,7 +162,7 @@ const fulfilling = "Fulfilling prerequisites"
 // recovered takes back what an earlier pass has said about a prerequisite.
 func (p *pass) recovered() {
 	c := flux.Condition(p.hr.Status.Conditions, ready)
-	passed := []string{"DependencyNotReady", "DependencyCycle", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
+	passed := []string{InvalidSpec, "DependencyNotReady", "DependencyCycle", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
 	if c != nil && slices.Contains(passed, c.Reason) {
 		p.mark(ready, metav1.ConditionUnknown, progressing, "reconciliation in progress")
 	}
@@ -215,7 +215,7 @@ func (p *pass) outcome(before flux.HelmReleaseStatus) Outcome {
 	s.Conditions = settled(before.Conditions, s.Conditions)
 	return Outcome{
 		Status: *s, Changed: !reflect.DeepEqual(before, *s), Events: p.events,
-		After: p.after, Again: p.again, Released: p.released,
+		After: p.after, Fixed: p.fixed, Again: p.again, Released: p.released,
 	}
 }
 

@@ -88,8 +88,9 @@ type Outcome struct {
 	Events []Event
 	// After is when to make the next pass. With Again it is soon, after a pause that grows as
 	// after errors; with neither of them nor an error, when something changes. The controller
-	// adds the jitter.
+	// adds jitter to After, unless it is Fixed.
 	After time.Duration
+	Fixed bool
 	Again bool
 	// Released says that the finalizer of a HelmRelease that is being deleted may be removed.
 	Released bool
