@@ -46,34 +46,32 @@ func (e *HeldError) Error() string {
 		e.Namespace, e.Lease, e.Holder)
 }
 
-// lock returns the lease of this process, or a *HeldError if helm-controller is active on any
-// of the same HelmReleases.
-func lock(ctx context.Context, config *rest.Config, o Options, log logr.Logger, now func() time.Time) (resourcelock.Interface, error) {
+// lock returns the lease of this process, and a watch of helm-controller's leases, which has found
+// none so far. It returns a *HeldError if helm-controller is active on any of the same HelmReleases.
+func lock(ctx context.Context, config *rest.Config, o Options, log logr.Logger, now func() time.Time) (resourcelock.Interface, *rivalWatch, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = o.Leader.RenewDeadline / 2
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	name := leaseName(o.WatchSelector)
-	found, err := rivals(ctx, client.CoordinationV1().Leases(o.Namespace), o.WatchSelector)
-	switch {
+	seen := &rivalWatch{
+		leases: client.CoordinationV1().Leases(o.Namespace), namespace: o.Namespace, selector: o.WatchSelector,
+		pause: o.Leader.LeaseDuration, now: now,
+	}
+	switch err := seen.check(ctx); {
 	case apierrors.IsForbidden(err):
 		log.Info("can't tell whether a shard of helm-controller is running", "error", err.Error())
 	case err != nil:
-		return nil, fmt.Errorf("read helm-controller's leases in namespace %s: %w", o.Namespace, err)
-	}
-	for _, lease := range found {
-		if foreign(&lease, now()) {
-			return nil, &HeldError{o.Namespace, lease.Name, *lease.Spec.HolderIdentity}
-		}
+		return nil, nil, err
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return resourcelock.New(resourcelock.LeasesResourceLock, o.Namespace, name, client.CoreV1(), client.CoordinationV1(),
+	lease, err := resourcelock.New(resourcelock.LeasesResourceLock, o.Namespace, leaseName(o.WatchSelector), client.CoreV1(), client.CoordinationV1(),
 		resourcelock.ResourceLockConfig{Identity: ours + host + "_" + string(uuid.NewUUID())})
+	return lease, seen, err
 }
 
 // rivals returns the leases under which helm-controller reconciles HelmReleases that this

@@ -108,15 +108,20 @@ func newManager(ctx context.Context, config *rest.Config, o Options, log logr.Lo
 	if !o.WatchAllNamespaces {
 		options.Cache.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
 	}
-	if o.Leader.Enable {
-		lease, err := lock(ctx, config, o, log, time.Now)
-		if err != nil {
-			return nil, err
-		}
-		options.LeaderElectionResourceLockInterface = lease
-		options.LeaderElectionID = leaseName(o.WatchSelector) // names it in metrics
+	if !o.Leader.Enable {
+		return manager.New(config, options)
 	}
-	return manager.New(config, options)
+	lease, seen, err := lock(ctx, config, o, log, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	options.LeaderElectionResourceLockInterface = lease
+	options.LeaderElectionID = leaseName(o.WatchSelector) // names it in metrics
+	m, err := manager.New(config, options)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Add(seen)
 }
 
 func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconciler, error) {
