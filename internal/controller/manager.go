@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -189,29 +188,37 @@ func (r *reconciler) watch(m manager.Manager) error {
 	if r.shards != nil {
 		b = b.WatchesRawSource(source.Channel(r.gained, &handler.EnqueueRequestForObject{}))
 	}
-	for kind, of := range map[string]struct {
-		object  client.Object
-		changed predicate.Predicate
-	}{
-		flux.KindHelmChart:        {&object[helmChartKind]{}, artifact[helmChartKind]()},
-		flux.KindOCIRepository:    {&object[ociRepositoryKind]{}, artifact[ociRepositoryKind]()},
-		flux.KindExternalArtifact: {&object[externalArtifactKind]{}, artifact[externalArtifactKind]()},
-	} {
-		if kind == flux.KindExternalArtifact && !r.options.ExternalArtifacts {
-			continue
-		}
-		gk := sourceVersion.WithKind(kind).GroupKind()
-		if _, err := m.GetRESTMapper().RESTMapping(gk, sourceVersion.Version); meta.IsNoMatchError(err) {
-			m.GetLogger().Info("the cluster does not have this kind: HelmReleases that refer to it will wait", "kind", kind)
-			continue
-		} else if err != nil {
-			return err
-		}
-		b = b.Watches(of.object, r.whoever(bySource, kind), builder.WithPredicates(of.changed))
-	}
 	for _, kind := range []string{kinds.Secret.Kind, kinds.ConfigMap.Kind} {
 		b = b.Watches(metadataOf(kind), r.whoever(byValues, kind), builder.WithPredicates(labelled(selector)))
 	}
-	return b.Watches(metadataOf(kinds.Secret.Kind), r.records.recordEvents()).
-		WatchesRawSource(source.Channel(r.flights.ended, &handler.EnqueueRequestForObject{})).Complete(r.flights)
+	c, err := b.Watches(metadataOf(kinds.Secret.Kind), r.records.recordEvents()).
+		WatchesRawSource(source.Channel(r.flights.ended, &handler.EnqueueRequestForObject{})).Build(r.flights)
+	if err != nil {
+		return err
+	}
+	return r.watchSources(m, c)
+}
+
+// watchSources sets up the watches of the kinds of sources, now or once the cluster has them.
+func (r *reconciler) watchSources(m manager.Manager, c controller.Controller) error {
+	type watched struct {
+		object  client.Object
+		changed predicate.Predicate
+	}
+	of := map[string]watched{
+		flux.KindHelmChart:     {&object[helmChartKind]{}, artifact[helmChartKind]()},
+		flux.KindOCIRepository: {&object[ociRepositoryKind]{}, artifact[ociRepositoryKind]()},
+	}
+	if r.options.ExternalArtifacts {
+		of[flux.KindExternalArtifact] = watched{&object[externalArtifactKind]{}, artifact[externalArtifactKind]()}
+	}
+	late := &lateKinds{mapper: m.GetRESTMapper(), pause: latePause, log: m.GetLogger(), watch: func(kind string) error {
+		return c.Watch(source.Kind(m.GetCache(), of[kind].object, r.whoever(bySource, kind), of[kind].changed))
+	}}
+	for kind := range of {
+		if err := late.add(kind); err != nil {
+			return err
+		}
+	}
+	return m.Add(late)
 }
