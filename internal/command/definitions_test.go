@@ -118,7 +118,6 @@ var lacking = map[string]string{
 	// It asks whether the chart is still the same, and fetches none; the plan says what is masked.
 	"plan check": "fetchFlags.allowMismatch showFlags.sensitive verifyFlags.identity verifyFlags.identityRegexp verifyFlags.issuer verifyFlags.key verifyFlags.keyring verifyFlags.trustedRoot verifyFlags.verify",
 	"show all":   "showChartFlags.jsonPath",
-	"unlock":     "outputFlags.output",
 }
 
 // everywhere reports whether a field belongs to flags that mean the same for every command and that

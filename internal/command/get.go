@@ -23,20 +23,25 @@ type getFlags struct {
 	template string
 }
 
+// stored returns a function that reads a revision and prints it with print.
+func (p *program) stored(o *getFlags, print func(*getFlags, io.Writer, *release.Revision) error) func(context.Context, *session, string) error {
+	return func(ctx context.Context, s *session, name string) error {
+		r, err := o.read(ctx, s, name)
+		if err != nil {
+			return err
+		}
+		return print(o, content(p.raw.Out), r)
+	}
+}
+
 func (p *program) getCommand() *cli.Command {
 	var o getFlags
-	get := func(name, usage string, print func(*getFlags, io.Writer, *release.Revision) error, flags ...cli.Flag) *cli.Command {
+	get := func(name, usage string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "NAME",
 			Description: describe("Prints what is stored for a revision, exactly as it is stored, including secrets.", "kubectl release get "+name+" web --revision 3"),
 			Flags:       append([]cli.Flag{o.revisionFlag()}, flags...),
-			Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
-				r, err := o.read(ctx, s, name)
-				if err != nil {
-					return err
-				}
-				return print(&o, content(p.raw.Out), r)
-			})),
+			Action:      p.readOnly(action),
 		}
 	}
 	return &cli.Command{
@@ -44,21 +49,21 @@ func (p *program) getCommand() *cli.Command {
 		Description: describe("Prints parts of a release's record.", "kubectl release get values web\nkubectl release get manifest web --revision 3"),
 		Action:      p.readOnly(only),
 		Subcommands: []*cli.Command{
-			get("values", "print a release's values", getValues, o.flag(), &cli.BoolFlag{Name: "all", Destination: &o.computed, Aliases: []string{"a"}, Usage: "include the chart's defaults"}),
-			get("manifest", "print a release's manifest", func(_ *getFlags, w io.Writer, r *release.Revision) error {
+			get("values", "print a release's values", p.onReleaseAs(&o.outputFlags, p.stored(&o, getValues)), o.flag(), &cli.BoolFlag{Name: "all", Destination: &o.computed, Aliases: []string{"a"}, Usage: "include the chart's defaults"}),
+			get("manifest", "print a release's manifest", p.onRelease(p.stored(&o, func(_ *getFlags, w io.Writer, r *release.Revision) error {
 				_, err := fmt.Fprintln(w, r.Manifest)
 				return err
-			}),
-			get("hooks", "print a release's hooks", func(_ *getFlags, w io.Writer, r *release.Revision) error { return printHooks(w, r) }),
-			get("notes", "print a release's notes", func(_ *getFlags, _ io.Writer, r *release.Revision) error {
+			}))),
+			get("hooks", "print a release's hooks", p.onRelease(p.stored(&o, func(_ *getFlags, w io.Writer, r *release.Revision) error { return printHooks(w, r) }))),
+			get("notes", "print a release's notes", p.onRelease(p.stored(&o, func(_ *getFlags, _ io.Writer, r *release.Revision) error {
 				if r.Info.Notes == "" {
 					return nil
 				}
 				_, err := fmt.Fprintf(p.streams.Out, "NOTES:\n%s\n", r.Info.Notes)
 				return err
-			}),
-			get("metadata", "print a release's metadata", getMetadata, o.flag()),
-			get("all", "print everything about a release", getAll, o.flag(), templateFlag(&o.template, `"{{.Release.Name}} {{.Release.Info.Status}}"`)),
+			}))),
+			get("metadata", "print a release's metadata", p.onReleaseAs(&o.outputFlags, p.stored(&o, getMetadata)), o.flag()),
+			get("all", "print everything about a release", p.onReleaseAs(&o.outputFlags, p.stored(&o, getAll)), o.flag(), templateFlag(&o.template, `"{{.Release.Name}} {{.Release.Info.Status}}"`)),
 		},
 	}
 }

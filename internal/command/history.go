@@ -38,7 +38,7 @@ func (p *program) historyCommand() *cli.Command {
 			o.flag(), &cli.IntFlag{Name: "max", Destination: &o.max, Usage: "list at most this many of the newest revisions; 0 lists all", Value: 256},
 			&cli.BoolFlag{Name: "show-rollback-revision", Destination: &o.showRollback, Usage: "show which revision each rollback went back to"},
 		},
-		Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
+		Action: p.readOnly(p.onReleaseAs(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
 			history, err := s.engine.History(ctx, s.key(name))
 			if err != nil {
 				return err

@@ -40,19 +40,27 @@ func (o *readFlags) read(ctx context.Context, s *session, name string) (*release
 	return s.engine.Newest(ctx, s.key(name))
 }
 
-// onRelease returns the action of a command that reads one release: NAME is its only argument, and
-// -o is checked before any request.
-func (p *program) onRelease(o *outputFlags, read func(ctx context.Context, s *session, name string) error) cli.ActionFunc {
+// onRelease returns the action of a command that works on one release: NAME is its only argument.
+func (p *program) onRelease(work func(ctx context.Context, s *session, name string) error) cli.ActionFunc {
+	return takes(1, 1, func(ctx context.Context, args []string) error { return p.connected(ctx, args[0], work) })
+}
+
+// onReleaseAs is onRelease for a command with -o, which is checked before any request.
+func (p *program) onReleaseAs(o *outputFlags, work func(ctx context.Context, s *session, name string) error) cli.ActionFunc {
 	return takes(1, 1, func(ctx context.Context, args []string) error {
 		if _, err := o.format(); err != nil {
 			return err
 		}
-		s, err := p.connect()
-		if err != nil {
-			return err
-		}
-		return read(ctx, s, args[0])
+		return p.connected(ctx, args[0], work)
 	})
+}
+
+func (p *program) connected(ctx context.Context, name string, work func(ctx context.Context, s *session, name string) error) error {
+	s, err := p.connect()
+	if err != nil {
+		return err
+	}
+	return work(ctx, s, name)
 }
 
 // statusFlags are the flags of status.
@@ -72,7 +80,7 @@ func (p *program) statusCommand() *cli.Command {
 			&cli.BoolFlag{Name: "watch", Destination: &o.watch, Aliases: []string{"w"}, Usage: "show it again whenever it changes"},
 			&cli.BoolFlag{Name: "show-chart", Destination: &o.showChart, Usage: "with -o json and yaml: include the chart with its files"},
 		},
-		Action: p.readOnly(p.onRelease(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
+		Action: p.readOnly(p.onReleaseAs(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
 			return p.status(ctx, s, &o, name)
 		})),
 	}

@@ -15,7 +15,7 @@ func (p *program) unlockCommand() *cli.Command {
 		Name: "unlock", Usage: "show who holds a release's lock, and free it", ArgsUsage: "NAME",
 		Description: describe("Shows who holds the lock of a release. With --yes, or after confirmation, the lock is\nfreed; its holder notices that at its next renewal, within seconds, and writes nothing more.", "kubectl release unlock web"),
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Destination: &yes, Aliases: []string{"y"}, Usage: "do not ask for confirmation"}},
-		Action: p.onRelease(&outputFlags{}, func(ctx context.Context, s *session, name string) error {
+		Action: p.onRelease(func(ctx context.Context, s *session, name string) error {
 			holder, held, err := s.engine.Holder(ctx, s.key(name))
 			if err != nil {
 				return err
