@@ -60,7 +60,7 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 		}
 		e.log.Info(t.Message, "namespace", o.Namespace, "name", o.Name, "reason", t.Reason, "severity", severity)
 		e.records.tell(ref, kind, t, e.now())
-		if e.address == "" {
+		if e.address == "" || t.Trace {
 			continue
 		}
 		select {

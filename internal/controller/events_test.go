@@ -36,8 +36,8 @@ func named(name string) *helmRelease {
 	return o
 }
 
-// What waits when the process is told to end is sent before it does, to the API server and to
-// notification-controller.
+// What waits when the process is told to end is sent before it does, to the API server and, unless it is
+// only a trace, to notification-controller.
 func TestWhatWasToldIsSentAtTheEnd(t *testing.T) {
 	var posted atomic.Int32
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -58,9 +58,10 @@ func TestWhatWasToldIsSentAtTheEnd(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		e.tell(named(name), []reconcile.Event{{Reason: "InstallSucceeded", Message: "it is there", Metadata: map[string]string{"m": name}}})
 	}
+	e.tell(named("a"), []reconcile.Event{{Trace: true, Reason: "HelmChartCreated", Metadata: map[string]string{"m": "a"}}})
 	end(t.Context())
 	list, err := api.CoreV1().Events("apps").List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(list.Items) != 3 || posted.Load() != 3 {
+	if err != nil || len(list.Items) != 4 || posted.Load() != 3 {
 		t.Fatalf("%d events, %d notifications, %v", len(list.Items), posted.Load(), err)
 	}
 	for _, is := range list.Items {

@@ -208,10 +208,10 @@ func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources
 	hr.Status.HelmChart = helmChart
 	if done != "" {
 		verb, _, _ := strings.Cut(done, " ")
-		r.events.tell(o, []reconcile.Event{{Reason: ref.Kind + verb, Message: done}})
+		r.events.tell(o, []reconcile.Event{{Trace: true, Reason: ref.Kind + verb, Message: done}})
 	}
 	if err != nil {
-		r.events.tell(o, []reconcile.Event{{Warning: true, Reason: ref.Kind + "SyncErr", Message: err.Error()}})
+		r.events.tell(o, []reconcile.Event{{Warning: true, Trace: true, Reason: ref.Kind + "SyncErr", Message: err.Error()}})
 		in.Err = err
 		return
 	}

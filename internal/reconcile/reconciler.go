@@ -105,6 +105,9 @@ type Report func(ctx context.Context, status flux.HelmReleaseStatus, events []Ev
 type Event struct {
 	// Warning says that its type is Warning; otherwise it is Normal.
 	Warning bool
+	// Trace says that it is only a Kubernetes event, of which notification-controller is not told, as
+	// with helm-controller's events about the sources that it makes.
+	Trace bool
 	// Reason is helm-controller's, such as "UpgradeSucceeded".
 	Reason  string
 	Message string
