@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Check 47: what helm-controller left in sync, our pass finds in sync, too: statuses, records and
@@ -37,7 +36,7 @@ func TestCheck47HandOver(t *testing.T) {
 		t.Run(trace.Name, func(t *testing.T) {
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local, reconciler: &reconcile.Reconciler{
 				Local: local, Connect: reconcile.NewConnector(cluster.Config(t), clusterapi.Options{}, time.Now), Now: time.Now,
-				Identity: releasestore.NewIdentity("hand-over"), ToolVersion: "hand-over", Compatible: true,
+				Holder: "hand-over", ToolVersion: "hand-over", Compatible: true,
 			}}
 			restore(t, step, step)
 			r.commit(step)

@@ -26,7 +26,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/fluxtest"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // livePlans are traces whose plans depend on live objects, Secrets or roles: each step is
@@ -44,7 +43,7 @@ func TestTracesAreReplayed(t *testing.T) {
 			t.Parallel()
 			r := &replay{t: t, trace: trace, objects: dynamic.NewForConfigOrDie(cluster.Config(t)), local: local}
 			r.reconciler = &reconcile.Reconciler{
-				Local: local, Connect: connect, Now: time.Now, Identity: releasestore.NewIdentity("replay " + trace.Name),
+				Local: local, Connect: connect, Now: time.Now, Holder: "replay " + trace.Name,
 				ToolVersion: "replay", Compatible: true, DependencyInterval: 5 * time.Second,
 			}
 			r.namespaces()

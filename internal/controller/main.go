@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Version is the program's version; the build sets it.
@@ -88,7 +87,7 @@ func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
 	}
 	return &reconcile.Reconciler{
 		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}, time.Now), Now: time.Now,
-		Identity: releasestore.NewIdentity("kubectl-release-controller"), ToolVersion: Version,
+		Holder: "kubectl-release-controller", ToolVersion: Version,
 		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, Compatible: o.Compatible, DefaultServiceAccount: o.DefaultAccount,
 		DependencyInterval: o.DependencyInterval, Review: judge.judge, Reviews: judge.mayHold,
 		Rendered: func(hr *flux.HelmRelease, bytes int) {

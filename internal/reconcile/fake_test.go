@@ -97,7 +97,7 @@ func newBench(t *testing.T, spec string) *bench {
 	connection := &reconcile.Connection{Cluster: api, Records: b.records.CoreV1(), Locker: releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})}
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	b.r = &reconcile.Reconciler{
-		Local: b.local, Now: func() time.Time { return now }, Identity: releasestore.NewIdentity("test"), ToolVersion: "test",
+		Local: b.local, Now: func() time.Time { return now }, Holder: "test", ToolVersion: "test",
 		Connect: func(ctx context.Context, a reconcile.Access) (*reconcile.Connection, error) { return b.connect(ctx, a) },
 	}
 	b.connect = func(_ context.Context, a reconcile.Access) (*reconcile.Connection, error) {

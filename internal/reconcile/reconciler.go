@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Reconciler makes passes. It is safe for concurrent use, on one HelmRelease at a time.
@@ -26,8 +25,9 @@ type Reconciler struct {
 	// Connect returns the cluster that a release goes to; see NewConnector.
 	Connect Connector
 	Now     func() time.Time
-	// Identity tells holders of locks apart.
-	Identity    releasestore.Identity
+	// Holder is who holds the lock of a release during a pass, as it is shown to users. Each pass has an
+	// identity of its own, since two HelmReleases may name the same release.
+	Holder      string
 	ToolVersion string
 
 	// NoCrossNamespaceRefs forbids charts whose source is in another namespace.

@@ -85,6 +85,28 @@ func TestAForcedUpgradeOfALockedRelease(t *testing.T) {
 	})
 }
 
+// Each pass holds the lock under an identity of its own: another HelmRelease of this process may name
+// the same release at the same time.
+func TestEachPassHasItsOwnLock(t *testing.T) {
+	b := newBench(t, "")
+	holders := map[string]bool{}
+	b.refuse = func(string) error {
+		leases, err := b.records.CoordinationV1().Leases("").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(leases.Items) != 1 {
+			t.Fatal(leases, err)
+		}
+		holders[*leases.Items[0].Spec.HolderIdentity] = true
+		return nil
+	}
+	for _, text := range []string{"one", "two"} {
+		b.apply("interval: 10m\nchartRef: {kind: HelmChart, name: app}\nvalues: {text: " + text + "}\n")
+		b.mustPass()
+	}
+	if len(holders) != 2 {
+		t.Errorf("%d holders of the locks of two passes: %v", len(holders), holders)
+	}
+}
+
 // A HelmRelease keeps its history while the upgrade of a release that somebody else has changed
 // waits for approval: it would otherwise be deleted, or move to another release, and leave that one behind.
 func TestAHeldUpgradeOfAnUnmanagedRelease(t *testing.T) {
