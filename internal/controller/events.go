@@ -77,10 +77,10 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 // flushTimeout is how long what is told may take to be sent once everything else has ended.
 const flushTimeout = 5 * time.Second
 
-// start sends what is told. end sends what still waits, until ctx ends at most. The manager would stop
+// start sends what is told, though ctx ends. end sends what still waits, until its ctx ends at most. The manager would stop
 // this as a runnable before it stops the passes, which tell something until they end.
-func (e *events) start() (end func(ctx context.Context)) {
-	sending, cancel := context.WithCancel(context.Background())
+func (e *events) start(ctx context.Context) (end func(ctx context.Context)) {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ending := make(chan struct{})
 	var both sync.WaitGroup
 	both.Go(func() { forward(sending, ending, e.records.queue, e.records.write) })

@@ -54,7 +54,7 @@ func TestWhatWasToldIsSentAtTheEnd(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		return false, nil, nil
 	})
-	end := e.start()
+	end := e.start(t.Context())
 	for _, name := range []string{"a", "b", "c"} {
 		e.tell(named(name), []reconcile.Event{{Reason: "InstallSucceeded", Message: "it is there", Metadata: map[string]string{"m": name}}})
 	}
@@ -78,7 +78,7 @@ func TestTheEndDoesNotWaitForTheDeaf(t *testing.T) {
 		api.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, context.DeadlineExceeded
 		})
-		end := e.start()
+		end := e.start(t.Context())
 		began := time.Now()
 		e.tell(named("a"), []reconcile.Event{{Reason: "InstallSucceeded"}, {Reason: "TestSucceeded"}})
 		ctx, cancel := context.WithTimeout(t.Context(), flushTimeout)

@@ -68,7 +68,7 @@ func Run(ctx context.Context, config *rest.Config, o Options, log logr.Logger) e
 	if err := m.AddReadyzCheck("readyz", synced); err != nil {
 		return err
 	}
-	end := r.events.start()
+	end := r.events.start(ctx)
 	err = m.Start(ctx)
 	if held := (*HeldError)(nil); ctx.Err() == nil && !errors.As(err, &held) {
 		return err // without its lease, a process ends immediately

@@ -79,8 +79,9 @@ func (e *NoReleaseError) Error() string {
 		return fmt.Sprintf("there is no release %s to upgrade (%q has no deployed releases): install it, or add --install", e.Key, e.Key.Name)
 	case plan.Rollback:
 		return fmt.Sprintf("there is no release %s to roll back (release: not found)", e.Key)
+	default:
+		return fmt.Sprintf("there is no release %s in namespace %s (release: not found)", e.Key.Name, e.Key.Namespace)
 	}
-	return fmt.Sprintf("there is no release %s in namespace %s (release: not found)", e.Key.Name, e.Key.Namespace)
 }
 
 // NoRevisionError says that a release has no such revision.

@@ -14,15 +14,14 @@ import (
 func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 	labels, checksums, others := 0, 0, 0
 	for _, c := range s.Changes {
+		noise, ofPods := isPodNoise(c), strings.HasPrefix(c.Path, "spec.template.")
 		switch {
-		case !isPodNoise(c) && !(c.OfLabel() && strings.HasPrefix(c.Path, "spec.template.") && w.folds.has(s, c)):
-			if strings.HasPrefix(c.Path, "spec.template.") && !w.folds.has(s, c) {
-				others++
-			}
-		case c.OfLabel():
+		case c.OfLabel() && (noise || ofPods && w.folds.has(s, c)):
 			labels++
-		default:
+		case noise:
 			checksums++
+		case ofPods && !w.folds.has(s, c):
+			others++
 		}
 	}
 	restart := ""
