@@ -74,14 +74,13 @@ type NoReleaseError struct {
 // Error contains Helm's text, which scripts look for (Helm 4.3.1, pkg/storage/driver/driver.go,
 // ErrReleaseNotFound and NewErrNoDeployedReleases).
 func (e *NoReleaseError) Error() string {
-	switch e.Operation {
-	case plan.Upgrade:
+	if e.Operation == plan.Upgrade {
 		return fmt.Sprintf("there is no release %s to upgrade (%q has no deployed releases): install it, or add --install", e.Key, e.Key.Name)
-	case plan.Rollback:
-		return fmt.Sprintf("there is no release %s to roll back (release: not found)", e.Key)
-	default:
-		return fmt.Sprintf("there is no release %s in namespace %s (release: not found)", e.Key.Name, e.Key.Namespace)
 	}
+	if e.Operation == plan.Rollback {
+		return fmt.Sprintf("there is no release %s to roll back (release: not found)", e.Key)
+	}
+	return fmt.Sprintf("there is no release %s in namespace %s (release: not found)", e.Key.Name, e.Key.Namespace)
 }
 
 // NoRevisionError says that a release has no such revision.
