@@ -181,10 +181,13 @@ func steeringCommands(chart string) [][]string {
 		add("list --all "+o, "plan new "+chart+" "+o)
 		for _, name := range []string{"forged", "broken"} {
 			add("status "+name+" "+o, "history "+name+" "+o, "plan "+name+" "+chart+" "+o, "plan uninstall "+name+" "+o)
-			for _, part := range []string{"values", "values --all", "manifest", "hooks", "notes", "metadata", "all"} {
+			for _, part := range []string{"values", "values --all", "metadata", "all"} {
 				add("get " + part + " " + name + " " + o)
 			}
 		}
+	}
+	for _, name := range []string{"forged", "broken"} {
+		add("get manifest "+name, "get hooks "+name, "get notes "+name, "get all "+name+" --revision 1", "status "+name+" --show-chart -o json")
 	}
 	add("list --all -q", "unlock forged", "version", "options", "approvals --all-namespaces", "completion bash", "plan new "+chart+" --full", "plan new "+chart+" --show-secrets",
 		"plan new "+chart+" --set fail=1", "plan new "+chart+" --out new.plan", "plan show new.plan", "plan graph new.plan", "plan check new.plan", "plan statement new.plan", "plan many releases.yaml", "apply many plans",
