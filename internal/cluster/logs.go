@@ -22,8 +22,9 @@ const (
 )
 
 // Logs reads the last lines, or all if lines is 0, of every container of a pod, or of the pods of a Job,
-// oldest pod first; of more than 1 MiB it reads the beginning, and says so. If there are several containers, a line with the name precedes each log. It returns an error only
-// when nothing could be read.
+// oldest pod first; of more than 1 MiB it reads the beginning, and says so. If there are several
+// containers, a line with the name precedes each log. It returns an error only when nothing could be
+// read.
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

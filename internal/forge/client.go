@@ -67,10 +67,21 @@ func code(err error) int {
 // send sends a request, and retries it where that may help and cannot do harm. The answer is
 // decoded into into, unless that is nil. next is the URL of the next page.
 func (c *client) send(ctx context.Context, method, path string, body, into any) (next string, err error) {
+	return c.sendOften(ctx, method, path, body, into, method != http.MethodPost)
+}
+
+// query sends a GraphQL query: a POST that changes nothing.
+func (c *client) query(ctx context.Context, path, text string, into any) error {
+	_, err := c.sendOften(ctx, http.MethodPost, path, map[string]string{"query": text}, into, true)
+	return err
+}
+
+// sendOften is send; harmless says that the request may reach the server twice.
+func (c *client) sendOften(ctx context.Context, method, path string, body, into any, harmless bool) (next string, err error) {
 	pause := time.Second
 	for attempt := 1; ; attempt++ {
 		next, err = c.once(ctx, method, path, body, into)
-		wait, again := c.again(method, err, pause)
+		wait, again := c.again(err, pause, harmless)
 		if err == nil || !again || attempt == attempts || c.sleep(ctx, wait) != nil {
 			return next, err
 		}
@@ -79,9 +90,9 @@ func (c *client) send(ctx context.Context, method, path string, body, into any) 
 }
 
 // again reports whether a request may be sent again, and after how long: a refused one when the
-// server is rate limiting or at work on the same thing; after a server or network error, any
-// request but a POST.
-func (c *client) again(method string, err error, pause time.Duration) (time.Duration, bool) {
+// server is rate limiting or at work on the same thing; after a server or network error, a harmless
+// one.
+func (c *client) again(err error, pause time.Duration, harmless bool) (time.Duration, bool) {
 	status, answered := errors.AsType[*StatusError](err)
 	switch {
 	case answered && status.Code == http.StatusConflict: // https://gitlab.com/gitlab-org/gitlab/-/merge_requests/208340
@@ -94,7 +105,7 @@ func (c *client) again(method string, err error, pause time.Duration) (time.Dura
 	case answered && status.Code < http.StatusInternalServerError, errors.Is(err, errElsewhere), errors.Is(err, context.Canceled):
 		return 0, false
 	}
-	return pause, method != http.MethodPost
+	return pause, harmless
 }
 
 var errElsewhere = errors.New("it redirects to another server, to which the token is not sent")

@@ -91,7 +91,7 @@ func (g *github) viewer(ctx context.Context) (string, error) {
 		} `json:"data"`
 	}
 	if g.graphQL != "" {
-		if err := g.ask(ctx, "query { viewer { login } }", &answer); passes(err) {
+		if err := g.query(ctx, g.graphQL, "query { viewer { login } }", &answer); passes(err) {
 			return "", err
 		}
 	}
@@ -101,18 +101,6 @@ func (g *github) viewer(ctx context.Context) (string, error) {
 	}
 	const suffix = "[bot]" // REST always has it; in other fields, GraphQL leaves it out
 	return strings.TrimSuffix(login, suffix) + suffix, nil
-}
-
-// ask sends a query, which changes nothing, so that unlike any other POST it is sent again.
-func (g *github) ask(ctx context.Context, query string, into any) error {
-	pause := time.Second
-	for attempt := 1; ; attempt++ {
-		_, err := g.send(ctx, http.MethodPost, g.graphQL, map[string]string{"query": query}, into)
-		if !passes(err) || attempt == attempts || g.sleep(ctx, pause) != nil {
-			return err
-		}
-		pause *= 2
-	}
 }
 
 // passes reports whether an error is the server's or the network's.

@@ -82,10 +82,13 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 	for key, value := range v {
 		var next any
 		var differs bool
-		if (credential.Named(key) || key == "value" && credential.Named(name)) && isSecretScalar(value) {
+		switch {
+		case (credential.Named(key) || key == "value" && credential.Named(name)) && isSecretScalar(value):
 			next, differs = m.all(value), true
-		} else if next, differs = m.tree(value); key == lastApplied {
+		case key == lastApplied:
 			next, differs = m.copyOf(value)
+		default:
+			next, differs = m.tree(value)
 		}
 		as := m.name(key)
 		if !differs && as == key {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	strictjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
@@ -68,7 +69,11 @@ func jsonIn(text string) any {
 	if d.Decode(&v) != nil {
 		return nil
 	}
-	if _, err := d.Token(); err != io.EOF || repeatsKey(text) { //nolint:errorlint // as documented
+	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // as documented
+		return nil
+	}
+	// Which value of a key that is given twice counts depends on who reads it.
+	if twice, err := strictjson.UnmarshalStrict([]byte(text), new(any), strictjson.DisallowDuplicateFields); err != nil || len(twice) > 0 {
 		return nil
 	}
 	switch v.(type) {
@@ -76,42 +81,4 @@ func jsonIn(text string) any {
 		return v
 	}
 	return nil
-}
-
-// repeatsKey reports whether a table in JSON has a key twice. Which value then counts depends on
-// who reads it.
-func repeatsKey(text string) bool {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	type open struct {
-		keys  map[string]bool // nil for a list
-		value bool            // a key's value comes next
-	}
-	var stack []open
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return false
-		}
-		delim, _ := token.(json.Delim)
-		if delim == '}' || delim == ']' {
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		if n := len(stack) - 1; n >= 0 && stack[n].keys != nil {
-			if key, is := token.(string); is && !stack[n].value {
-				if stack[n].keys[key] {
-					return true
-				}
-				stack[n].keys[key] = true
-			}
-			stack[n].value = !stack[n].value
-		}
-		switch delim {
-		case '{':
-			stack = append(stack, open{keys: map[string]bool{}})
-		case '[':
-			stack = append(stack, open{})
-		}
-	}
 }
