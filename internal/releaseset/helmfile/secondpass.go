@@ -3,6 +3,7 @@ package helmfile
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
@@ -20,48 +21,41 @@ func (r *reader) decoded(s *state, node *yaml.Node) (release, error) {
 		if err := node.Decode(&given); err != nil {
 			return given, err
 		}
+		left := templated(node)
+		if len(left) == 0 {
+			return given, nil
+		}
 		labels := map[string]string{}
 		maps.Copy(labels, s.fields.CommonLabels)
 		maps.Copy(labels, given.Labels)
-		rendered, err := r.secondPass(s.file, node, s.data(r.options.Environment, &releaseset.Entry{
+		data := s.data(r.options.Environment, &releaseset.Entry{
 			Key:    releaseset.Key{Cluster: given.KubeContext, Namespace: given.Namespace, Name: given.Name},
 			Labels: labels, Chart: releaseset.Chart{Path: given.Chart},
-		}))
-		if err != nil || !rendered {
-			return given, err
+		})
+		for _, value := range left {
+			text, err := r.render(s.file, value.Value, data)
+			if err != nil {
+				return given, err
+			}
+			value.Value, value.Tag = strings.TrimSpace(text), "!!str"
 		}
 	}
 	return release{}, errors.New("its templates refer to each other")
 }
 
-// secondPass renders the fields of a release that helmfile renders, except values, whose files are
-// read later; rendered says whether there was a template.
-func (r *reader) secondPass(file string, node *yaml.Node, data map[string]any) (rendered bool, err error) {
+// templated returns the templates among the fields of a release that helmfile renders, except values,
+// whose files are read later.
+func templated(node *yaml.Node) []*yaml.Node {
+	var out []*yaml.Node
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i].Value, node.Content[i+1]
-		switch key {
+		switch value := node.Content[i+1]; node.Content[i].Value {
 		case "name", "namespace", "chart", "version", "kubeContext":
-			rendered, err = r.again(file, value, data, rendered)
+			out = append(out, value)
 		case "labels", "needs":
-			for _, item := range value.Content {
-				if err == nil {
-					rendered, err = r.again(file, item, data, rendered)
-				}
-			}
-		}
-		if err != nil {
-			return false, err
+			out = append(out, value.Content...)
 		}
 	}
-	return rendered, nil
-}
-
-// again renders a text that has a template; already is returned for others.
-func (r *reader) again(file string, value *yaml.Node, data map[string]any, already bool) (rendered bool, err error) {
-	if value.Kind != yaml.ScalarNode || !strings.Contains(value.Value, "{{") {
-		return already, nil
-	}
-	text, err := r.render(file, value.Value, data)
-	value.Value, value.Tag = strings.TrimSpace(text), "!!str"
-	return true, err
+	return slices.DeleteFunc(out, func(value *yaml.Node) bool {
+		return value.Kind != yaml.ScalarNode || !strings.Contains(value.Value, "{{")
+	})
 }
