@@ -20,7 +20,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}, sentLast: map[string]any{}}
+	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}}
 	b.learnKinds()
 	b.problems(in.Warnings...)
 	b.checkHistory()
@@ -70,9 +70,6 @@ type builder struct {
 	defined, brings, hooked map[schema.GroupKind]manifest.DefinedKind
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool
-	// sentLast holds the labels and annotations of the last body, for the next one to share: see
-	// sent.
-	sentLast map[string]any
 }
 
 func newPlan(in Input) *Plan {

@@ -11,9 +11,43 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// owned returns a copy of the object with Helm's ownership label and annotations, as it is sent to
-// the cluster.
+// Own gives the target's resources Helm's ownership label and annotations, with which they are sent to
+// the cluster, so that they need not be copied for each plan that is built. What a stored revision has
+// in the same memory stays as it is: most of it is not sent. Equal labels and annotations of neighbours
+// become one in memory: they are the same in most objects of a chart.
+func Own(target []manifest.Object, stored []StoredObject, key release.Key) {
+	unchanged := make(map[*unstructured.Unstructured]bool, len(stored))
+	for _, s := range stored {
+		unchanged[s.Latest().Doc] = true
+	}
+	last := map[string]any{}
+	for i, o := range target {
+		if unchanged[o.Doc] {
+			continue
+		}
+		doc := withOwner(o.Doc, key)
+		if metadata, ok := doc.Object["metadata"].(map[string]any); ok {
+			for _, field := range []string{"labels", "annotations"} {
+				if jsontree.Same(metadata[field], last[field]) {
+					metadata[field] = last[field]
+				}
+				last[field] = metadata[field]
+			}
+		}
+		target[i].Doc = doc
+	}
+}
+
+// owned returns the object with Helm's ownership label and annotations: itself if it has them, as after
+// Own, otherwise a copy.
 func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstructured {
+	if foreign(doc, key) == "" {
+		return doc
+	}
+	return withOwner(doc, key)
+}
+
+func withOwner(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstructured {
 	out := manifest.Sharing(doc)
 	manifest.AddLabels(out, map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
 	manifest.AddAnnotations(out, map[string]string{
@@ -22,21 +56,12 @@ func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstru
 	return out
 }
 
-// sent returns the body that is sent for the document. Labels and annotations that equal those of
-// the last body share its memory.
+// sent returns the body that is sent for the document.
 func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructured {
 	if b.in.Options.ServerSide {
 		doc = serverfields.WithoutStringData(doc)
 	}
-	body := owned(doc, b.in.Release)
-	metadata, _ := body.Object["metadata"].(map[string]any)
-	for _, field := range []string{"labels", "annotations"} { // they are the same in most objects of a chart
-		if jsontree.Same(metadata[field], b.sentLast[field]) {
-			metadata[field] = b.sentLast[field]
-		}
-		b.sentLast[field] = metadata[field]
-	}
-	return body
+	return owned(doc, b.in.Release)
 }
 
 // foreign says who a live object belongs to if not to the release; "" if it is the release's own.

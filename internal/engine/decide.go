@@ -105,7 +105,8 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions
 	}
 	maps.Copy(in.Claims, <-named)
 	if in.Predictions == nil {
-		in.Predictions = map[string]plan.Prediction{}
+		in.Predictions = answers // not copied: they are as many as the steps
+		return err
 	}
 	maps.Copy(in.Predictions, answers)
 	return err
@@ -145,7 +146,8 @@ func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, er
 	return sent, nil
 }
 
-// qualify looks up every kind of the input in discovery and sets the namespaces of all objects.
+// qualify looks up every kind of the input in discovery and sets the namespaces of all objects and
+// the ownership metadata of the target's resources.
 func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) error {
 	if in.Target == nil {
 		if last := in.History.Last(); last != nil {
@@ -180,6 +182,9 @@ func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) err
 	})
 	in.Kinds = kinds
 	in.Stored = plan.Stored(sent)
+	if in.Target != nil {
+		plan.Own(in.Target.Objects, in.Stored, in.Release)
+	}
 	return nil
 }
 

@@ -28,9 +28,9 @@ var (
 // once was, the collector took three quarters of the processor time of 4,000 objects, since the
 // limit also counts what the runtime itself needs.
 const (
-	mostPercent, againPercent, usualPercent, leastPercent = 400, 100, 35, 22
+	mostPercent, againPercent, usualPercent, leastPercent = 400, 100, 35, 15
 
-	largeGrowth = 16 << 20
+	largeGrowth = 12 << 20
 )
 
 // Start lets small heaps grow without much collecting and keeps large ones close to their live
@@ -73,7 +73,7 @@ func Collect() { debug.FreeOSMemory() }
 type pace struct{ highest int64 }
 
 // percent returns the GC percent for a heap with that many live bytes. A heap that was larger before may
-// grow to four fifths of that size again, since the memory that the process takes at its peak stays the
+// grow to seven tenths of that size again, since the memory that the process takes at its peak stays the
 // same; but only by againPercent, because what is alive is overestimated while a collection takes long.
 func (p *pace) percent(live uint64) int {
 	small := max(smallHeap, expected.Load())
@@ -84,7 +84,7 @@ func (p *pace) percent(live uint64) int {
 	until := func(size int64) int64 { return 100 * (size - alive) / alive }
 	out := min(max(until(small), min(usualPercent, 100*largeGrowth/alive), leastPercent), mostPercent)
 	p.highest = max(p.highest, alive+alive*out/100)
-	return int(max(out, min(until(p.highest*4/5), againPercent)))
+	return int(max(out, min(until(p.highest*7/10), againPercent)))
 }
 
 // afterEachCollection calls f after each collection: the finalizer of an unreachable

@@ -19,7 +19,8 @@ func (r *Revision) UnmarshalJSON(data []byte) error {
 }
 
 // Read is UnmarshalJSON for a text that the caller no longer changes: the revision keeps it, since
-// records may be large.
+// records may be large. The manifest is not kept in JSON as well, and neither is a text that is
+// mostly manifest.
 func Read(data []byte) (*Revision, error) {
 	type plain Revision
 	var p plain
@@ -30,9 +31,16 @@ func Read(data []byte) (*Revision, error) {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return nil, err
 	}
+	mostlyManifest := len(fields["manifest"]) > len(data)/2
+	if p.Manifest != "" {
+		delete(fields, "manifest")
+	}
 	r := Revision(p)
-	r.stored, r.storedChart, r.storedManifest = make(map[string]json.RawMessage, len(fields)), p.Chart, p.Manifest
+	r.stored, r.storedChart = make(map[string]json.RawMessage, len(fields)), p.Chart
 	for name, text := range fields {
+		if mostlyManifest {
+			text = bytes.Clone(text)
+		}
 		r.stored[name] = json.RawMessage(text)
 	}
 	return &r, nil
@@ -74,10 +82,7 @@ func (r *Revision) WriteJSON(w io.Writer) error {
 		delete(stored, "chart")
 	}
 	delete(compared, "chart")
-	if next.Manifest == r.storedManifest { // it is most of a record
-		next.Manifest = ""
-		delete(compared, "manifest")
-	}
+	next.Manifest = ""
 	now, err := fieldsOf(&next)
 	if err != nil {
 		return err
@@ -94,7 +99,7 @@ func (r *Revision) WriteJSON(w io.Writer) error {
 	if err := overlayFields(stored, was, now); err != nil {
 		return err
 	}
-	return writeFields(w, stored)
+	return writeFields(w, stored, r.Manifest)
 }
 
 // fieldsOf returns the fields of a value's JSON object.

@@ -66,12 +66,11 @@ type Revision struct {
 	// when it never was. The store keeps it beside the record.
 	Modified time.Time `json:"-"`
 
-	// stored, storedChart and storedManifest are the record's fields, chart and manifest as they
-	// were read, which MarshalJSON compares with.
-	stored         map[string]json.RawMessage
-	storedChart    *chart.Chart
-	storedManifest string
-	part           Part
+	// stored are the record's fields as they were read, except for the manifest, and storedChart is its
+	// chart, which WriteJSON compares with.
+	stored      map[string]json.RawMessage
+	storedChart *chart.Chart
+	part        Part
 }
 
 // Info is the part of a revision that changes after its creation.

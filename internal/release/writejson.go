@@ -77,11 +77,16 @@ func writeString(w io.Writer, text string) error {
 	return err
 }
 
-// writeFields writes an object as json.Marshal writes a map: sorted, and compact. Strings in which
-// that changes nothing, a record's manifest above all, are not copied.
-func writeFields(w io.Writer, fields map[string]json.RawMessage) error {
+// writeFields writes an object with the fields and a manifest as json.Marshal writes a map: sorted, and
+// compact.
+func writeFields(w io.Writer, fields map[string]json.RawMessage, manifest string) error {
+	names := slices.Collect(maps.Keys(fields))
+	if manifest != "" {
+		names = append(names, "manifest")
+	}
+	slices.Sort(names)
 	before := "{"
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+	for _, name := range slices.Compact(names) {
 		if _, err := io.WriteString(w, before); err != nil {
 			return err
 		}
@@ -92,13 +97,11 @@ func writeFields(w io.Writer, fields map[string]json.RawMessage) error {
 		if _, err := io.WriteString(w, ":"); err != nil {
 			return err
 		}
-		value, err := fields[name], error(nil)
-		if bytes.HasPrefix(value, []byte(`"`)) && !bytes.ContainsAny(value, "<>&\u2028\u2029") {
-			_, err = w.Write(value)
-		} else {
-			err = writeValue(w, value)
+		write := func() error { return writeValue(w, fields[name]) }
+		if name == "manifest" && manifest != "" {
+			write = func() error { return writeString(w, manifest) }
 		}
-		if err != nil {
+		if err := write(); err != nil {
 			return err
 		}
 	}
