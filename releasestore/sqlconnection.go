@@ -16,11 +16,12 @@ const SQLConnection = "HELM_DRIVER_SQL_CONNECTION_STRING"
 
 // OpenSQL returns the store for HELM_DRIVER=sql: Helm's tables in a PostgreSQL database, which the
 // first write creates if they are missing. connection is a URL (postgresql://…) or pairs (host=…
-// user=…), as for libpq, PG* variables included
-// (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). OpenSQL sends
-// nothing, and its errors show only host, database and user.
+// user=…), as for libpq, or empty if PG* variables name the database
+// (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING and libpq-envars.html).
+// OpenSQL sends nothing, and its errors show only host, database and user.
 func OpenSQL(connection string, clock Clock) (*Store, error) {
-	if strings.TrimSpace(connection) == "" {
+	named := os.Getenv("PGHOST") != "" || os.Getenv("PGDATABASE") != ""
+	if strings.TrimSpace(connection) == "" && !named {
 		return nil, errors.New("open release store: HELM_DRIVER=sql needs a database: set " + SQLConnection +
 			" to postgresql://USER:PASSWORD@HOST:PORT/DATABASE or to host=… dbname=… user=… password=…")
 	}

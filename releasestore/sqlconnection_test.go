@@ -8,6 +8,8 @@ import (
 // S36: an invalid connection string is never shown, and none is accepted in
 // which a password could be mistaken for a part that errors show.
 func TestSQLConnectionStrings(t *testing.T) {
+	t.Setenv("PGHOST", "")
+	t.Setenv("PGDATABASE", "")
 	for connection, want := range map[string]string{
 		"":   "set HELM_DRIVER_SQL_CONNECTION_STRING to",
 		"  ": "set HELM_DRIVER_SQL_CONNECTION_STRING to",
@@ -31,6 +33,19 @@ func TestSQLConnectionStrings(t *testing.T) {
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary")):
 			t.Errorf("%q: %v", connection, err)
 		}
+	}
+}
+
+// Without a connection string, the PG* variables say where the database is, as with Helm.
+func TestSQLFromTheEnvironment(t *testing.T) {
+	t.Setenv("PGHOST", "db.example")
+	if _, err := OpenSQL("", testClock()); err != nil {
+		t.Error(err)
+	}
+	config, err := sqlConfig("")
+	must(t, err)
+	if config.Host != "db.example" {
+		t.Errorf("the host is %q", config.Host)
 	}
 }
 

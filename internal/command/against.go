@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -157,7 +158,7 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 	name := cmp.Or(o.against.against, path)
 	b := engine.Baseline{Against: plan.Against{Name: name}}
 	if o.against.version.given {
-		return p.chartBaseline(ctx, o, b, d)
+		return p.chartBaseline(ctx, o, path, b, d)
 	}
 	if number, err := strconv.Atoi(name); err == nil && number > 0 {
 		b.Kind, b.Revision = plan.AgainstRevision, number
@@ -167,14 +168,14 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 	switch {
 	case name == "-":
 	case err != nil || info.IsDir():
-		return p.chartBaseline(ctx, o, b, d)
+		return p.chartBaseline(ctx, o, path, b, d)
 	}
 	data, err := p.readFile(name)
 	if err != nil {
 		return b, fmt.Errorf("--against: %w", err)
 	}
 	if gzipped := []byte{0x1f, 0x8b}; bytes.HasPrefix(data, gzipped) || filepath.Ext(name) == ".tgz" {
-		return p.chartBaseline(ctx, o, b, d)
+		return p.chartBaseline(ctx, o, path, b, d)
 	}
 	if plan.IsSaved(data) || planfile.Encrypted(data) {
 		b.Kind = plan.AgainstPlan
@@ -195,10 +196,14 @@ func (o *againstFlags) onlyChart() error {
 	return nil
 }
 
-// chartBaseline renders another chart with the same values, or with only those of --against-values.
-func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine.Baseline, d engine.Deployment) (engine.Baseline, error) {
+// chartBaseline renders another chart than the one at path with the same values, or with only those of
+// --against-values.
+func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, path string, b engine.Baseline, d engine.Deployment) (engine.Baseline, error) {
 	fetch, request := &o.source.chart.fetchFlags, o.source.chart.request(b.Name)
 	request.Version = o.against.version.value // not the --version of the chart that is planned
+	if err := p.oneServer(fetch, []resolve.Request{o.source.chart.request(path), request}, "repo add or registry login"); err != nil {
+		return b, err
+	}
 	found, err := p.located(ctx, fetch, request)
 	if err != nil {
 		return b, fmt.Errorf("--against %s: not a revision number or a file; as a chart: %w", b.Name, err)

@@ -36,8 +36,8 @@ func requestFor(c releaseset.Chart) resolve.Request {
 
 // oneServer refuses the credentials of flags for charts from several servers: they were given for
 // one of them, nobody says for which, and the others, which the files of a pull request may name,
-// must not get them. A chart whose name can't be read is reported with its release.
-func (p *program) oneServer(o *fetchFlags, charts []releaseset.Chart) error {
+// must not get them. A chart whose name can't be read is reported where it is fetched.
+func (p *program) oneServer(o *fetchFlags, charts []resolve.Request, instead string) error {
 	if o.offline || o.access.Username+o.access.Password+o.access.CertFile == "" {
 		return nil
 	}
@@ -47,13 +47,13 @@ func (p *program) oneServer(o *fetchFlags, charts []releaseset.Chart) error {
 	}
 	var servers []string
 	for _, c := range charts {
-		if ref, err := understood(s, requestFor(c), isThere); err == nil && s.Origin(ref) != "" {
+		if ref, err := understood(s, c, isThere); err == nil && s.Origin(ref) != "" {
 			servers = append(servers, s.Origin(ref))
 		}
 	}
 	slices.Sort(servers)
 	if servers = slices.Compact(servers); len(servers) > 1 {
-		return usage("--username, --password and --cert-file are for one server, and the charts of the set are on %s: use repo add and registry login, or --selector", strings.Join(servers, ", "))
+		return usage("--username, --password and --cert-file are for one server, and the charts are on %s: use %s", strings.Join(servers, ", "), instead)
 	}
 	return nil
 }

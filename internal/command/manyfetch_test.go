@@ -42,3 +42,21 @@ releases:
 		t.Errorf("asked was %q", asked)
 	}
 }
+
+// Those of a comparison are for one server, too.
+func TestCredentialsForAComparison(t *testing.T) {
+	d := atDesk(t)
+	own, other := sourcetest.Serve(t, sourcetest.Options{User: "u", Password: "p"}), sourcetest.Serve(t, sourcetest.Options{})
+	for _, server := range []*sourcetest.Repository{own, other} {
+		server.Publish(t, map[string][]string{"alpha": {"1.0.0", "1.1.0"}})
+	}
+	plan := "plan web " + own.URL + "/alpha-1.1.0.tgz --username u --password p --against "
+	a := d.types(plan + other.URL + "/alpha-1.0.0.tgz --against-values /dev/null")
+	if a.code != exitError || !strings.Contains(a.err, other.URL) || !strings.Contains(a.err, "are for one server") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	if asked := other.Asked(); len(asked) > 0 {
+		t.Errorf("asked was %q", asked)
+	}
+	d.must(plan + own.URL + "/alpha-1.0.0.tgz")
+}

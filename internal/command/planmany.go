@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -192,7 +193,11 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 	if err != nil {
 		return nil, usage("--selector: %v", err)
 	}
-	if err := p.oneServer(&o.fetch, t.fetched(selector)); err != nil {
+	var requests []resolve.Request
+	for _, c := range t.fetched(selector) {
+		requests = append(requests, requestFor(c))
+	}
+	if err := p.oneServer(&o.fetch, requests, "repo add and registry login, or --selector"); err != nil {
 		return nil, err
 	}
 	defaults := plan.Options{FieldManager: o.options.FieldManager}

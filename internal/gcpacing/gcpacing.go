@@ -24,13 +24,14 @@ var (
 
 // A collection begins when the heap has grown by one of these percentages of what the last one
 // found alive, and in a large heap after largeGrowth bytes, so the garbage does not grow with the
-// live data. A large heap must be allowed to grow, too: with a soft limit close above it, as there
-// once was, the collector took three quarters of the processor time of 4,000 objects, since the
-// limit also counts what the runtime itself needs.
+// live data. Above fullHeap bytes it grows by leastPercent only: together with what else the process
+// holds, that is close to the 160 MB that 10,000 objects may take. A large heap must be allowed to grow,
+// too: with a soft limit close above it, as there once was, the collector took three quarters of the
+// processor time of 4,000 objects, since the limit also counts what the runtime itself needs.
 const (
 	mostPercent, againPercent, usualPercent, leastPercent = 400, 100, 35, 15
 
-	largeGrowth = 12 << 20
+	largeGrowth, fullHeap = 16 << 20, 80 << 20
 )
 
 // Start lets small heaps grow without much collecting and keeps large ones close to their live
@@ -82,7 +83,7 @@ func (p *pace) percent(live uint64) int {
 	}
 	alive := int64(max(live, 1))
 	until := func(size int64) int64 { return 100 * (size - alive) / alive }
-	out := min(max(until(small), min(usualPercent, 100*largeGrowth/alive), leastPercent), mostPercent)
+	out := min(max(until(small), min(usualPercent, 100*largeGrowth/alive, until(fullHeap)), leastPercent), mostPercent)
 	p.highest = max(p.highest, alive+alive*out/100)
 	return int(max(out, min(until(p.highest*7/10), againPercent)))
 }

@@ -71,10 +71,10 @@ func TestChurn(t *testing.T) {
 	runtime.KeepAlive(alive)
 }
 
-// TestPercent: small heaps grow to smallHeap, larger ones by usualPercent, large ones by largeGrowth,
-// and none by less than leastPercent or more than mostPercent.
+// TestPercent: small heaps grow to smallHeap, larger ones by usualPercent, large ones by largeGrowth
+// or to fullHeap, and none by less than leastPercent or more than mostPercent.
 func TestPercent(t *testing.T) {
-	for live, want := range map[uint64]int{0: mostPercent, 1 << 20: mostPercent, smallHeap / 4: 300, smallHeap / 2: 100, smallHeap: usualPercent, 2 * largeGrowth: usualPercent, 4 * largeGrowth: 25, 20 * largeGrowth: leastPercent} {
+	for live, want := range map[uint64]int{0: mostPercent, 1 << 20: mostPercent, smallHeap / 4: 300, smallHeap / 2: 100, smallHeap: usualPercent, 2 * largeGrowth: usualPercent, 4 * largeGrowth: 25, fullHeap * 17 / 20: 17, fullHeap: leastPercent, 20 * largeGrowth: leastPercent} {
 		if got := new(pace).percent(live); got != want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
 		}
