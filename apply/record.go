@@ -53,7 +53,7 @@ func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, s.Record.FailDescription))
 	}
 	for _, version := range s.Record.Supersede {
-		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, r.supersession(version)))
+		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, s.Record.SupersedeDescription))
 	}
 	for _, version := range s.Record.Prune {
 		errs = append(errs, r.try(ctx, s, func(ctx context.Context, _ bool) error {
@@ -109,16 +109,6 @@ func (r *run) stamp(next *release.Revision, status release.Status) {
 		next.Info.Deleted = r.env.Now()
 	case release.StatusDeployed, release.StatusFailed, release.StatusSuperseded, release.StatusUninstalled, release.StatusUnknown:
 	}
-}
-
-// supersession returns the description of a revision that becomes superseded: Helm's words if an
-// install replaces an uninstalled release (Helm 4.3.1, pkg/action/install.go, replaceRelease), otherwise
-// "", which keeps the one it has.
-func (r *run) supersession(version int) string {
-	if old := r.env.History.Revision(version); old != nil && old.Info.Status == release.StatusUninstalled {
-		return "superseded by new release"
-	}
-	return ""
 }
 
 // finalizeRevision puts an older revision into its final status.

@@ -17,7 +17,7 @@ func (b *builder) ownedDocs(s StoredObject, wanted bool) (_ StoredObject, ok boo
 		return s, false // a later revision has already disowned it
 	}
 	if live.Object != nil && live.Unreadable == "" && foreign(live.Object, b.in.Release) == "" {
-		if !wanted && s.leftover() || managedfields.WrittenOnlyBy(live.Managers, helmsManager, b.in.Options.FieldManager) {
+		if !wanted && s.leftover() || managedfields.WrittenOnlyBy(live.Managers, FieldManager, b.in.Options.FieldManager) {
 			return s, true
 		}
 	}

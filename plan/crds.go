@@ -76,7 +76,7 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 	case err != nil:
 	case b.in.Options.ServerSide:
 		step.PatchType = types.ApplyPatchType
-		managers := []string{helmsManager, b.in.Options.FieldManager}
+		managers := []string{FieldManager, b.in.Options.FieldManager}
 		if managedfields.LastApplied(live) != nil {
 			managers = append(managers, kubectlsManager)
 		}

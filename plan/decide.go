@@ -146,12 +146,8 @@ func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructur
 	})
 }
 
-// helmsManager is the field manager of Helm's writes, client-side and server-side (3.22.0, 4.3.1);
-// kubectlsManager is the one of client-side kubectl apply.
-const (
-	helmsManager    = "helm"
-	kubectlsManager = "kubectl-client-side-apply"
-)
+// kubectlsManager is the field manager of client-side kubectl apply.
+const kubectlsManager = "kubectl-client-side-apply"
 
 // merge computes the step's patch and its estimated outcome. A server-side apply whose outcome
 // comes from a dry run needs neither.
@@ -226,7 +222,7 @@ func (b *builder) migrateOwnership(id manifest.ID, stored StoredObject, live *un
 	}
 	var managers []string
 	if len(stored.Docs) > 0 || foreign(live, b.in.Release) == "" {
-		managers = append(managers, helmsManager, b.in.Options.FieldManager)
+		managers = append(managers, FieldManager, b.in.Options.FieldManager)
 	}
 	if b.in.Options.TakeOwnership && managedfields.LastApplied(live) != nil {
 		managers = append(managers, kubectlsManager)

@@ -109,7 +109,7 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 	switch {
 	case step.InPlace():
 		step.Expect.UID = live.GetUID()
-		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, helmsManager, b.in.Options.FieldManager)
+		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, FieldManager, b.in.Options.FieldManager)
 		step.Clears, step.Empties = b.clears(step, stored, live), b.empties(step, stored, live)
 		step.Why = converted + " and is changed in place"
 		b.inPlace(step, stored, live)

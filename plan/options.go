@@ -5,6 +5,10 @@ import "time"
 // DefaultTimeout is how long a wait or a hook may take, as in Helm.
 const DefaultTimeout = 5 * time.Minute
 
+// FieldManager is the field manager of Helm's writes, client-side and server-side (3.22.0, 4.3.1), and by
+// default of ours, so a release can move between the tools without conflicts.
+const FieldManager = "helm"
+
 // Options are the user's choices that change what happens.
 type Options struct {
 	// Atomic rolls back to the last successful revision if the run fails, or uninstalls the release

@@ -211,6 +211,9 @@ type Record struct {
 	// records are removed, oldest first.
 	Supersede []int `json:"supersede,omitempty"`
 	Prune     []int `json:"prune,omitempty"`
+	// SupersedeDescription becomes the description of the superseded revisions; they keep theirs if it
+	// is empty.
+	SupersedeDescription string `json:"supersedeDescription,omitempty"`
 	// Fail lists revisions that an interrupted run left pending; they become failed, with
 	// FailDescription as their description.
 	Fail            []int  `json:"fail,omitempty"`

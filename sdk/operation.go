@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -91,9 +92,7 @@ func (r Run) options() (plan.Options, error) {
 	case o.HistoryMax < 0:
 		o.HistoryMax = 0
 	}
-	if o.FieldManager == "" {
-		o.FieldManager = "helm"
-	}
+	o.FieldManager = cmp.Or(o.FieldManager, plan.FieldManager)
 	return o, nil
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
 // Dependencies that a build took from the cache are in charts/ afterwards.
@@ -30,6 +32,9 @@ func TestHintsAboutServers(t *testing.T) {
 		return hint()
 	}
 	noChart := func() string { return p.hintSource(&resolve.NoChartError{Name: "web"}) }
+	tampered := func() string {
+		return p.hintSource(&source.UnverifiedError{What: "web", Err: &signature.OtherContentError{}})
+	}
 	for _, c := range []struct {
 		hint func() string
 		line flagOrder
@@ -40,6 +45,7 @@ func TestHintsAboutServers(t *testing.T) {
 		{noChart, flagOrder{path: []string{"pull"}, arguments: []string{"a/web"}}, "kubectl release repo update fetches what is new"},
 		{noChart, flagOrder{path: []string{"pull"}, arguments: []string{"web"}, flags: []givenFlag{{name: "repo"}}}, ""},
 		{noChart, flagOrder{path: []string{"dependency", "update"}}, ""},
+		{tampered, flagOrder{path: []string{"pull"}}, "what was fetched is not what was signed: ask whoever publishes the chart, and do not use it"},
 	} {
 		if got := said(c.hint, c.line); got != c.want {
 			t.Errorf("%v %v: %q, want %q", c.line.path, c.line.arguments, got, c.want)

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -240,9 +241,12 @@ func (p *program) hintSource(err error) string {
 	var noAlias *resolve.NoAliasError
 	var scheme *resolve.SchemeError
 	var unverified *source.UnverifiedError
+	var otherContent *signature.OtherContentError
 	var missing *values.MissingError
 	var outside *values.OutsideSchemaError
 	switch {
+	case errors.As(err, &otherContent):
+		return "what was fetched is not what was signed: ask whoever publishes the chart, and do not use it"
 	case errors.As(err, &unverified):
 		return "name the keys you trust with --keyring or --verify-key, or an identity with --certificate-identity, or add a rule to sources.yaml"
 	case errors.As(err, &missing):

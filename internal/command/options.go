@@ -15,10 +15,6 @@ import (
 
 const applyCategory = "Applying"
 
-// fieldManager is Helm 4's field manager, so a release can move between the tools without
-// conflicts.
-const fieldManager = "helm"
-
 // planningFlags are the flags of commands that plan: how to plan, and how to show the plan.
 type planningFlags struct {
 	options optionFlags
@@ -42,7 +38,7 @@ func (o *optionFlags) applying() []cli.Flag {
 		&cli.DurationFlag{Name: "overall-timeout", Destination: &o.OverallTimeout, Usage: "how long the whole run may take, not counting a rollback; 0 sets no limit beyond that of its steps", Category: applyCategory},
 		applyToggle("no-hooks", &o.NoHooks, "do not run hooks"),
 		&cli.StringFlag{Name: "description", Destination: &o.Description, Usage: "description of the revision", Category: applyCategory},
-		&cli.StringFlag{Name: "field-manager", Destination: &o.FieldManager, Usage: "field manager of the fields that are written", Value: fieldManager, Category: applyCategory},
+		&cli.StringFlag{Name: "field-manager", Destination: &o.FieldManager, Usage: "field manager of the fields that are written", Value: plan.FieldManager, Category: applyCategory},
 		&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
 		applyToggle("take-over", &o.TakeOver, "go ahead even if an operation of another tool, or one without a lock, is recorded as pending"),
 	}
@@ -92,7 +88,7 @@ func (o *planningFlags) planOptions() (plan.Options, error) {
 		return plan.Options{}, err
 	}
 	out.Wait = wait || out.Atomic
-	out.FieldManager = cmp.Or(out.FieldManager, fieldManager)
+	out.FieldManager = cmp.Or(out.FieldManager, plan.FieldManager)
 	return out, nil
 }
 

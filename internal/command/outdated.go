@@ -148,7 +148,7 @@ func (p *program) newer(ctx context.Context, s *session, charts *source.Sources,
 	return s.engine.PlanDeployment(ctx, engine.Deployment{
 		Release: key, Mode: engine.UpgradeOnly, ServerSide: engine.ServerSideAuto,
 		Source:  engine.Source{Chart: loaded, Warnings: warnings, Fetched: fetched.Pin(o.Chart, o.Place), Reuse: values.ResetThenReuseValues},
-		Options: plan.Options{Timeout: plan.DefaultTimeout, FieldManager: fieldManager},
+		Options: plan.Options{Timeout: plan.DefaultTimeout, FieldManager: plan.FieldManager},
 	})
 }
 

@@ -65,7 +65,7 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 		&cli.StringFlag{Name: "out-file", Destination: &o.outFile, Usage: "like --out, but all in one `FILE`, a tar archive of that folder", Category: savingCategory},
 		&cli.BoolFlag{Name: "offline", Destination: &o.fetch.offline, Usage: "contact no cluster and fetch nothing; needs --changed-since or --base-dir", Category: setCategory},
 		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
-		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "field manager of the fields that are written", Value: fieldManager, Category: applyCategory},
+		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "field manager of the fields that are written", Value: plan.FieldManager, Category: applyCategory},
 		o.fetch.access.plainHTTPFlag(), o.fetch.mismatchFlag("its repository's index promises"),
 		o.files.signFlag("DIR/set.json"),
 	}, o.files.sealing(), o.show.flags(&p.showSecrets), o.options.guarding(), o.capable.flags("without a cluster: the Kubernetes `VERSION` that templates see, if the set does not say"),

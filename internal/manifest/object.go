@@ -116,6 +116,9 @@ func FromDoc(doc *unstructured.Unstructured, source string) (Object, error) {
 	if err != nil {
 		return Object{}, fmt.Errorf("%s: %s: %w", source, kind, err)
 	}
+	if doc.GetName() == "" && doc.GetGenerateName() != "" {
+		return Object{}, fmt.Errorf("%s: %s has metadata.generateName and no metadata.name, by which a release finds its objects again", source, kind)
+	}
 	if doc.GetName() == "" {
 		return Object{}, fmt.Errorf("%s: %s has no metadata.name", source, kind)
 	}

@@ -137,7 +137,7 @@ func VerifyBundle(data []byte, s Subject, by Party) (Signature, error) {
 	return found, nil
 }
 
-var errOtherDigest = errors.New("it is signed, but for something else: another digest")
+var errOtherDigest = &OtherContentError{"something else: another digest"}
 
 // statement is an in-toto statement: https://in-toto.io/Statement/v1
 type statement struct {

@@ -65,13 +65,13 @@ func (f files) vouchFor(a Archive) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("it is signed, but for other files: none has digest %s", a.Digest)
+		return &OtherContentError{fmt.Sprintf("other files: none has digest %s", a.Digest)}
 	}
 	switch digest, ok := f.Files[a.Name]; {
 	case !ok:
 		return fmt.Errorf("it is signed, but says nothing about a file named %s", a.Name)
 	case digest != a.Digest:
-		return fmt.Errorf("it is signed, but says that %s has digest %s; it has %s", a.Name, digest, a.Digest)
+		return &OtherContentError{fmt.Sprintf("another %s: one with digest %s; it has %s", a.Name, digest, a.Digest)}
 	}
 	return nil
 }

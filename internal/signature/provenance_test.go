@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,10 @@ func TestVerifyProvenance(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case tc.err == "" && (got.Method != PGP || !got.By([]string{"Anna <anna@example.com>"}) || !got.By([]string{strings.ToLower(got.Key)}) || got.By([]string{"Anna", ""})):
 			t.Errorf("%s: %+v", name, got)
+		}
+		var content *OtherContentError
+		if is := errors.As(err, &content); is != (tc.archive.Digest == other.Digest) {
+			t.Errorf("%s: that it is signed for other content: %v", name, is)
 		}
 	}
 }

@@ -50,3 +50,8 @@ func (s Signature) String() string {
 	}
 	return s.Signers[0] + ", key " + s.Key
 }
+
+// OtherContentError says that a signature is valid, but was made for other content.
+type OtherContentError struct{ signed string }
+
+func (e *OtherContentError) Error() string { return "it is signed, but for " + e.signed }
