@@ -34,6 +34,8 @@ type Cluster interface {
 	apply.Cluster
 	API
 	Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error)
+	// Predict answers the dry runs of steps, by their IDs. Without an error the map is not nil, and belongs
+	// to the caller.
 	Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error)
 	Access(ctx context.Context, needed []plan.Permission) plan.Access
 	Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error)

@@ -97,11 +97,13 @@ func writeFields(w io.Writer, fields map[string]json.RawMessage, manifest string
 		if _, err := io.WriteString(w, ":"); err != nil {
 			return err
 		}
-		write := func() error { return writeValue(w, fields[name]) }
+		var err error
 		if name == "manifest" && manifest != "" {
-			write = func() error { return writeString(w, manifest) }
+			err = writeString(w, manifest)
+		} else {
+			err = writeValue(w, fields[name])
 		}
-		if err := write(); err != nil {
+		if err != nil {
 			return err
 		}
 	}
