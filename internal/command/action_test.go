@@ -340,9 +340,10 @@ func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 	}
 	for _, j := range parsed {
 		for want, c := range map[string][2]string{
-			`-f prod\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --offline`: {"chart", "prod.yaml"},
-			`-f new\.yaml --against \S+/base/chart --offline`:                                       {"chart", "new.yaml"},
-			`-f prod\.yaml --against /dev/null --offline`:                                           {"added", "prod.yaml"},
+			`-f prod\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --offline`:                                         {"chart", "prod.yaml"},
+			`-f new\.yaml --against \S+/base/chart --against-values /dev/null --offline`:                                                    {"chart", "new.yaml"},
+			`-f prod\.yaml -f new\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --against-values /dev/null --offline`: {"chart", "prod.yaml,new.yaml"},
+			`-f prod\.yaml --against /dev/null --offline`:                                                                                   {"added", "prod.yaml"},
 		} {
 			temp := t.TempDir()
 			if err := os.WriteFile(filepath.Join(temp, "kubectl-release"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
