@@ -53,7 +53,7 @@ func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, s.Record.FailDescription))
 	}
 	for _, version := range s.Record.Supersede {
-		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, s.Record.SupersedeDescription))
+		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, s.Record.Descriptions[version]))
 	}
 	for _, version := range s.Record.Prune {
 		errs = append(errs, r.try(ctx, s, func(ctx context.Context, _ bool) error {

@@ -48,7 +48,7 @@ func (b *builder) attribute(step *Step, o manifest.Object, stored StoredObject) 
 	// it, so a difference from any of the stored documents is intended.
 	var intended []fielddiff.Change
 	for _, d := range stored.Docs {
-		intended = append(intended, fielddiff.Compare(d.Doc.Object, o.Doc.Object)...)
+		intended = append(intended, fielddiff.Compare(b.asSent(d.Doc, o.Doc).Object, o.Doc.Object)...)
 	}
 	if o.IsSecret() {
 		for i := range intended {

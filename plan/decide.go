@@ -142,7 +142,7 @@ func (b *builder) agree(o manifest.Object, stored StoredObject, live *unstructur
 		return false
 	}
 	return !slices.ContainsFunc(stored.Docs, func(s manifest.Object) bool {
-		return !patch.InSync(s.Doc, live, o.Doc)
+		return !patch.InSync(b.asSent(s.Doc, o.Doc), live, o.Doc)
 	})
 }
 

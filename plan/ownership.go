@@ -38,6 +38,15 @@ func Own(target []manifest.Object, stored []StoredObject, key release.Key) {
 	}
 }
 
+// asSent returns a stored document as it was sent, to compare it with one of the target's, which has
+// ownership metadata if Own has given it some.
+func (b *builder) asSent(stored, wanted *unstructured.Unstructured) *unstructured.Unstructured {
+	if stored == wanted || foreign(wanted, b.in.Release) != "" {
+		return stored
+	}
+	return owned(stored, b.in.Release)
+}
+
 // owned returns the object with Helm's ownership label and annotations: itself if it has them, as after
 // Own, otherwise a copy.
 func owned(doc *unstructured.Unstructured, key release.Key) *unstructured.Unstructured {

@@ -51,8 +51,8 @@ func (b *builder) finalRecord() Step {
 		Revision: to, Status: release.StatusDeployed, Description: b.description(),
 		Supersede: b.superseded(), Prune: b.pruned(),
 	}
-	if over := b.in.History.Uninstalled(); over != nil && slices.Equal(r.Supersede, []int{over.Version}) {
-		r.SupersedeDescription = "superseded by new release" // Helm 4.3.1, pkg/action/install.go, replaceRelease
+	if over := b.in.History.Uninstalled(); over != nil && slices.Contains(r.Supersede, over.Version) {
+		r.Descriptions = map[int]string{over.Version: "superseded by new release"} // Helm 4.3.1, pkg/action/install.go, replaceRelease
 	}
 	b.mentionUndone(&r)
 	why := fmt.Sprintf("revision %d deployed", to)

@@ -285,6 +285,7 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	if setup.Operation != plan.Uninstall {
 		in.Target = s.target(setup, in)
+		plan.Own(in.Target.Objects, in.Stored, in.Release) // as the engine does
 	}
 	return in
 }

@@ -211,9 +211,8 @@ type Record struct {
 	// records are removed, oldest first.
 	Supersede []int `json:"supersede,omitempty"`
 	Prune     []int `json:"prune,omitempty"`
-	// SupersedeDescription becomes the description of the superseded revisions; they keep theirs if it
-	// is empty.
-	SupersedeDescription string `json:"supersedeDescription,omitempty"`
+	// Descriptions are those of superseded revisions that do not keep theirs, by revision.
+	Descriptions map[int]string `json:"descriptions,omitempty"`
 	// Fail lists revisions that an interrupted run left pending; they become failed, with
 	// FailDescription as their description.
 	Fail            []int  `json:"fail,omitempty"`

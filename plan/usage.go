@@ -177,6 +177,7 @@ func podTotal(spec *corev1.PodSpec, asks func(corev1.ResourceRequirements) corev
 	}
 	for name, amount := range spec.Overhead {
 		if sum, ok := total[name]; ok {
+			sum = sum.DeepCopy()
 			sum.Add(amount)
 			total[name] = sum
 		}
@@ -255,6 +256,7 @@ func (w workload) amounts() corev1.ResourceList {
 		return out
 	}
 	for name, amount := range podAmounts(w.spec) {
+		amount = amount.DeepCopy() // Mul and Add change a fraction such as 1.5Gi in place, and names share it
 		amount.Mul(w.pods)
 		out[name] = amount
 	}

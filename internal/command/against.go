@@ -63,6 +63,9 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 	if err := errors.Join(o.check(), o.files.check(), o.show.check()); err != nil {
 		return err
 	}
+	if err := p.againstOneServer(o, path); err != nil {
+		return err
+	}
 	d := deployment{&o.planningFlags, &o.source, name, path, engine.InstallOrUpgrade}
 	switch {
 	case o.against.against == "" && !o.withoutCluster():
@@ -86,6 +89,16 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 		made, err := s.engine.PlanAgainst(ctx, d, b)
 		return p.hideRead(d.Source.Values, made, err)
 	})
+}
+
+// againstOneServer refuses the credentials of flags if --against names a chart on another server than
+// the one at path is on: each would get them.
+func (p *program) againstOneServer(o *chartPlanFlags, path string) error {
+	requests := []resolve.Request{o.source.chart.request(path)}
+	if other := o.against.against; other != "" && other != "-" {
+		requests = append(requests, o.source.chart.request(other))
+	}
+	return p.oneServer(&o.source.chart.fetchFlags, requests, "repo add or registry login")
 }
 
 // withoutCluster reports whether the plan is made without any request to a cluster.
@@ -158,7 +171,7 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 	name := cmp.Or(o.against.against, path)
 	b := engine.Baseline{Against: plan.Against{Name: name}}
 	if o.against.version.given {
-		return p.chartBaseline(ctx, o, path, b, d)
+		return p.chartBaseline(ctx, o, b, d)
 	}
 	if number, err := strconv.Atoi(name); err == nil && number > 0 {
 		b.Kind, b.Revision = plan.AgainstRevision, number
@@ -168,14 +181,14 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 	switch {
 	case name == "-":
 	case err != nil || info.IsDir():
-		return p.chartBaseline(ctx, o, path, b, d)
+		return p.chartBaseline(ctx, o, b, d)
 	}
 	data, err := p.readFile(name)
 	if err != nil {
 		return b, fmt.Errorf("--against: %w", err)
 	}
 	if gzipped := []byte{0x1f, 0x8b}; bytes.HasPrefix(data, gzipped) || filepath.Ext(name) == ".tgz" {
-		return p.chartBaseline(ctx, o, path, b, d)
+		return p.chartBaseline(ctx, o, b, d)
 	}
 	if plan.IsSaved(data) || planfile.Encrypted(data) {
 		b.Kind = plan.AgainstPlan
@@ -196,14 +209,10 @@ func (o *againstFlags) onlyChart() error {
 	return nil
 }
 
-// chartBaseline renders another chart than the one at path with the same values, or with only those of
-// --against-values.
-func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, path string, b engine.Baseline, d engine.Deployment) (engine.Baseline, error) {
+// chartBaseline renders another chart with the same values, or with only those of --against-values.
+func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine.Baseline, d engine.Deployment) (engine.Baseline, error) {
 	fetch, request := &o.source.chart.fetchFlags, o.source.chart.request(b.Name)
 	request.Version = o.against.version.value // not the --version of the chart that is planned
-	if err := p.oneServer(fetch, []resolve.Request{o.source.chart.request(path), request}, "repo add or registry login"); err != nil {
-		return b, err
-	}
 	found, err := p.located(ctx, fetch, request)
 	if err != nil {
 		return b, fmt.Errorf("--against %s: not a revision number or a file; as a chart: %w", b.Name, err)

@@ -55,8 +55,10 @@ func TestCredentialsForAComparison(t *testing.T) {
 	if a.code != exitError || !strings.Contains(a.err, other.URL) || !strings.Contains(a.err, "are for one server") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	if asked := other.Asked(); len(asked) > 0 {
-		t.Errorf("asked was %q", asked)
+	if asked := append(own.Asked(), other.Asked()...); len(asked) > 0 {
+		t.Errorf("asked were %q", asked)
 	}
 	d.must(plan + own.URL + "/alpha-1.0.0.tgz")
+	d.must("install web " + own.URL + "/alpha-1.0.0.tgz --username u --password p")
+	d.must(plan + "1")
 }

@@ -69,7 +69,7 @@ func claimed(fields map[string]any, segments []string) int {
 func step(fields map[string]any, segment string) map[string]any {
 	if item, ok := strings.CutPrefix(segment, "["); ok {
 		for k, v := range fields {
-			if strings.HasPrefix(k, "k:") && strings.Contains(k, `"`+item+`"`) {
+			if strings.HasPrefix(k, "k:") && strings.Contains(k, `:"`+item+`"`) {
 				m, _ := v.(map[string]any)
 				return m
 			}

@@ -21,6 +21,7 @@ func TestLastWriter(t *testing.T) {
 		entry("late", 2, `{"f:spec":{"f:replicas":{},"f:args":{}}}`),
 		entry("exact", 1, `{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}},"f:metadata":{"f:labels":{"f:a.b/c":{}}}}`),
 		entry("whole", 3, `{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{}}}}`),
+		entry("others", 3, `{"f:spec":{"f:volumes":{"k:{\"name\":\"a\"}":{"f:secret":{}},"k:{\"name\":\"b\"}":{"f:secret":{}}}}}`),
 		{Manager: "empty"},
 		entry("broken", 9, `[`),
 	}
@@ -31,6 +32,8 @@ func TestLastWriter(t *testing.T) {
 		"spec.containers[web].image":   "exact",
 		"spec.containers[web].args":    "whole",
 		"spec.containers[other].image": "",
+		"spec.volumes[b].secret":       "others",
+		"spec.volumes[name].secret":    "", // not the item of which a key is called so
 		"metadata.labels[a.b/c]":       "exact",
 		"status.replicas":              "",
 	} {
