@@ -1,6 +1,6 @@
 module github.com/kubectl-release/kubectl-release/testcluster/distribution
 
-go 1.26.8
+go 1.26.0
 
 require github.com/distribution/distribution/v3 v3.1.2
 

@@ -1,6 +1,6 @@
 module github.com/kubectl-release/kubectl-release/testcluster/helmcontroller
 
-go 1.26.8
+go 1.26.0
 
 // As helm-controller's own go.mod has it. Its fork of Helm (v4.2.4-flux.1) is not on every module
 // proxy; Helm 4.2.4 itself is in its place.
