@@ -1,7 +1,10 @@
 package controller
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -94,5 +97,25 @@ func TestFlagsThatAreRefused(t *testing.T) {
 	o, err := parse([]string{"--runtime-namespace=a", "--feature-gates=ExternalArtifact=True"}, func(string) {})
 	if err != nil || !o.ExternalArtifacts {
 		t.Errorf("ExternalArtifact=True: %t, %v", o.ExternalArtifacts, err)
+	}
+}
+
+// The flags of helm-controller that docs/controller.md lists as missing are missing. helm-controller 1.6.3
+// has no others that are.
+func TestFlagsOfHelmControllerThatAreMissing(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "controller.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "restarts again and again):\n\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	missing := regexp.MustCompile("`(--[a-z-]+)`").FindAllStringSubmatch(list, -1)
+	if len(missing) != 12 {
+		t.Errorf("the page lists %d flags: %q", len(missing), missing)
+	}
+	for _, flag := range missing {
+		if _, err := parse([]string{"--runtime-namespace=a", flag[1] + "=1"}, func(string) {}); err == nil || !strings.Contains(err.Error(), "unknown flag") {
+			t.Errorf("%s: %v", flag[1], err)
+		}
 	}
 }
