@@ -10,6 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 . "$here/steps.sh"
 
+without_helm_variables
 home=$(mktemp -d)
 export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache HELM_CACHE_HOME=$home/helm/cache HELM_CONFIG_HOME=$home/helm/config
 cp -r "$here/controller" "$home/web"
@@ -17,8 +18,7 @@ cp -r "$here/../../packaging/controller" "$home/release-controller"
 crds=$here/../../../shared/flux/crds
 [ -d "$crds" ] || crds=$here/../controller/testdata/crds
 cd "$home"
-testcluster start --kubeconfig-file "$KUBECONFIG" > "$home/log" 2>&1 &
-cluster=$!
+start_cluster "$home"
 finish() {
   for process in "${controller:-}" "${registry:-}"; do
     [ -z "$process" ] || kill "$process" 2> /dev/null || true
@@ -86,7 +86,7 @@ kubectl config --kubeconfig "$home/controller.kubeconfig" unset users > /dev/nul
 kubectl config --kubeconfig "$home/controller.kubeconfig" set-credentials "$account" --token "$(kubectl -n flux-system create token "$account")" > /dev/null
 kubectl config --kubeconfig "$home/controller.kubeconfig" set-context --current --user "$account" > /dev/null
 KUBECONFIG=$home/controller.kubeconfig RUNTIME_NAMESPACE=flux-system \
-  kubectl-release-controller "${arguments[@]}" --cache-dir="$home/discovery" --metrics-addr=0 --health-addr=0 > "$home/controller.log" 2>&1 &
+  kubectl-release-controller "${arguments[@]}" --cache-dir="$home/discovery" --metrics-addr=0 --health-addr=0 > "$home/controller.log" 2>&1 9>&- &
 controller=$!
 await_log "$controller" "$home/controller.log" 'Starting workers'
 

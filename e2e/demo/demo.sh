@@ -8,12 +8,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 . "$here/steps.sh"
 
+without_helm_variables
 home=$(mktemp -d)
 export KUBECONFIG=$home/kubeconfig KUBECACHEDIR=$home/cache HELM_CACHE_HOME=$home/helm/cache HELM_CONFIG_HOME=$home/helm/config
 cp -r "$here/../../testdata/charts/web" "$here"/*.yaml "$home"
 cd "$home"
-testcluster start --kubeconfig-file "$KUBECONFIG" > "$home/log" 2>&1 &
-cluster=$!
+start_cluster "$home"
 finish() {
   [ -z "${registry:-}" ] || kill "$registry" 2> /dev/null || true
   kill "$cluster" 2> /dev/null && wait "$cluster" || true

@@ -7,6 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/steps.sh"
 
+without_helm_variables
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 cp -r "$here/../../testdata/charts/shop" "$home"

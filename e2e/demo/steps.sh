@@ -33,16 +33,44 @@ run() {
   [ "$want" -eq 0 ] || printf '%s# exit code %s, as it should be%s\n' "$dim" "$got" "$plain"
 }
 
+# without_helm_variables lets none of Helm's variables have a say that whoever runs the script has
+# set, such as HELM_NAMESPACE or HELM_DRIVER. With HELM_ there is one: to old versions of bash an
+# empty list is an unset variable.
+without_helm_variables() {
+  HELM_=
+  unset "${!HELM_@}"
+}
+
+# start_cluster FOLDER begins to start a control plane. Its process is $cluster, its log is in FOLDER,
+# and its kubeconfig $KUBECONFIG. It ends with this script, however that ends: its standard input
+# then does, too.
+#
+# Needed in PATH: testcluster.
+start_cluster() {
+  mkfifo "$1/lifeline"
+  testcluster start --stop-with-stdin --kubeconfig-file "$KUBECONFIG" > "$1/log" 2>&1 < "$1/lifeline" &
+  cluster=$!
+  exec 9> "$1/lifeline"
+}
+
+# answers ADDRESS says whether something listens there.
+answers() { (: > "/dev/tcp/${1%:*}/${1##*:}") 2> /dev/null; }
+
 # serve_registry ADDRESS FOLDER starts an in-memory registry, and waits until it answers.
 # Its process is $registry, and its log is in FOLDER.
 #
 # Needed in PATH: registry from testcluster/bin.
 serve_registry() {
-  nohup registry "$1" > "$2/registry.log" 2>&1 < /dev/null &
+  if answers "$1"; then
+    echo "something else listens at $1" >&2
+    exit 1
+  fi
+  nohup registry "$1" > "$2/registry.log" 2>&1 < /dev/null 9>&- &
   registry=$!
   for ((i = 0; i < 3000; i++)); do
     kill -0 "$registry" 2> /dev/null || break
-    (: > "/dev/tcp/${1%:*}/${1##*:}") 2> /dev/null && return
+    # What answers may be something else that was faster: then the registry has ended.
+    if answers "$1" && sleep 0.1 && kill -0 "$registry" 2> /dev/null; then return; fi
     sleep 0.1
   done
   cat "$2/registry.log" >&2
@@ -64,5 +92,5 @@ await_log() {
 # free_port sets port to one on which nothing listens.
 free_port() {
   port=5000
-  while (: > "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+  while answers "127.0.0.1:$port"; do port=$((port + 1)); done
 }
