@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -144,13 +145,15 @@ func (c *Cluster) Run(t testing.TB, program, stdin string, args ...string) Resul
 }
 
 // Environment returns this process's environment with the cluster's kubeconfig and
-// its binaries first in PATH, without other variables for kubectl and Helm.
+// its binaries first in PATH, without other variables for kubectl and Helm. What these cache of
+// the cluster's API is beside its kubeconfig: another cluster may have had the same address.
 func (c *Cluster) Environment() []string {
 	environment := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "HELM_") || strings.HasPrefix(variable, "KUBECTL_")
 	})
 	return append(environment,
 		"KUBECONFIG="+c.Kubeconfig,
+		"KUBECACHEDIR="+filepath.Join(filepath.Dir(c.Kubeconfig), "cache"),
 		"PATH="+c.Binaries.Dir+string(os.PathListSeparator)+os.Getenv("PATH"),
 	)
 }

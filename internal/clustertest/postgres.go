@@ -41,9 +41,10 @@ func StartPostgres(t testing.TB) *Postgres {
 	if err := os.WriteFile(password, []byte(PostgresPassword), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p.run(t, "initdb", "-D", p.data(), "-U", "helm", "--pwfile", password, "-A", "scram-sha-256", "-E", "UTF8", "--no-sync")
+	p.run(t, "initdb", "-D", p.data(), "-U", "helm", "--pwfile", password, "-A", "scram-sha-256", "-E", "UTF8", "--no-locale", "--no-sync")
 
-	server := exec.Command("sh", "-c", `"$0" "$@" </dev/null & cat; kill -QUIT $!; wait; rm -rf "$FOLDER"`, filepath.Join(p.programs, "postgres"),
+	// A signal for the whole process group must end cat, and not the shell before it has cleaned up.
+	server := exec.Command("sh", "-c", `trap : HUP INT TERM; "$0" "$@" </dev/null & cat; kill -QUIT $!; wait; rm -rf "$FOLDER"`, filepath.Join(p.programs, "postgres"),
 		"-D", p.data(), "-k", p.folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_min_messages=fatal")
 	server.Env = append(os.Environ(), "FOLDER="+p.folder)
 	server.SysProcAttr, server.Dir = p.who, p.folder
