@@ -21,8 +21,8 @@ export CGO_ENABLED := 0
 
 build: ## the program: bin/kubectl-release
 	@mkdir -p bin
-	@go run -C testcluster ./build -o $(CURDIR)/bin/kubectl-release \
-	  -X github.com/kubectl-release/kubectl-release/internal/command.Version=$(VERSION) $(CURDIR)
+	@go run -C testcluster ./build -o "$(CURDIR)/bin/kubectl-release" \
+	  -X github.com/kubectl-release/kubectl-release/internal/command.Version=$(VERSION) "$(CURDIR)"
 
 controller: ## the controller: bin/kubectl-release-controller
 	@mkdir -p bin
@@ -86,23 +86,23 @@ lint: bin/golangci-lint-$(GOLANGCI) ## linters; they enforce the import rule
 bin/golangci-lint-$(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI) (once)"
 	@mkdir -p bin
-	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
+	CGO_ENABLED=0 GOBIN="$(CURDIR)/bin" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
 	@mv bin/golangci-lint $@
 
 conformance: build helms ## compare rendering with Helm 4.3.1 for a folder of charts (CHARTS=dir)
-	go run -C e2e/conformance . --charts $(abspath $(CHARTS)) $(addprefix --cases ,$(wildcard $(abspath $(CHARTS))/cases.tsv)) \
-	  --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release
+	go run -C e2e/conformance . --charts "$(abspath $(CHARTS))" $(if $(wildcard $(CHARTS)/cases.tsv),--cases "$(abspath $(CHARTS))/cases.tsv") \
+	  --helm "$(CURDIR)/$(CLUSTER_BIN)/helm4" --ours "$(CURDIR)/bin/kubectl-release"
 
 bench: build testcluster helms ## time and memory side by side with Helm 4.3.1, and requests for charts; OUT=file keeps the runs for benchstat
-	go run -C e2e/conformance ./cmd/bench --helm $(CURDIR)/$(CLUSTER_BIN)/helm4 --ours $(CURDIR)/bin/kubectl-release \
-	  $(addprefix --charts ,$(wildcard $(abspath $(CHARTS)))) $(addprefix --out ,$(abspath $(OUT)))
+	go run -C e2e/conformance ./cmd/bench --helm "$(CURDIR)/$(CLUSTER_BIN)/helm4" --ours "$(CURDIR)/bin/kubectl-release" \
+	  $(if $(wildcard $(CHARTS)),--charts "$(abspath $(CHARTS))") $(if $(OUT),--out "$(abspath $(OUT))")
 	go test -tags cluster -timeout 3h ./e2e/sources ./e2e/flux ./e2e/trust ./e2e/scale ./e2e/controller ./e2e ./internal/cluster -run '^$$' -bench 'Sources|Fleet|Speed|Scale|List|Start' -benchtime 1x
 
 bench-controller: testcluster ## the controller with 1,000 and 10,000 HelmReleases (an hour), into docs/bench.md
 	go test -tags cluster -timeout 3h ./e2e/controller -run '^$$' -bench 'Idle|Scale' -benchtime 1x -update
 
 profile: testcluster ## CPU and heap profiles of every operation with 1,000, 4,000 and 10,000 objects, in DIR
-	go test -tags cluster -timeout 1h ./e2e/scale ./e2e/controller -run '^$$' -bench Profile -benchtime 1x -v -profiles $(abspath $(or $(DIR),bin/profiles))
+	go test -tags cluster -timeout 1h ./e2e/scale ./e2e/controller -run '^$$' -bench Profile -benchtime 1x -v -profiles "$(abspath $(or $(DIR),bin/profiles))"
 
 benchstat: ## compare two files of make bench: OLD=file NEW=file
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT) $(OLD) $(NEW)
@@ -123,14 +123,14 @@ platforms: ## build for all six platforms, and run what can be run here
 bin/goreleaser-$(GORELEASER):
 	@echo "building goreleaser $(GORELEASER) (once)"
 	@mkdir -p bin
-	CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
+	CGO_ENABLED=0 GOBIN="$(CURDIR)/bin" go install github.com/goreleaser/goreleaser/v2@$(GORELEASER)
 	@mv bin/goreleaser $@
 
 soak: build testcluster helms tools ## everything in full (hours): the sweeps of e2e/trust/ and e2e/controller/, which rewrite the results in docs/trust.md, big charts, chart sources between Helm 3, Helm 4 and us, and every test under the race detector
 	go test -tags cluster -timeout 12h ./e2e/trust -soak -update -bench Speed -benchtime 1x
 	go test -tags cluster -timeout 2h ./e2e/controller -soak -update
 	go test -tags cluster -timeout 2h $$(go list -tags cluster ./e2e/... | grep -v -e /trust -e /scale -e /controller) -soak
-	CGO_ENABLED=1 go test -race -tags cluster,browser -timeout 2h ./...
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -tags cluster,browser -timeout 2h ./...
 
 cluster: testcluster ## a control plane in the foreground; prints its kubeconfig
 	$(CLUSTER_BIN)/testcluster start
