@@ -3,11 +3,14 @@ package command
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Reference writes the reference of all commands and flags to w as Markdown, for docs/cli.md. Its
@@ -16,12 +19,13 @@ func Reference(w io.Writer) error {
 	p := &program{invocation: invocation.Invocation{Program: invocation.Plugin}}
 	app := p.app()
 	var b strings.Builder
-	b.WriteString("# Commands\n\nGenerated from the program by `go generate ./...`; a test keeps it fresh.\nEvery command also takes the [connection flags](#connection-flags). Flags may stand\nanywhere on the line.\n")
+	b.WriteString("# Commands\n\nGenerated from the program by `go generate ./...`; a test keeps it fresh.\nEvery command also takes the [connection flags](#connection-flags). Flags may stand\nanywhere on the line. Defaults of some come from [environment variables](#environment-variables).\n")
 	for _, c := range app.Commands {
 		referCommand(&b, "kubectl release", c)
 	}
 	b.WriteString("\n## Connection flags\n\n")
 	referFlags(&b, p.connection.flags(), false)
+	referEnvironment(&b, app.Commands, p.connection.flags())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -68,5 +72,42 @@ func referFlags(b *strings.Builder, flags []cli.Flag, own bool) {
 	}
 	if len(rows) > 0 {
 		b.WriteString("| flag | meaning |\n|---|---|\n" + strings.Join(rows, ""))
+	}
+}
+
+// referEnvironment writes a table of the environment variables that are read: those from which
+// flags take their defaults, and those that are not about one flag.
+func referEnvironment(b *strings.Builder, commands []*cli.Command, connection []cli.Flag) {
+	rows := map[string]string{
+		"HELM_BURST_LIMIT":         "default of `--burst-limit`",
+		"HELM_KUBEASGROUPS":        "default of `--as-group`: groups, separated by commas",
+		"HELM_DRIVER":              "where release records are: `secret` (the default), `configmap`, `sql`, or `memory`, in which they end with the command",
+		releasestore.SQLConnection: "with `HELM_DRIVER=sql`: the PostgreSQL database, as `postgresql://USER:PASSWORD@HOST:PORT/DATABASE` or `host=… dbname=… user=… password=…`",
+		"PGHOST":                   "with `PGDATABASE`, `PGUSER`, `PGPASSWORD`, `PGSSLMODE` and PostgreSQL's other variables: what the connection string does not say",
+		"KUBECONFIG":               "the kubeconfig, as for kubectl",
+		"KUBECACHEDIR":             "default of `--cache-dir`",
+		"NO_COLOR":                 "no colours, unless `--color=always`",
+	}
+	add := func(flags []cli.Flag) {
+		for _, f := range flags {
+			if doc, ok := f.(cli.DocGenerationFlag); ok {
+				for _, variable := range doc.GetEnvVars() {
+					rows[variable] = fmt.Sprintf("default of `--%s`", f.Names()[0])
+				}
+			}
+		}
+	}
+	add(connection)
+	var visit func(commands []*cli.Command)
+	visit = func(commands []*cli.Command) {
+		for _, c := range commands {
+			add(c.Flags)
+			visit(c.Subcommands)
+		}
+	}
+	visit(commands)
+	b.WriteString("\n## Environment variables\n\nA number or a truth value that can't be read counts as not set. Those for files and folders are in\n[sources.md](sources.md#files); `kubectl release env` prints what is in effect.\n\n| variable | what it says |\n|---|---|\n")
+	for _, variable := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintf(b, "| `%s` | %s |\n", variable, rows[variable])
 	}
 }
