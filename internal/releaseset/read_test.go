@@ -2,6 +2,9 @@ package releaseset
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -215,5 +218,21 @@ func TestSelectorsJoinConditionsByAndAndTextsByOr(t *testing.T) {
 	}
 	if _, err := ParseSelector([]string{"tier"}); err == nil {
 		t.Error("a word is no selector")
+	}
+}
+
+// docs/pull-requests.md names every option that a file can set.
+func TestEveryOptionIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "pull-requests.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "\n- Options are ")
+	list, _, _ = strings.Cut(list, "\n- ")
+	for field := range reflect.TypeFor[Options]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		if name != "-" && !strings.Contains(list, "`"+name+"`") {
+			t.Errorf("docs/pull-requests.md does not name the option %s", name)
+		}
 	}
 }
