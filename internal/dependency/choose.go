@@ -144,8 +144,8 @@ func (j *job) here(c *chosen) bool {
 	if c.ref.Kind == resolve.Vendored || c.ref.Kind == resolve.Local {
 		return true
 	}
-	if !j.build || c.locked.Digest == "" || j.Sources.Demands(c.locked.Repository) {
-		return false // the signature has to be fetched from where the chart is
+	if !j.build || c.locked.Digest == "" || j.Sources.MayDemand(c.ref) {
+		return false // whether it is signed has to be asked where the chart is
 	}
 	_, ok := j.Sources.At(c.locked.Digest)
 	c.stale = !ok && j.Check

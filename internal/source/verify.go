@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
@@ -48,9 +49,17 @@ func (e *UnverifiedError) Error() string {
 
 func (e *UnverifiedError) Unwrap() error { return e.Err }
 
-// Demands reports whether a chart fetched from a URL must be signed.
-func (s *Sources) Demands(url string) bool {
-	return s.Verification.Wanted || resolve.RuleFor(s.Settings.Verify, url) != nil
+// MayDemand reports whether a chart may have to be signed, as far as its reference tells. Only
+// its index says where the archive of a chart in an HTTP repository is, and a rule for that place
+// counts, so there any rule that is not for registries will do.
+func (s *Sources) MayDemand(r resolve.Reference) bool {
+	switch {
+	case s.Verification.Wanted:
+		return true
+	case r.Kind == resolve.Registry:
+		return resolve.RuleFor(s.Settings.Verify, r.Image.String()) != nil
+	}
+	return slices.ContainsFunc(s.Settings.Verify, func(rule resolve.Rule) bool { return !resolve.IsRegistry(rule.Prefix) })
 }
 
 // demands returns what flags and rules demand for a chart; all of them must be met.

@@ -1,0 +1,94 @@
+package dependency
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+)
+
+// An archive that is in charts/ already is used only if it is signed as a rule demands, whether the
+// rule names the repository, the chart, or the server that the index says has the archive. If no
+// rule can be for it, no server is asked.
+func TestBuildObeysRules(t *testing.T) {
+	alpha := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	registry, repository, archives := sourcetest.Serve(t, sourcetest.Options{}), sourcetest.Serve(t, sourcetest.Options{}), sourcetest.Serve(t, sourcetest.Options{})
+	registry.PutImage(t, "charts/alpha", "1.0.0", alpha)
+	archives.Put("/alpha-1.0.0.tgz", alpha)
+	repository.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: archives.URL + "/alpha-1.0.0.tgz", Digest: sourcetest.Digest(alpha)}))
+	oci := "oci://" + strings.TrimPrefix(registry.URL, "http://") + "/charts"
+	for name, tc := range map[string]struct {
+		repository, prefix string
+		refused, quiet     bool
+	}{
+		"no rule, registry":            {repository: oci, quiet: true},
+		"the registry":                 {oci, strings.TrimSuffix(oci, "/charts"), true, false},
+		"the chart in a registry":      {oci, oci + "/alpha", true, false},
+		"one version in a registry":    {oci, oci + "/alpha:1.0.0", true, false},
+		"another chart in a registry":  {oci, oci + "/alphabet", false, true},
+		"a repository, for a registry": {oci, repository.URL, false, true},
+		"no rule, repository":          {repository: repository.URL, quiet: true},
+		"the repository":               {repository.URL, repository.URL, true, false},
+		"where the archive is":         {repository.URL, archives.URL + "/alpha-1.0.0.tgz", true, false},
+		"another server":               {repository.URL, "https://charts.example.com", false, false},
+		"a registry, for a repository": {repository.URL, oci, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			none := func(string) (string, bool) { return "", false }
+			s := &source.Sources{Paths: source.FindPaths(none, "linux", t.TempDir()), UserAgent: "test"}
+			folder := t.TempDir()
+			write(t, filepath.Join(folder, "Chart.yaml"), "apiVersion: v2\nname: um\nversion: 1.0.0\ndependencies:\n- {name: alpha, version: 1.0.0, repository: \""+tc.repository+"\"}\n")
+			if _, err := Update(t.Context(), folder, Options{Sources: s}); err != nil {
+				t.Fatal(err)
+			}
+			s = &source.Sources{Paths: s.Paths, UserAgent: "test"}
+			if tc.prefix != "" {
+				s.Settings.Verify = []resolve.Rule{{Prefix: tc.prefix, Key: publicKey(t)}}
+			}
+			_ = append(append(registry.Requests(), repository.Requests()...), archives.Requests()...)
+			_, err := Build(t.Context(), folder, Options{Sources: s})
+			var unverified *source.UnverifiedError
+			if errors.As(err, &unverified) != tc.refused || !tc.refused && err != nil {
+				t.Errorf("got %v", err)
+			}
+			asked := slices.Concat(registry.Asked(), repository.Asked(), archives.Asked())
+			if (len(asked) == 0) != tc.quiet {
+				t.Errorf("asked %q", asked)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publicKey makes a file with a cosign public key that has signed nothing.
+func publicKey(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "cosign.pub")
+	write(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
+	return file
+}
