@@ -39,13 +39,22 @@ const (
 // errBudget says that a record exceeds the budget of the reading that it is part of.
 var errBudget = fmt.Errorf("the records read together with it unpack to more than %d MiB", maxKept>>20)
 
-// allowance is the number of bytes that one reading of records may still unpack and keep.
-type allowance struct{ scanned, kept int64 }
+// errEntries is errBudget for entries.
+var errEntries = fmt.Errorf("it and the records read together with it have more than %d entries in lists and mappings", release.MaxEntries)
 
-func newAllowance() *allowance { return &allowance{scanned: maxScanned, kept: maxKept} }
+// allowance is the number of bytes that one reading of records may still unpack and keep, and of
+// entries of lists and mappings that these may have.
+type allowance struct {
+	scanned, kept int64
+	entries       int
+}
+
+func newAllowance() *allowance {
+	return &allowance{scanned: maxScanned, kept: maxKept, entries: release.MaxEntries}
+}
 
 // Size returns the number of bytes that the record takes, to be compared with Store.MaxSize. It is
-// an error if the record unpacks to more than MaxUnpacked. A later status, description or hook
+// an error if the record unpacks to more than MaxUnpacked, or to too many entries. A later status, description or hook
 // result changes the size by a few hundred bytes.
 func Size(r *release.Revision) (int, error) {
 	record, err := encode(r)
@@ -58,12 +67,16 @@ func encode(r *release.Revision) (string, error) {
 	var record strings.Builder
 	text := base64.NewEncoder(base64.StdEncoding, &record)
 	packed := gzip.NewWriter(text)
-	unpacked := &counter{to: packed}
+	var entries release.Entries
+	unpacked := &counter{to: io.MultiWriter(packed, &entries)}
 	if err := cmp.Or(r.WriteJSON(unpacked), packed.Close(), text.Close()); err != nil {
 		return "", fmt.Errorf("encode %s: %w", r, err)
 	}
 	if unpacked.n > MaxUnpacked {
 		return "", fmt.Errorf("encode %s: %d bytes of JSON are more than the %d that can be read back", r, unpacked.n, MaxUnpacked)
+	}
+	if entries.N > release.MaxEntries {
+		return "", fmt.Errorf("encode %s: its chart, values and hooks have %d entries in lists and mappings, more than the %d that can be read back", r, entries.N, release.MaxEntries)
 	}
 	return record.String(), nil
 }
@@ -109,6 +122,10 @@ func decode(record string, part release.Part, most int64, a *allowance) (*releas
 		return nil, scan.err
 	case errors.Is(err, release.ErrTooLarge) && part != release.Outline:
 		return nil, errBudget
+	case errors.Is(err, release.ErrTooMany) && a.entries < release.MaxEntries:
+		return nil, errEntries
+	case errors.Is(err, release.ErrTooMany):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("not a release in JSON: %w", err)
 	}
@@ -118,9 +135,9 @@ func decode(record string, part release.Part, most int64, a *allowance) (*releas
 func decodePart(in *scanner, part release.Part, a *allowance) (*release.Revision, error) {
 	switch part {
 	case release.Outline:
-		return release.ReadPart(in, part, maxOutline)
+		return release.ReadPart(in, part, maxOutline, new(release.MaxEntries))
 	case release.Sent, release.HookRuns:
-		r, err := release.ReadPart(in, part, int(a.kept))
+		r, err := release.ReadPart(in, part, int(a.kept), &a.entries)
 		if err == nil {
 			a.kept -= sent(r)
 		}
@@ -135,7 +152,7 @@ func decodePart(in *scanner, part release.Part, a *allowance) (*release.Revision
 	if a.kept -= int64(data.Len()); a.kept < 0 {
 		return nil, release.ErrTooLarge
 	}
-	return release.Read(data.Bytes())
+	return release.Read(data.Bytes(), &a.entries)
 }
 
 // sent estimates how many bytes of manifests were kept for a revision.

@@ -55,7 +55,9 @@ func (e *CorruptError) Error() string {
 
 // TooMuch reports whether the record was not read because the records read with it had used up
 // the budget; read alone it may be fine.
-func (e *CorruptError) TooMuch() bool { return errors.Is(e.Reason, errBudget) }
+func (e *CorruptError) TooMuch() bool {
+	return errors.Is(e.Reason, errBudget) || errors.Is(e.Reason, errEntries)
+}
 
 // Unwrap returns the reason.
 func (e *CorruptError) Unwrap() error { return e.Reason }

@@ -24,19 +24,25 @@ const (
 func (r *Revision) Part() Part { return r.part }
 
 // ReadPart reads Sent, Outline or HookRuns from a record in JSON without keeping the rest in
-// memory. most is how many bytes of JSON may be kept. Errors are those of in, ErrTooLarge, and
-// errors of JSON. What follows the last needed field is not read.
-func ReadPart(in io.Reader, p Part, most int) (*Revision, error) {
+// memory. most is how many bytes of JSON may be kept, entries how many entries those may have,
+// which is reduced by the ones that they have. Errors are those of in, ErrTooLarge, ErrTooMany,
+// and errors of JSON. What follows the last needed field is not read.
+func ReadPart(in io.Reader, p Part, most int, entries *int) (*Revision, error) {
 	keep, needed := partFields(p)
 	pruned, err := prune(in, keep, needed, most)
 	if err != nil {
 		return nil, err
+	}
+	n := count(pruned)
+	if n > *entries {
+		return nil, ErrTooMany
 	}
 	type plain Revision
 	var r plain
 	if err := json.Unmarshal(pruned, &r); err != nil {
 		return nil, err
 	}
+	*entries -= n
 	r.part = p
 	out := Revision(r)
 	return &out, nil

@@ -20,7 +20,7 @@ func TestPartsOfHelmsRecords(t *testing.T) {
 		whole := read(t, data)
 		for _, p := range []Part{Sent, Outline, HookRuns} {
 			// A byte at a time: no boundary of a buffer matters.
-			r, err := ReadPart(iotest.OneByteReader(strings.NewReader(string(data))), p, 1<<20)
+			r, err := ReadPart(iotest.OneByteReader(strings.NewReader(string(data))), p, 1<<20, new(MaxEntries))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestOutlineEndsEarly(t *testing.T) {
 		strings.NewReader(`{"name":"web","info":{"status":"deployed","notes":"x"},"chart":{"metadata":{"name":"web"},"files":[]}`),
 		iotest.ErrReader(errors.New("read on")),
 	)
-	r, err := ReadPart(in, Outline, 1<<10)
+	r, err := ReadPart(in, Outline, 1<<10, new(MaxEntries))
 	if err != nil || r.Name != "web" || r.Info.Status != StatusDeployed || r.ChartLabel() != "web-" {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -72,7 +72,7 @@ func TestParts(t *testing.T) {
 		"no field":               {`{1:2}`, "", "invalid character '1'"},
 		"no colon":               {`{"a" 1}`, "", "invalid character '1'"},
 	} {
-		r, err := ReadPart(strings.NewReader(c.in), Outline, 1000)
+		r, err := ReadPart(strings.NewReader(c.in), Outline, 1000, new(MaxEntries))
 		switch {
 		case c.err == "" && (err != nil || string(r.Info.Status) != c.status):
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -85,7 +85,7 @@ func TestParts(t *testing.T) {
 // A part is never written instead of the whole record, nor taken for it.
 func TestPartsAreNotWritten(t *testing.T) {
 	for _, p := range []Part{Sent, Outline} {
-		r, err := ReadPart(strings.NewReader(`{"info":{"status":"deployed"}}`), p, 1000)
+		r, err := ReadPart(strings.NewReader(`{"info":{"status":"deployed"}}`), p, 1000, new(MaxEntries))
 		if err != nil {
 			t.Fatal(err)
 		}

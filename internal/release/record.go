@@ -11,7 +11,8 @@ import (
 
 // UnmarshalJSON reads a record as Helm 3 or 4 wrote it.
 func (r *Revision) UnmarshalJSON(data []byte) error {
-	read, err := Read(bytes.Clone(data))
+	entries := MaxEntries
+	read, err := Read(bytes.Clone(data), &entries)
 	if err == nil {
 		*r = *read
 	}
@@ -20,8 +21,13 @@ func (r *Revision) UnmarshalJSON(data []byte) error {
 
 // Read is UnmarshalJSON for a text that the caller no longer changes: the revision keeps it, since
 // records may be large. The manifest is not kept in JSON as well, and neither is a text that is
-// mostly manifest.
-func Read(data []byte) (*Revision, error) {
+// mostly manifest. entries is how many entries the record may have, and is reduced by those that
+// it has. Errors are those of JSON, and ErrTooMany.
+func Read(data []byte, entries *int) (*Revision, error) {
+	n := count(data)
+	if n > *entries {
+		return nil, ErrTooMany
+	}
 	type plain Revision
 	var p plain
 	if err := json.Unmarshal(data, &p); err != nil {
@@ -43,6 +49,7 @@ func Read(data []byte) (*Revision, error) {
 		}
 		r.stored[name] = json.RawMessage(text)
 	}
+	*entries -= n
 	return &r, nil
 }
 

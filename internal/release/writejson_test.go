@@ -30,7 +30,7 @@ func TestWriteJSONWritesWhatMarshalWrites(t *testing.T) {
 					t.Fatalf("%d bytes, want %d", got.Len(), len(want))
 				}
 
-				read, err := Read(bytes.Clone(want))
+				read, err := Read(bytes.Clone(want), new(MaxEntries))
 				if err != nil {
 					t.Fatal(err)
 				}
