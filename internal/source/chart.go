@@ -194,7 +194,7 @@ func (s *Sources) fetch(ctx context.Context, f Found) (Fetched, error) {
 		f.Digest = known
 		return Fetched{Found: f, Data: data, Cached: true}, nil
 	}
-	data, err := s.download(ctx, f, f.URL)
+	data, err := s.download(ctx, f, f.URL, MaxArchiveBytes)
 	if err != nil {
 		return Fetched{}, err
 	}
@@ -214,8 +214,8 @@ func (s *Sources) fetch(ctx context.Context, f Found) (Fetched, error) {
 	return out, s.note(f.URL, out.Digest)
 }
 
-// download fetches a file of a chart.
-func (s *Sources) download(ctx context.Context, f Found, at string) ([]byte, error) {
+// download fetches a file of a chart, of at most most bytes.
+func (s *Sources) download(ctx context.Context, f Found, at string, most int64) ([]byte, error) {
 	resp, err := s.get(ctx, request{
 		url: at, access: f.access, home: f.home,
 		header: http.Header{"Accept": {"application/gzip,application/octet-stream"}},
@@ -223,7 +223,7 @@ func (s *Sources) download(ctx context.Context, f Found, at string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	return readBody(resp, at, MaxArchiveBytes)
+	return readBody(resp, at, most)
 }
 
 // File fetches a file of at most most bytes that is not a chart, with no credentials except

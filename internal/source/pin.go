@@ -66,7 +66,7 @@ func (s *Sources) digestNow(ctx context.Context, from plan.ChartSource) (string,
 	if found.Digest != "" && !s.AllowMismatch {
 		return found.Digest, nil
 	}
-	data, err := s.download(ctx, found, found.URL)
+	data, err := s.download(ctx, found, found.URL, MaxArchiveBytes)
 	if err != nil {
 		return "", err
 	}

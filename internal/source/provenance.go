@@ -84,6 +84,9 @@ func (s *Sources) provenanceLayer(ctx context.Context, f Fetched) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("%s@%s: %w", f.URL, f.Manifest, err)
 	}
+	if layer.Size > maxSignatureBytes {
+		return nil, &inputfile.TooLargeError{Name: "the provenance file of " + f.Location(), Most: maxSignatureBytes}
+	}
 	data, _, err := s.blob(ctx, f.Found, layer, provenanceContent)
 	return data, err
 }
@@ -94,7 +97,7 @@ func (s *Sources) beside(ctx context.Context, f Fetched, at, kind string) ([]byt
 	if s.Offline {
 		return s.keptBeside(f, f.Digest, kind)
 	}
-	data, err := s.download(ctx, f.Found, at)
+	data, err := s.download(ctx, f.Found, at, maxSignatureBytes)
 	status, refused := errors.AsType[*StatusError](err)
 	if refused && (status.Code == http.StatusNotFound || status.Code == http.StatusGone) {
 		return nil, &UnverifiedError{What: f.Location(), Err: fmt.Errorf("there is no %s", resolve.Public(at))}
