@@ -11,6 +11,7 @@ import (
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 )
@@ -151,7 +152,8 @@ func (q *signatureSearch) referrers(ctx context.Context) error {
 			if q.looked++; q.looked > maxSignatures {
 				return errEnough
 			}
-			if err := q.layers(ctx, string(r.Digest), signature.BundleType, func(_ ocispec.Descriptor, data []byte) bool { return q.take(data) }); err != nil {
+			err := q.layers(ctx, string(r.Digest), signature.BundleType, func(_ ocispec.Descriptor, data []byte) bool { return q.take(data) })
+			if err != nil && !q.skips(err) {
 				return err
 			}
 			if q.kept != nil {
@@ -182,6 +184,23 @@ func (q *signatureSearch) below(ctx context.Context, tag string) error {
 	return err
 }
 
+// skips reports whether an error means that a signature can't be had although it is listed, while
+// others may be fine, and remembers it.
+func (q *signatureSearch) skips(err error) bool {
+	_, gone := errors.AsType[*NotThereError](err)
+	_, large := errors.AsType[*inputfile.TooLargeError](err)
+	_, other := errors.AsType[*DigestError](err)
+	switch {
+	case gone || errors.Is(err, errdef.ErrNotFound):
+		q.last = errors.New("the registry lists a signature that it does not have")
+	case large || other:
+		q.last = fmt.Errorf("a signature can't be read: %w", err)
+	default:
+		return false
+	}
+	return true
+}
+
 // layers fetches the layers of a kind in a manifest, until one is taken.
 func (q *signatureSearch) layers(ctx context.Context, reference, kind string, take func(ocispec.Descriptor, []byte) bool) error {
 	data, err := readManifest(ctx, q.repo, reference, "a signature of "+q.at)
@@ -198,6 +217,9 @@ func (q *signatureSearch) layers(ctx context.Context, reference, kind string, ta
 			continue
 		}
 		data, err := fetchBlob(ctx, q.repo, q.at, layer)
+		if err != nil && q.skips(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
