@@ -188,7 +188,7 @@ func (s *Sources) fetch(ctx context.Context, f Found) (Fetched, error) {
 	}
 	known := f.Digest
 	if known == "" && s.Offline {
-		known = s.noted(f.URL)
+		_, known = s.noted(f.URL)
 	}
 	if data, ok := s.cached(known, chartContent); ok {
 		f.Digest = known

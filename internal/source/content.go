@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 // Extensions of files in the content cache that Helm has too.
@@ -87,13 +88,21 @@ func (s *Sources) noteFile(url string) string {
 	return filepath.Join(s.Paths.ContentCache, notesFolder, strings.TrimPrefix(Digest([]byte(url)), "sha256:"))
 }
 
-// noted returns the digest recorded by note, or "".
-func (s *Sources) noted(url string) string {
+// noted returns the digest recorded by note, and the tag before it if there was one; "" without a
+// note, or if it is damaged.
+func (s *Sources) noted(url string) (tag, digest string) {
 	data, err := inputfile.Read(s.noteFile(url), 1024)
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return strings.TrimSpace(string(data))
+	text := strings.TrimSpace(string(data))
+	if before, after, two := strings.Cut(text, " "); two {
+		tag, text = before, after
+	}
+	if digest, err = resolve.Digest(text); err != nil {
+		return "", ""
+	}
+	return tag, digest
 }
 
 // gone reports whether a file no longer exists, given the error of removing it.

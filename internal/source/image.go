@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -92,11 +91,11 @@ func (s *Sources) foundImage(i resolve.Image, manifest string) Found {
 
 // notedImage returns what a tag or range meant when it was last resolved.
 func (s *Sources) notedImage(i resolve.Image, wanted, digest string) (Found, error) {
-	tag, manifest, ok := strings.Cut(s.noted(wanted), " ")
-	if digest != "" && (!ok || manifest != digest) {
+	tag, manifest := s.noted(wanted)
+	if digest != "" && (tag == "" || manifest != digest) {
 		return s.foundImage(i, digest), nil
 	}
-	if !ok {
+	if tag == "" {
 		return Found{}, &OfflineError{What: wanted}
 	}
 	i.Tag = tag
