@@ -170,12 +170,14 @@ func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) e
 // promised, *UnverifiedError, *OfflineError, *StatusError.
 func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
 	// Two dependencies may be one chart, whose archive is fetched once for both.
-	same := fmt.Sprintf("%s %s %s %+v", f.URL, f.Digest, f.Manifest, f.access)
+	same := fmt.Sprintf("%s %s %s %s %+v", f.URL, f.Digest, f.Manifest, f.home, f.access)
 	one, err, _ := s.underway.Do(same, func() (any, error) { return s.fetch(ctx, f) })
 	if err != nil {
 		return Fetched{}, err
 	}
 	fetched, _ := one.(Fetched)
+	f.Digest = fetched.Digest
+	fetched.Found = f
 	if err := s.verify(ctx, &fetched); err != nil {
 		return Fetched{}, err
 	}
