@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +27,7 @@ func (p *program) repositories() (*source.Sources, error) {
 	paths := p.paths.find()
 	settings, err := paths.ReadSettings()
 	return &source.Sources{
-		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + version(), Verification: source.Verification{Now: time.Now()},
+		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + version(),
 		Environment: p.pluginEnvironment, PluginErrors: p.streams.Err,
 		TellUnknown: func(names []string) { p.unknownPlugins.Do(func() { p.warn(unknownPlugins(paths, names)) }) },
 	}, err
