@@ -94,6 +94,10 @@ func (b sqlRows) get(ctx context.Context, at location) (object, error) {
 	return found[0], nil
 }
 
+// tokenSeparator separates namespace and key in a continue token. No column of PostgreSQL can hold
+// it, while a namespace in a database may have anything else in it.
+const tokenSeparator = "\x00"
+
 // list selects by namespace and name in the database. The rest of the selector is applied here: it
 // excludes few rows.
 func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]object, string, error) {
@@ -102,7 +106,7 @@ func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]o
 		return nil, "", err
 	}
 	name, _ := selector.RequiresExactMatch(labelName)
-	afterNamespace, afterKey, _ := strings.Cut(o.Continue, "/")
+	afterNamespace, afterKey, _ := strings.Cut(o.Continue, tokenSeparator)
 	var limit *string // NULL is no limit
 	if o.Limit > 0 {
 		limit = new(strconv.FormatInt(o.Limit, 10))
@@ -121,7 +125,7 @@ func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]o
 	next := ""
 	if o.Limit > 0 && int64(len(found)) == o.Limit {
 		last := found[len(found)-1].location()
-		next = last.namespace + "/" + last.name
+		next = last.namespace + tokenSeparator + last.name
 	}
 	kept := make([]object, 0, len(found))
 	for _, o := range found {

@@ -33,6 +33,7 @@ func TestSQL(t *testing.T) {
 		"life of a record":     sqlLife,
 		"conflict":             sqlConflict,
 		"lists":                sqlLists,
+		"pages":                sqlPages,
 		"large record":         sqlLarge,
 		"lost connection":      sqlLostConnection,
 		"first writes at once": sqlFirstWrites,
@@ -139,6 +140,31 @@ func sqlLists(t *testing.T, _ *clustertest.Postgres, database string) {
 	must(t, err)
 	if len(page) != 0 || next == "" {
 		t.Errorf("a page of which nothing is selected: %d rows, next %q", len(page), next)
+	}
+}
+
+// Each page begins where the one before it ended, whatever a namespace in a database is called.
+func sqlPages(t *testing.T, server *clustertest.Postgres, database string) {
+	s := openSQL(t, database)
+	must(t, s.Create(t.Context(), testRevision(1, release.StatusDeployed)))
+	for _, namespace := range []string{"a", "a/b", "/", "a/b/c", "a b", "z"} {
+		server.SQL(t, database, "INSERT INTO releases_v1 SELECT key, type, body, name, '"+namespace+"', version, status, owner, createdat FROM releases_v1 WHERE namespace = 'shop'")
+	}
+	o := listOptions{ListOptions: metav1.ListOptions{Limit: 1}}
+	seen := map[string]bool{}
+	for range 8 {
+		page, next, err := s.backend.list(t.Context(), "", o)
+		must(t, err)
+		for _, row := range page {
+			seen[row.meta.Namespace] = true
+		}
+		o.Continue = next
+		if next == "" {
+			break
+		}
+	}
+	if len(seen) != 7 || o.Continue != "" {
+		t.Errorf("seen %v, next %q", seen, o.Continue)
 	}
 }
 
