@@ -12,6 +12,8 @@ import (
 type object struct {
 	meta   metav1.ObjectMeta
 	record string
+	// unread is why the record was left where it is, or nil.
+	unread error
 }
 
 func (o object) location() location { return location{o.meta.Namespace, o.meta.Name} }

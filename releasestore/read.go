@@ -137,6 +137,9 @@ func (s *Store) decode(o object, part release.Part, most int64, a *allowance) (*
 	if err := checkVersion(at.Version); err != nil {
 		return nil, &CorruptError{at, err}
 	}
+	if o.unread != nil {
+		return nil, &CorruptError{at, o.unread}
+	}
 	r, err := decode(o.record, part, most, a)
 	if err != nil {
 		return nil, &CorruptError{at, err}

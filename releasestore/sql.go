@@ -27,19 +27,32 @@ func (sqlRows) maxSize() int { return 0 }
 const (
 	selectKeys = `
 		SELECT r.key, r.namespace, `
-	selectRest   = `, r.xmin, r.name, r.version, r.status, r.owner, r.createdat, r.modifiedat, `
+	selectRest   = `, r.xmin, r.name, r.version, left(r.status, 64), left(r.owner, 64), r.createdat, r.modifiedat, `
 	selectLabels = `(SELECT json_object_agg(l.key, l.value) FROM custom_labels_v1 l
 			WHERE l.releasekey = r.key AND l.releasenamespace = r.namespace AND l.key IS NOT NULL)`
 	fromRows = `
 		FROM releases_v1 r `
 )
 
-// sqlBody is the column with the record.
-const sqlBody = "r.body"
+// maxBody is the size of the largest record that can be read, in base64 of gzip that has found
+// nothing to compress. pageBody is how large it may be to be read in a page with others, which is a
+// bit more than what a Secret holds; larger ones are read one by one.
+const (
+	maxBody  = (MaxUnpacked + MaxUnpacked>>10) / 3 * 4
+	pageBody = 2 * MaxSize
+)
 
-// read selects rows; body is the expression for the record's column. A database without Helm's
+// body is the expression for the record if it has at most that many bytes, and otherwise NULL.
+func body(most int) string {
+	return fmt.Sprintf("CASE WHEN octet_length(r.body) <= %d THEN r.body END", most)
+}
+
+var errBody = fmt.Errorf("its row holds more than the %d MiB that a record can have", maxBody>>20)
+
+// read selects rows; body is the expression for the record's column, and tooLong the error of a
+// record for which it is NULL. A database without Helm's
 // tables has no rows; one that was set up by Helm before 3.13 has no custom labels.
-func (b sqlRows) read(ctx context.Context, body, where string, params ...*string) ([]object, error) {
+func (b sqlRows) read(ctx context.Context, body string, tooLong error, where string, params ...*string) ([]object, error) {
 	rows, err := b.db.ask(ctx, selectKeys+body+selectRest+selectLabels+fromRows+where, params...)
 	if undefinedTable(err) {
 		rows, err = b.db.ask(ctx, selectKeys+body+selectRest+"NULL"+fromRows+where, params...)
@@ -55,6 +68,9 @@ func (b sqlRows) read(ctx context.Context, body, where string, params ...*string
 		o, err := scanRow(row)
 		if err != nil {
 			return nil, err
+		}
+		if row[2] == nil {
+			o.unread = tooLong
 		}
 		objects = append(objects, o)
 	}
@@ -84,7 +100,7 @@ func scanRow(row [][]byte) (object, error) {
 }
 
 func (b sqlRows) get(ctx context.Context, at location) (object, error) {
-	found, err := b.read(ctx, sqlBody, `WHERE r.key = $1 AND r.namespace = $2`, &at.name, &at.namespace)
+	found, err := b.read(ctx, body(maxBody), errBody, `WHERE r.key = $1 AND r.namespace = $2`, &at.name, &at.namespace)
 	switch {
 	case err != nil:
 		return object{}, err
@@ -111,11 +127,14 @@ func (b sqlRows) list(ctx context.Context, namespace string, o listOptions) ([]o
 	if o.Limit > 0 {
 		limit = new(strconv.FormatInt(o.Limit, 10))
 	}
-	body := sqlBody
-	if o.metadataOnly {
-		body = "''"
+	record, tooLong := body(maxBody), errBody
+	switch {
+	case o.metadataOnly:
+		record = "''"
+	case o.Limit > 0:
+		record, tooLong = body(pageBody), errTooLong // which has it read again on its own
 	}
-	found, err := b.read(ctx, body, `
+	found, err := b.read(ctx, record, tooLong, `
 		WHERE ($1::text = '' OR r.namespace = $1) AND ($2::text = '' OR r.name = $2)
 			AND (r.namespace, r.key) > ($3::text, $4::text)
 		ORDER BY r.namespace, r.key LIMIT $5::bigint`, &namespace, &name, &afterNamespace, &afterKey, limit)

@@ -35,6 +35,7 @@ func TestSQL(t *testing.T) {
 		"lists":                sqlLists,
 		"pages":                sqlPages,
 		"large record":         sqlLarge,
+		"too large a record":   sqlTooLarge,
 		"lost connection":      sqlLostConnection,
 		"first writes at once": sqlFirstWrites,
 		"before custom labels": sqlWithoutLabels,
@@ -187,6 +188,36 @@ func sqlLarge(t *testing.T, _ *clustertest.Postgres, database string) {
 	if got.Manifest != r.Manifest {
 		t.Error("the manifest is another one")
 	}
+}
+
+// A row that holds more than any record is named, and keeps nobody from reading the others, of
+// which some are read apart from their page.
+func sqlTooLarge(t *testing.T, server *clustertest.Postgres, database string) {
+	s := openSQL(t, database)
+	noise := make([]byte, 2<<20)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(noise)
+	for version, namespace := range []string{"sound", "large", "huge"} {
+		r := testRevision(version+1, release.StatusDeployed)
+		if r.Namespace = namespace; namespace == "large" {
+			r.Manifest = hex.EncodeToString(noise)
+		}
+		must(t, s.Create(t.Context(), r))
+	}
+	server.SQL(t, database, "UPDATE releases_v1 SET body = repeat('A', 150 * 1024 * 1024) WHERE namespace = 'huge'")
+	got, err := s.List(t.Context(), Query{})
+	if corrupt, only := Corrupt(err); !only || len(got) != 2 || len(corrupt) != 1 || corrupt[0].Key.Namespace != "huge" || !strings.Contains(err.Error(), "MiB that a record can have") {
+		t.Errorf("%v, %.300v", got, err)
+	}
+	huge := release.Key{Namespace: "huge", Name: "web"}
+	h, err := s.History(t.Context(), huge, nil)
+	if corrupt, only := Corrupt(err); !only || len(h) != 0 || len(corrupt) != 1 {
+		t.Errorf("%v, %.300v", h, err)
+	}
+	large, err := s.Get(t.Context(), release.Key{Namespace: "large", Name: "web"}, 2)
+	if err != nil || len(large.Manifest) != 4<<20 {
+		t.Errorf("%.300v", err)
+	}
+	must(t, s.Delete(t.Context(), huge, 3))
 }
 
 // A connection that broke between two statements is reopened unnoticed.
