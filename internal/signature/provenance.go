@@ -76,14 +76,16 @@ func (f files) vouchFor(a Archive) error {
 	return nil
 }
 
-// signersOf returns a key's names, the primary one first.
+// signersOf returns a key's names, the primary one first, without those that were revoked.
 func signersOf(key *openpgp.Entity) []string {
 	var names []string
-	for name := range key.Identities {
-		names = append(names, name)
+	for name, identity := range key.Identities {
+		if len(identity.Revocations) == 0 {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
-	if main := key.PrimaryIdentity(); main != nil {
+	if main := key.PrimaryIdentity(); main != nil && len(main.Revocations) == 0 {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == main.Name })
 		names = append([]string{main.Name}, names...)
 	}
@@ -96,6 +98,36 @@ func (s Signature) By(signers []string) bool {
 		fingerprint := strings.ToUpper(strings.ReplaceAll(one, " ", ""))
 		return fingerprint == strings.ToUpper(s.Key) || slices.Contains(s.Signers, one)
 	})
+}
+
+// Unclear returns an error if a signature is by one of the signers only by a name that several keys
+// have with which charts can be signed at that time. A key names itself: whoever has one of the
+// keys can give it the name of another one, but not its fingerprint.
+func (k Keyring) Unclear(s Signature, signers []string, now time.Time) error {
+	var name string
+	for _, one := range signers {
+		switch byName := slices.Contains(s.Signers, one); {
+		case byName && k.named(one, now) > 1:
+			name = one
+		case byName || s.By([]string{one}):
+			return nil
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	return fmt.Errorf("%d keys in the keyring are named %s: give the signer's fingerprint, which is %s if it is the key that made this signature", k.named(name, now), name, s.Key)
+}
+
+// named counts the keys that have a name and can sign at a time.
+func (k Keyring) named(name string, now time.Time) int {
+	found := map[string]bool{}
+	for _, e := range k.keys {
+		if _, valid := e.SigningKey(now); valid && slices.Contains(signersOf(e), name) {
+			found[string(e.PrimaryKey.Fingerprint)] = true
+		}
+	}
+	return len(found)
 }
 
 // provenanceText returns what is signed: the chart's metadata and the archive's digest, as in

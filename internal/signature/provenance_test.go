@@ -164,6 +164,62 @@ func TestVerifyByARevokedKey(t *testing.T) {
 	}
 }
 
+// A name that a key no longer has is not one of its names.
+func TestRevokedNames(t *testing.T) {
+	anna := newKey(t, "Anna", 0)
+	config := &packet.Config{Time: func() time.Time { return now }}
+	if err := anna.AddUserId("Bert", "", "bert@example.com", config); err != nil {
+		t.Fatal(err)
+	}
+	const bert = "Bert <bert@example.com>"
+	if names := signersOf(anna); !slices.Contains(names, bert) {
+		t.Fatal(names)
+	}
+	revocation := &packet.Signature{SigType: packet.SigTypeCertificationRevocation, PubKeyAlgo: anna.PrimaryKey.PubKeyAlgo, Hash: config.Hash(), CreationTime: now, IssuerKeyId: &anna.PrimaryKey.KeyId}
+	if err := revocation.SignUserId(bert, anna.PrimaryKey, anna.PrivateKey, config); err != nil {
+		t.Fatal(err)
+	}
+	anna.Identities[bert].Revocations = append(anna.Identities[bert].Revocations, revocation)
+	anna.Identities[bert].Signatures = append(anna.Identities[bert].Signatures, revocation)
+	keys, err := ParseKeyring(public(t, anna))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := VerifyProvenance(signed(t, anna, archive), archive, keys, now)
+	if err != nil || got.By([]string{bert}) || !got.By([]string{"Anna <anna@example.com>"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A name says who has signed only if one key has it; keys that can't sign any more don't count.
+func TestUnclearNames(t *testing.T) {
+	anna, other, old, bert := newKey(t, "Anna", 0), newKey(t, "Anna", 0), newKey(t, "Anna", time.Hour), newKey(t, "Bert", 0)
+	const name = "Anna <anna@example.com>"
+	for what, tc := range map[string]struct {
+		ring    openpgp.EntityList
+		signers []string
+		unclear bool
+	}{
+		"one key":                        {openpgp.EntityList{anna, bert}, []string{name}, false},
+		"one key twice":                  {openpgp.EntityList{anna, anna}, []string{name}, false},
+		"two keys":                       {openpgp.EntityList{other, anna}, []string{name}, true},
+		"two keys, another signer":       {openpgp.EntityList{other, anna}, []string{signedBy(bert), name}, true},
+		"two keys, its fingerprint":      {openpgp.EntityList{other, anna}, []string{signedBy(anna)}, false},
+		"two keys, both":                 {openpgp.EntityList{other, anna}, []string{name, signedBy(anna)}, false},
+		"one that has expired meanwhile": {openpgp.EntityList{old, anna}, []string{name}, false},
+	} {
+		k := Keyring{keys: tc.ring}
+		later := now.Add(2 * time.Hour)
+		got, err := VerifyProvenance(signed(t, anna, archive), archive, k, later)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if err := k.Unclear(got, tc.signers, later); (err != nil) != tc.unclear || err != nil && !strings.Contains(err.Error(), "2 keys in the keyring are named "+name+": give the signer's fingerprint") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // The provenance of another archive is refused, although the same key has signed it.
 func TestVerifyOtherSignedText(t *testing.T) {
 	anna := newKey(t, "Anna", 0)

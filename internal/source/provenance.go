@@ -30,10 +30,13 @@ func (s *Sources) verifyProvenance(ctx context.Context, f *Fetched, d demand) (s
 // provenance checks a provenance file of an archive.
 func (d demand) provenance(data []byte, name string, archive []byte, now time.Time) (signature.Signature, error) {
 	found, err := signature.VerifyProvenance(data, signature.Archive{Name: name, Digest: Digest(archive)}, d.keys, now)
-	if err == nil && len(d.signers) > 0 && !found.By(d.signers) {
-		err = fmt.Errorf("it is signed by %s, who is not one of the signers in sources.yaml", found)
+	switch {
+	case err != nil || len(d.signers) == 0:
+		return found, err
+	case !found.By(d.signers):
+		return found, fmt.Errorf("it is signed by %s, who is not one of the signers in sources.yaml", found)
 	}
-	return found, err
+	return found, d.keys.Unclear(found, d.signers, now)
 }
 
 // signedName returns the file name under which a chart was signed; "" for one that has only a

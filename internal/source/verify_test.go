@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -8,15 +9,21 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
@@ -55,8 +62,8 @@ func TestLargeSignatures(t *testing.T) {
 	_, err = fetch(t, s, at)
 	refused("a bundle", err)
 
-	chart, signature := newBlob(chartType, alpha), newBlob(provenanceType, large)
-	manifest := layers(t, configType, chart.Descriptor, signature.Descriptor)
+	archive, provenance := newBlob(chartType, alpha), newBlob(provenanceType, large)
+	manifest := layers(t, configType, archive.Descriptor, provenance.Descriptor)
 	for path, content := range map[string][]byte{
 		"manifests/1.0.0": manifest, "manifests/" + Digest(manifest): manifest, "blobs/" + Digest(alpha): alpha, "blobs/" + Digest(large): large,
 	} {
@@ -65,6 +72,40 @@ func TestLargeSignatures(t *testing.T) {
 	f, err = fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: resolve.Image{Host: strings.TrimPrefix(server.URL, "http://"), Path: "charts/alpha", Tag: "1.0.0"}})
 	must(t, err)
 	refused("a layer", s.FetchProvenance(t.Context(), &f))
+}
+
+// A name among the signers of a rule is refused if two keys of the keyring have it; a fingerprint
+// is not.
+func TestSignersWithOneName(t *testing.T) {
+	then := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var public, secret bytes.Buffer
+	var last *openpgp.Entity
+	for range 2 {
+		var err error
+		last, err = openpgp.NewEntity("Anna", "", "anna@example.com", &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA, Time: func() time.Time { return then }})
+		must(t, err)
+		must(t, last.Serialize(&public))
+	}
+	must(t, last.SerializePrivateWithoutSigning(&secret, nil))
+	own, err := signature.ParseKeyring(secret.Bytes())
+	must(t, err)
+	key, err := own.Secret("Anna")
+	must(t, err)
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	provenance, err := key.SignArchive(&chart.Metadata{APIVersion: "v2", Name: "alpha", Version: "1.0.0"}, signature.Archive{Name: "alpha-1.0.0.tgz", Digest: Digest(archive)}, then, rand.Reader)
+	must(t, err)
+	ring, err := signature.ParseKeyring(public.Bytes())
+	must(t, err)
+	for signer, want := range map[string]string{
+		"Anna <anna@example.com>":                      "2 keys in the keyring are named",
+		"Bert <bert@example.com>":                      "not one of the signers",
+		fmt.Sprintf("%X", last.PrimaryKey.Fingerprint): "",
+	} {
+		_, err := demand{keys: ring, signers: []string{signer}}.provenance(provenance, "alpha-1.0.0.tgz", archive, then)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", signer, err)
+		}
+	}
 }
 
 // layers returns a manifest with layers.
