@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Sources are the repositories and registries that charts come from, with the files in which Helm
@@ -27,7 +28,7 @@ func FindSources(lookup func(name string) (value string, set bool), home string)
 		return nil, err
 	}
 	settings.Plugins = nil
-	return &Sources{&source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release-sdk"}}, nil
+	return &Sources{&source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release-sdk", Verification: source.Verification{Now: releasestore.SystemClock{}.Now}}}, nil
 }
 
 // ChartOptions say which chart is meant. The zero value is usable.

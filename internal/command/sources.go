@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,7 +28,7 @@ func (p *program) repositories() (*source.Sources, error) {
 	paths := p.paths.find()
 	settings, err := paths.ReadSettings()
 	return &source.Sources{
-		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + version(),
+		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + version(), Verification: source.Verification{Now: time.Now},
 		Environment: p.pluginEnvironment, PluginErrors: p.streams.Err,
 		TellUnknown: func(names []string) { p.unknownPlugins.Do(func() { p.warn(unknownPlugins(paths, names)) }) },
 	}, err

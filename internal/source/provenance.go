@@ -20,7 +20,7 @@ func (s *Sources) verifyProvenance(ctx context.Context, f *Fetched, d demand) (s
 	if err := s.FetchProvenance(ctx, f); err != nil {
 		return signature.Signature{}, err
 	}
-	found, err := d.provenance(f.Evidence[ProvenanceSuffix], f.signedName(), f.Data, s.Verification.now())
+	found, err := d.provenance(f.Evidence[ProvenanceSuffix], f.signedName(), f.Data, s.Verification.Now())
 	if err != nil {
 		return found, &UnverifiedError{What: f.Location(), Err: err}
 	}

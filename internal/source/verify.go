@@ -25,16 +25,8 @@ type Verification struct {
 	Wanted bool
 	// Rule says by whom; if it names nobody, by a key in GnuPG's keyring.
 	Rule resolve.Rule
-	// Now returns the time at which signatures and keys must be valid; nil means time.Now.
+	// Now returns the time at which signatures and keys must be valid. It is required.
 	Now func() time.Time
-}
-
-// now returns the time at which signatures must be valid.
-func (v Verification) now() time.Time {
-	if v.Now == nil {
-		return time.Now()
-	}
-	return v.Now()
 }
 
 // demand is the signature that a chart must have: by one of the keys, and one of the signers if

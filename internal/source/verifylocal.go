@@ -45,7 +45,7 @@ func (s *Sources) verifyLocalProvenance(f *Fetched, d demand) (signature.Signatu
 	if err := f.readEvidence(ProvenanceSuffix); err != nil {
 		return signature.Signature{}, err
 	}
-	found, err := d.provenance(f.Evidence[ProvenanceSuffix], filepath.Base(f.URL), f.Data, s.Verification.now())
+	found, err := d.provenance(f.Evidence[ProvenanceSuffix], filepath.Base(f.URL), f.Data, s.Verification.Now())
 	if err != nil {
 		err = &UnverifiedError{What: f.URL, Err: err}
 	}
