@@ -1,11 +1,6 @@
 package dependency
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
@@ -54,7 +49,8 @@ func TestBuildObeysRules(t *testing.T) {
 			}
 			s = &source.Sources{Paths: s.Paths, UserAgent: "test"}
 			if tc.prefix != "" {
-				s.Settings.Verify = []resolve.Rule{{Prefix: tc.prefix, Key: publicKey(t)}}
+				_, key := sourcetest.CosignKey(t) // which has signed nothing
+				s.Settings.Verify = []resolve.Rule{{Prefix: tc.prefix, Key: key}}
 			}
 			_ = append(append(registry.Requests(), repository.Requests()...), archives.Requests()...)
 			_, err := Build(t.Context(), folder, Options{Sources: s})
@@ -75,20 +71,4 @@ func write(t *testing.T, file, content string) {
 	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// publicKey makes a file with a cosign public key that has signed nothing.
-func publicKey(t *testing.T) string {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "cosign.pub")
-	write(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
-	return file
 }

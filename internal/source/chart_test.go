@@ -17,7 +17,7 @@ func TestOneArchiveOfTwoRepositories(t *testing.T) {
 	archives := sourcetest.Serve(t, sourcetest.Options{Delay: 100 * time.Millisecond})
 	archives.Put("/alpha-1.0.0.tgz", alpha)
 	s := ours(t)
-	_, key := newKey(t)
+	_, key := sourcetest.CosignKey(t)
 	for _, name := range []string{"a", "b"} {
 		server := sourcetest.Serve(t, sourcetest.Options{})
 		server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: archives.URL + "/alpha-1.0.0.tgz", Digest: sourcetest.Digest(alpha)}))

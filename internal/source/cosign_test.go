@@ -23,7 +23,7 @@ import (
 func TestDanglingSignatures(t *testing.T) {
 	alpha := sourcetest.Chart(t, "alpha", "1.0.0", "")
 	manifest := manifestOf(t, newBlob(chartType, alpha).Descriptor)
-	key, file := newKey(t)
+	key, file := sourcetest.CosignKey(t)
 	sign := func(what []byte) []byte {
 		digest := sha256.Sum256(what)
 		out, err := ecdsa.SignASN1(rand.Reader, key, digest[:])

@@ -2,16 +2,10 @@ package source
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,18 +20,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
-
-// newKey makes a cosign key, and a file with its public half.
-func newKey(t *testing.T) (*ecdsa.PrivateKey, string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
-	must(t, err)
-	file := filepath.Join(t.TempDir(), "cosign.pub")
-	must(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o644))
-	return key, file
-}
 
 // A signature of more than 4 MiB is not read, wherever it is.
 func TestLargeSignatures(t *testing.T) {
@@ -57,7 +39,7 @@ func TestLargeSignatures(t *testing.T) {
 	f, err := fetch(t, s, at)
 	must(t, err)
 	refused("a provenance file", s.FetchProvenance(t.Context(), &f))
-	_, key := newKey(t)
+	_, key := sourcetest.CosignKey(t)
 	s.Settings.Verify = []resolve.Rule{{Prefix: server.URL, Key: key}}
 	_, err = fetch(t, s, at)
 	refused("a bundle", err)
