@@ -89,7 +89,7 @@ func position(key any, length int) (int, error) {
 	case k.IsValid() && k.CanInt():
 		i = k.Int()
 	case k.IsValid() && k.CanUint():
-		i = int64(k.Uint()) //nolint:gosec // a wrapped number is out of range below
+		i = int64(k.Uint()) // a wrapped number is out of range below
 	default:
 		return 0, fmt.Errorf("a list can't be indexed with %v", key)
 	}

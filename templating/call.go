@@ -207,7 +207,7 @@ func (s *state) run(f *function, args []any) any {
 		s.wrote(f.name, args, result)
 	}
 	if f.grows {
-		s.check(s.Made(sizeOf(result)))
+		s.check(s.Made(budget.SizeOf(result)))
 	}
 	return result
 }
@@ -224,29 +224,6 @@ func safely(f *function, args []any) (result any, err error) {
 		}
 	}()
 	return f.invoke(args)
-}
-
-// sizeOf estimates the memory of a result: the length of a text, 16 bytes for each item of a list,
-// and the size of a small map.
-func sizeOf(v any) int {
-	switch v := v.(type) {
-	case string:
-		return len(v)
-	case []any:
-		return len(v) * 16
-	case []string:
-		return len(v) * 16
-	case []int:
-		return len(v) * 8
-	case nil:
-		return 0
-	case map[string]any:
-		return 360 + len(v)*48
-	}
-	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Map || rv.Kind() == reflect.Slice {
-		return rv.Len() * 48
-	}
-	return 0
 }
 
 // functionError ends the render with the error of a function.

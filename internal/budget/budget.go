@@ -24,9 +24,9 @@ type Budget struct {
 }
 
 var (
-	errSteps = errors.New("the chart takes too long to render: it executes more than 5 million steps; look for an endless loop")
-	errBytes = fmt.Errorf("the chart produces too much text: more than %d MiB in total", MaxBytes>>20)
-	errKeys  = fmt.Errorf("the chart generates too many keys: they would take more than %d seconds of CPU time; generate keys outside the chart, or smaller ones", MaxKeySeconds)
+	errSteps = errors.New("rendering takes too long: it executes more than 5 million steps; look for an endless loop")
+	errBytes = fmt.Errorf("rendering produces too much text: more than %d MiB in total", MaxBytes>>20)
+	errKeys  = fmt.Errorf("rendering generates too many keys: they would take more than %d seconds of CPU time; generate keys outside the chart, or smaller ones", MaxKeySeconds)
 	errItems = fmt.Errorf("the list would be too long: more than %d items", maxItems)
 )
 

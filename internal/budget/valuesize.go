@@ -136,3 +136,26 @@ func (s *valueSize) other(v reflect.Value, depth int) error {
 	}
 	return nil
 }
+
+// SizeOf estimates the memory of a result: the length of a text, 16 bytes for each item of a list,
+// and the size of a small map.
+func SizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []any:
+		return len(v) * 16
+	case []string:
+		return len(v) * 16
+	case []int:
+		return len(v) * 8
+	case nil:
+		return 0
+	case map[string]any:
+		return 360 + len(v)*48
+	}
+	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Map || rv.Kind() == reflect.Slice {
+		return rv.Len() * 48
+	}
+	return 0
+}

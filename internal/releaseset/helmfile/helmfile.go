@@ -45,6 +45,7 @@ func Read(tree releaseset.Tree, name string, o Options) (*releaseset.Set, error)
 type reader struct {
 	tree    releaseset.Tree
 	options Options
+	bounded bounded
 	// open are the files being read, the outermost first.
 	open []string
 }

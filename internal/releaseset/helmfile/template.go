@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/Masterminds/sprig/v3"
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -28,36 +27,10 @@ func (s *state) data(environment string, e *releaseset.Entry) map[string]any {
 	return out
 }
 
-// maxRendered is how much a template may render, in bytes.
-const maxRendered = 16 << 20
-
-// limited is a strings.Builder that does not grow beyond maxRendered.
-type limited struct{ strings.Builder }
-
-func (l *limited) Write(text []byte) (int, error) {
-	if l.Len()+len(text) > maxRendered {
-		return 0, fmt.Errorf("it renders to more than %d MiB", maxRendered>>20)
-	}
-	return l.Builder.Write(text)
-}
-
-// render executes a template. Errors name the file and, as text/template does, the line.
-func (r *reader) render(file, text string, data map[string]any) (string, error) {
-	t, err := template.New(file).Option("missingkey=error").Funcs(r.functions(path.Dir(file))).Parse(text)
-	if err != nil {
-		return "", errors.New(strings.TrimPrefix(err.Error(), "template: ") + wayOut)
-	}
-	var out limited
-	if err := t.Execute(&out, data); err != nil {
-		return "", fmt.Errorf("%w%s", err, wayOut)
-	}
-	return out.String(), nil
-}
-
-// functions returns sprig's functions that depend on nothing but their arguments, and
-// helmfile's that read. Paths are relative to the file.
+// functions returns the functions of helmfile that read, and those that are refused. Paths are relative to
+// the file.
 func (r *reader) functions(dir string) template.FuncMap {
-	out := template.FuncMap(sprig.HermeticTxtFuncMap())
+	out := template.FuncMap{}
 	for _, name := range []string{"exec", "envExec", "fetchSecretValue", "expandSecretRefs", "tpl", "include", "readDirEntries"} {
 		out[name] = func(...any) (string, error) {
 			return "", fmt.Errorf("%s is not supported: templates run no programs and fetch nothing here", name)
