@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Ref names an object and the version to read or write it through.
@@ -40,6 +41,13 @@ type WriteOptions struct {
 	// Whole asks for the whole object in response, with its managedFields and
 	// the status that it had when it was written.
 	Whole bool
+}
+
+// For returns the options with which a step is sent, or its dry run made: a resource that becomes a hook
+// takes its fields over from other managers.
+func (o WriteOptions) For(s *plan.Step) WriteOptions {
+	o.Force = o.Force || s.InPlace()
+	return o
 }
 
 // Patch is the body of a PATCH request.

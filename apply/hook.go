@@ -76,9 +76,7 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 // convert turns a former resource into a hook. Server-side apply also removes the release's
 // ownership metadata.
 func (r *run) convert(ctx context.Context, s *plan.Step) error {
-	o := r.writeOptions()
-	o.Force = true
-	if err := r.serverSideApply(ctx, s, o); err != nil {
+	if err := r.serverSideApply(ctx, s, r.writeOptions().For(s)); err != nil {
 		return fmt.Errorf("patch: %w", err)
 	}
 	return nil
@@ -164,11 +162,11 @@ func (r *run) phase(s *plan.Step, p release.Phase) {
 	run.CompletedAt = r.env.Now()
 }
 
-// keepPhases stores the hooks' phases in the pending record if Env.RecordHooks is set: before a hook
-// is created, so a resumed run recognises it as its own, and after it has ended.
+// keepPhases stores the hooks' phases in the pending record if the plan's RecordHooks is set: before
+// a hook is created, so a resumed run recognises it as its own, and after it has ended.
 func (r *run) keepPhases(ctx context.Context) error {
 	r.mu.Lock()
-	if !r.env.RecordHooks || !r.recorded || r.record == nil || !r.record.Info.Status.Pending() || r.record.Info.Status == release.StatusUninstalling {
+	if !r.plan.Options.RecordHooks || !r.recorded || r.record == nil || !r.record.Info.Status.Pending() || r.record.Info.Status == release.StatusUninstalling {
 		r.mu.Unlock()
 		return nil
 	}

@@ -4,6 +4,9 @@ import "context"
 
 // Lock is the release's lock as a run sees it.
 type Lock interface {
+	// Take takes the lock unless it is held already; it is called before the first record is written.
+	// Only the lock of a run that creates the namespace of its release is not held from the start.
+	Take(ctx context.Context) error
 	// Check fails when this run no longer holds the lock; it is called before
 	// every write.
 	Check() error

@@ -21,9 +21,18 @@ type lockUntil struct {
 	lost  chan struct{}
 }
 
-func (l lockUntil) Check() error          { return l.check() }
-func (l lockUntil) Lost() <-chan struct{} { return l.lost }
-func (l lockUntil) Supported() bool       { return true }
+func (l lockUntil) Take(context.Context) error { return nil }
+func (l lockUntil) Check() error               { return l.check() }
+func (l lockUntil) Lost() <-chan struct{}      { return l.lost }
+func (l lockUntil) Supported() bool            { return true }
+
+// lateLock is a lock that is not held from the start.
+type lateLock struct {
+	lockUntil
+	take func() error
+}
+
+func (l lateLock) Take(context.Context) error { return l.take() }
 
 // noLock stands in for the lock of a run that may not use Leases.
 type noLock struct{ lockUntil }
@@ -130,13 +139,13 @@ func TestALateLockComesBeforeTheRecord(t *testing.T) {
 		w := installed(t)
 		p := upgrade(t, w)
 		env, takes := w.Env(), 0
-		env.TakeLock = func(context.Context) error {
+		env.Lock = lateLock{lockUntil{check: func() error { return nil }}, func() error {
 			takes++
 			if w.Records[2] != nil {
 				t.Error("the record was written before the lock was taken")
 			}
 			return taken
-		}
+		}}
 		_, err := apply.Run(t.Context(), p, env)
 		if !errors.Is(err, taken) || takes != 1 || (w.Records[2] == nil) != (taken != nil) {
 			t.Errorf("%v: %v, taken %d times, record %v", taken, err, takes, w.Records[2])

@@ -65,8 +65,8 @@ func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 
 // setStatus stores the run's own revision in a new status.
 func (r *run) setStatus(ctx context.Context, status release.Status, description string) error {
-	if status.Pending() && r.env.TakeLock != nil {
-		if err := r.env.TakeLock(ctx); err != nil {
+	if status.Pending() && r.env.Lock != nil {
+		if err := r.env.Lock.Take(ctx); err != nil {
 			return err
 		}
 	}

@@ -31,15 +31,9 @@ type Env struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Lock is the release's lock; nil when there is none.
 	Lock Lock
-	// TakeLock takes the Lock before the first record is written; nil when it is held from the start.
-	// A run that creates the namespace of its release can take it only then.
-	TakeLock func(context.Context) error
 	// Judge says whether an awaited object is ready, where it knows better than package
 	// readiness; judged is false for other objects. nil judges none.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
-	// RecordHooks makes the pending record say which hooks have started and ended, so a run
-	// that resumes a killed one runs none of them again.
-	RecordHooks bool
 }
 
 // Outcome says what a run has done, whether it succeeded or not.

@@ -57,6 +57,10 @@ type Options struct {
 	// is known to refuse is sent all the same, so the revision is recorded as failed; and if no
 	// revision is deployed, an upgrade of a failed revision records that one as superseded.
 	AsHelm bool `json:"asHelm,omitempty"`
+	// RecordHooks makes the run say in its pending record which hooks have started and ended, so a
+	// run that resumes it after it was killed runs none of them again (see Resumable). The record is
+	// then updated before and after each hook.
+	RecordHooks bool `json:"recordHooks,omitempty"`
 	// HistoryMax is the number of revisions to keep; 0 keeps all.
 	HistoryMax int `json:"historyMax,omitempty"`
 	// Cascade is the deletion propagation policy: background, foreground or orphan.

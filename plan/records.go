@@ -92,8 +92,9 @@ func pendingDescription(op Operation) string {
 // records as pending.
 const PendingMark = "kubectl-release"
 
-// UnlockedMark is how that description ends if the run could not take a lock. It is all that apply
-// adds to what a plan records: only when the run begins is it known whether there is a lock.
+// UnlockedMark is how that description ends if the run could not take a lock. Apply adds it: only when
+// the run begins is it known whether there is one. Besides, apply adds only outcomes to what a plan
+// records: the phases of hooks, and why a run failed.
 const UnlockedMark = ", without a lock"
 
 // description returns the user's description, or Helm's words for the same outcome.

@@ -12,22 +12,27 @@ func (p *Plan) Resumes() bool {
 		(p.Operation == Install || p.Operation == Upgrade || p.Operation == Rollback)
 }
 
+// PendingOperation returns the operation that a revision of this status was left by; "" if the status is
+// not a pending one.
+func PendingOperation(s release.Status) Operation {
+	switch s {
+	case release.StatusPendingInstall:
+		return Install
+	case release.StatusPendingUpgrade:
+		return Upgrade
+	case release.StatusPendingRollback:
+		return Rollback
+	case release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled, release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
+	}
+	return ""
+}
+
 // Resumable reports whether a pending revision can be resumed: this tool recorded it, with the
 // outcomes of its hooks, so the remaining work is known. A revision with a hook that has failed, or
 // that runs both before and after the resources, can't be resumed.
 func Resumable(r *release.Revision) bool {
-	var op Operation
-	switch r.Info.Status {
-	case release.StatusPendingInstall:
-		op = Install
-	case release.StatusPendingUpgrade:
-		op = Upgrade
-	case release.StatusPendingRollback:
-		op = Rollback
-	case release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled, release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
-		return false
-	}
-	if r.Info.Description != pendingDescription(op) {
+	op := PendingOperation(r.Info.Status)
+	if op == "" || r.Info.Description != pendingDescription(op) {
 		return false
 	}
 	pre, post, _ := moments(op)

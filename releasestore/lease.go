@@ -55,6 +55,9 @@ func unsupportedLock() *HeldLock { return &HeldLock{lost: make(chan struct{})} }
 // never fails, and only the pending record and the store's compare-and-swap keep other runs away.
 func (h *HeldLock) Supported() bool { return h.locker != nil }
 
+// Take does nothing: the lock is held from the start.
+func (h *HeldLock) Take(context.Context) error { return nil }
+
 // Lost returns a channel that is closed when the lock is lost.
 func (h *HeldLock) Lost() <-chan struct{} { return h.lost }
 

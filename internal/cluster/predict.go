@@ -74,7 +74,7 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 
 // predict makes the dry run of one step; an error concerns the whole cluster.
 func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions) (plan.Prediction, error) {
-	o.Force = o.Force || s.InPlace() // as package apply does
+	o = o.For(s)
 	after, err := c.foresee(ctx, s, o)
 	drift := managedfields.OnlyKubectlConflicts(err)
 	if drift {

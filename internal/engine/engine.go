@@ -50,9 +50,6 @@ type Engine struct {
 	Now      func() time.Time
 	// Judge is passed on to apply, see apply.Env.
 	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
-	// RecordHooks makes runs record the outcomes of hooks as they go, which Resume needs: see
-	// apply.Env.
-	RecordHooks bool
 	// ReadOnly plans without dry runs, see plan.Input.
 	ReadOnly bool
 	// Judged is the user who is going to apply the plans, see plan.Input; Cluster.Access must

@@ -22,8 +22,8 @@ func newLateLock(acquire func(context.Context) (*releasestore.HeldLock, error)) 
 	return &lateLock{acquire: acquire, lost: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// take takes the lock unless it is held already.
-func (l *lateLock) take(ctx context.Context) error {
+// Take implements apply.Lock.
+func (l *lateLock) Take(ctx context.Context) error {
 	if l.lock() != nil {
 		return nil
 	}

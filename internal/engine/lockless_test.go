@@ -215,12 +215,12 @@ func TestLockOfANewNamespace(t *testing.T) {
 			if !ok || late.Check() != nil || !late.Supported() {
 				t.Fatalf("the lock is %v", lock)
 			}
-			if err := late.take(ctx); err == nil {
+			if err := late.Take(ctx); err == nil {
 				t.Error("the lock was taken in a namespace that does not exist")
 			}
 			exists = true
 			for range 2 {
-				if err := late.take(ctx); err != nil {
+				if err := late.Take(ctx); err != nil {
 					t.Fatal(err)
 				}
 			}

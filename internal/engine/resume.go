@@ -52,13 +52,9 @@ func (e *Engine) planResume(ctx context.Context, r Resumption) (*plan.Plan, erro
 	if !plan.Resumable(record) {
 		return nil, ErrNotResumable
 	}
-	switch record.Info.Status {
-	case release.StatusPendingInstall:
-		in.Operation = plan.Install
-	case release.StatusPendingRollback:
-		in.Operation, in.RollbackTo = plan.Rollback, record.Info.RollbackRevision
-	case release.StatusPendingUpgrade, release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled,
-		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
+	in.Operation = plan.PendingOperation(record.Info.Status)
+	if in.Operation == plan.Rollback {
+		in.RollbackTo = record.Info.RollbackRevision
 	}
 	in.Resume, in.Options.ServerSide = true, record.ApplyMethod == release.ServerSide
 	in.Values, in.Secrets = valuesChanges(in.History, record), r.Secrets

@@ -121,14 +121,10 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 			return apply.Outcome{}, err
 		}
 	}
-	env := apply.Env{
+	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
-		Now: e.Now, Sleep: retry.Pause, Lock: lock, RecordHooks: e.RecordHooks, Judge: e.Judge,
-	}
-	if late, ok := lock.(*lateLock); ok {
-		env.TakeLock = late.take
-	}
-	return apply.Run(ctx, p, env)
+		Now: e.Now, Sleep: retry.Pause, Lock: lock, Judge: e.Judge,
+	})
 }
 
 // withinOverall returns a context that also ends when the run takes longer than the limit.

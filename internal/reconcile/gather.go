@@ -115,7 +115,7 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	p.stored = c.Records
 	p.engine = &engine.Engine{
 		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
-		Now: p.r.Now, Identity: releasestore.NewIdentity(p.r.Holder), ToolVersion: p.r.ToolVersion, RecordHooks: true, Judge: p.judge, Observer: &watcher{p.in.Hook, p.in.Waiting},
+		Now: p.r.Now, Identity: releasestore.NewIdentity(p.r.Holder), ToolVersion: p.r.ToolVersion, Judge: p.judge, Observer: &watcher{p.in.Hook, p.in.Waiting},
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func value[T any](p *T) (out T) {
 
 // engineOptions converts options to the engine's.
 func (p *pass) engineOptions(o releaseset.Options) (plan.Options, engine.ServerSide) {
-	return o.Of(plan.Options{FieldManager: fieldManager, AsHelm: p.r.Compatible}), engine.ServerSide(o.ServerSide)
+	return o.Of(plan.Options{FieldManager: fieldManager, AsHelm: p.r.Compatible, RecordHooks: true}), engine.ServerSide(o.ServerSide)
 }
 
 func (p *pass) installing() (plan.Options, engine.ServerSide) {

@@ -130,13 +130,11 @@ func (p *pass) recall(ctx context.Context) error {
 // resuming returns the action that continues what is pending.
 func (p *pass) resuming() action {
 	hr := p.hr
-	switch p.newest().Info.Status {
-	case release.StatusPendingInstall:
+	switch op := plan.PendingOperation(p.newest().Info.Status); {
+	case op == plan.Install:
 		return action{"install", releasing, hr.TimeoutOf(install(hr).Timeout), p.resume}
-	case release.StatusPendingRollback:
+	case op == plan.Rollback:
 		return action{"rollback", remediating, hr.TimeoutOf(rollback(hr).Timeout), p.resume}
-	case release.StatusPendingUpgrade, release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled,
-		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
 	}
 	return action{"upgrade", releasing, hr.TimeoutOf(upgrade(hr).Timeout), p.resume}
 }
@@ -146,13 +144,12 @@ func (p *pass) resuming() action {
 func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 	last := p.newest()
 	var o plan.Options
-	switch last.Info.Status {
-	case release.StatusPendingInstall:
+	switch op := plan.PendingOperation(last.Info.Status); {
+	case op == plan.Install:
 		o, _ = p.installing()
-	case release.StatusPendingRollback:
+	case op == plan.Rollback:
 		o, _ = p.rollingBack(last)
-	case release.StatusPendingUpgrade, release.StatusUnknown, release.StatusDeployed, release.StatusUninstalled,
-		release.StatusSuperseded, release.StatusFailed, release.StatusUninstalling:
+	default:
 		o, _ = p.upgrading(last)
 	}
 	_, outcome, err := p.engine.Resume(ctx, engine.Resumption{
