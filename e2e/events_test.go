@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -217,20 +218,24 @@ func TestEventsEndOnASignal(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.program("install", "web", webChart(), "--set", "behave=never-ready", "--wait", "-o", "json")
+	stdout, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
-	c.Stdout = &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for range 6000 {
-		if s.get("deployments", "-o", "name") != "" {
-			break
+	waiting := false
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		fmt.Fprintln(&out, lines.Text())
+		if waiting || !strings.Contains(lines.Text(), `"type":"progress"`) {
+			continue
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	time.Sleep(300 * time.Millisecond) // into the wait
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+		waiting = true // for the Deployment
+		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_ = c.Wait()
 	all := readEvents(t, out.String())

@@ -70,7 +70,7 @@ func index(key any) (int, bool) {
 	case k.IsValid() && k.CanInt():
 		return int(k.Int()), true
 	case k.IsValid() && k.CanUint():
-		return int(k.Uint()), true //nolint:gosec // a wrapped number is out of range
+		return int(k.Uint()), true // a wrapped number is out of range
 	}
 	return 0, false
 }

@@ -88,7 +88,7 @@ func unknownField(data []byte) string {
 func isText(data []byte, key string) error {
 	fields := map[string]any{}
 	if err := yaml.Unmarshal(data, &fields); err != nil {
-		return nil //nolint:nilerr // told by the caller already
+		return nil // the caller has reported it already
 	}
 	value, ok := fields[key]
 	if _, isString := value.(string); !ok || isString {

@@ -107,7 +107,7 @@ func (s *Sources) alreadyThere(ctx context.Context, repo *remote.Repository, i r
 func (s *Sources) sameContent(ctx context.Context, i resolve.Image, manifest, archive string) (bool, error) {
 	m, _, err := s.manifest(ctx, s.foundImage(i, manifest))
 	if err != nil {
-		return false, nil //nolint:nilerr // another thing than a chart is other content
+		return false, nil // another thing than a chart is other content
 	}
 	layer, err := layerOf(m, chartType, oldChartType)
 	return err == nil && string(layer.Digest) == archive, nil
