@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
-	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // digest describes a created object in a few words: "replicas 3, image shop/web:2.0". It is empty
@@ -147,16 +146,12 @@ func dataKeys(u *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s", strings.Fields(count(len(names), "key", "keys"))[1], list(names, 4))
 }
 
-// fullBody returns the YAML of the object that a step creates, nil if it creates none.
-func fullBody(s *plan.Step) []string {
-	u := s.Body
-	if u == nil {
-		u = s.After
-	}
-	if u == nil {
+// body returns the YAML of the object that is to be shown in full, nil if none is.
+func (e entry) body() []string {
+	if e.creates == nil {
 		return nil
 	}
-	raw, err := yaml.Marshal(u.Object)
+	raw, err := yaml.Marshal(e.creates.Object)
 	if err != nil {
 		return []string{"(can't be shown: " + escape.Line(err.Error()) + ")"}
 	}

@@ -92,7 +92,7 @@ func (t *textWriter) entry(e entry) {
 		t.line(line)
 	}
 	t.rows(e)
-	for _, line := range e.body {
+	for _, line := range e.body() {
 		t.line("       " + t.paint(as, line))
 	}
 }

@@ -31,7 +31,7 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 		e.rows = append(e.rows, r)
 	}
 	if w.view.bodies && (s.Op == plan.OpCreate || s.Op == plan.OpRun && len(s.Changes) == 0) {
-		e.body = fullBody(s)
+		e.creates = cmp.Or(s.Body, s.After)
 	}
 	if len(e.rows) == 0 && e.detail == "" {
 		e.detail = reason(verb(s.Op), s.Why)

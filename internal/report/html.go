@@ -174,7 +174,7 @@ func (h *htmlWriter) section(number int, s section) {
 
 // entry prints a step; steps that delete are unfolded.
 func (h *htmlWriter) entry(e entry) {
-	folds := len(e.rows) > 0 || len(e.body) > 0
+	folds := len(e.rows) > 0 || e.creates != nil
 	outer, inner := "div", "div"
 	if folds {
 		outer, inner = "details", "summary"
@@ -198,8 +198,8 @@ func (h *htmlWriter) entry(e entry) {
 		h.rows(e.rows)
 		h.hidden(e.hiddenRows, "more change", "more changes")
 	}
-	if len(e.body) > 0 {
-		h.tag("pre", "", strings.Join(e.body, "\n"))
+	if e.creates != nil {
+		h.tag("pre", "", strings.Join(e.body(), "\n"))
 	}
 	h.printf("</%s>\n", outer)
 }

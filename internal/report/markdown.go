@@ -52,12 +52,11 @@ func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	if err != nil {
 		return err
 	}
-	whole, err := newPage(p, view{bodies: true, context: 3})
-	if err != nil {
-		return err
-	}
-	m := markdown{budget: cmp.Or(o.Budget, DefaultBudget)}
+	m, whole := markdown{budget: cmp.Or(o.Budget, DefaultBudget)}, page
 	if o.Rest != nil {
+		if whole, err = newPage(p, view{bodies: true, context: 3}); err != nil {
+			return err
+		}
 		m.restName = code(escape.Line(o.RestName))
 	}
 	m.head(Marker(p, o.Marker)+"\n"+effectLine(p.Summary, p.EffectDigest), page)
@@ -106,6 +105,15 @@ func (m *markdown) add(block string) bool {
 	m.WriteString(block)
 	m.listing = false
 	return true
+}
+
+// fits reports whether there is room for a line of a list.
+func (m *markdown) fits(line string) bool {
+	before := 0
+	if !m.listing {
+		before = len("\n")
+	}
+	return m.Len()+before+len(line)+reserve <= m.budget
 }
 
 // item writes a line of a list if it fits.
@@ -229,17 +237,22 @@ func (m *markdown) section(number int, s, whole section) {
 // entry prints a step with what can be unfolded or, if that is too long, without it. whole is the
 // same step with nothing left out.
 func (m *markdown) entry(e, whole entry) {
-	line, folded := entryLine(e), unfolding(e)
+	line := entryLine(e)
+	short, folds := "- "+line+"\n", len(e.rows) > 0 || e.creates != nil
+	if folds {
+		short = "- " + line + " (too long to be shown" + m.there(", see ", "") + ")\n"
+	}
 	switch {
-	case folded == "":
-		if !m.item("- " + line + "\n") {
-			m.omit(inline(e.name), "- "+line+"\n")
-		}
-	case m.add(folded):
+	case m.restName == "" && !m.fits(short): // nor does what can be unfolded, and nothing takes the rest
+		m.omit(inline(e.name), "")
+	case !folds && m.item(short):
+	case !folds:
+		m.omit(inline(e.name), short)
+	case m.add(unfolding(e)):
 		if shortened(e) {
 			m.rest.WriteString(unfolding(whole))
 		}
-	case m.item("- " + line + " (too long to be shown" + m.there(", see ", "") + ")\n"):
+	case m.item(short):
 		m.rest.WriteString(unfolding(whole))
 	default:
 		m.omit(inline(e.name), unfolding(whole))
@@ -257,11 +270,8 @@ func entryLine(e entry) string {
 	return strings.TrimSpace(line)
 }
 
-// unfolding returns a step whose changes and body can be unfolded, "" if it has neither.
+// unfolding returns a step whose changes and body can be unfolded.
 func unfolding(e entry) string {
-	if len(e.rows) == 0 && len(e.body) == 0 {
-		return ""
-	}
 	return "\n<details><summary>" + entryLine(e) + "</summary>\n\n" + fenced(diffText(e)) + "\n</details>\n"
 }
 

@@ -31,15 +31,19 @@ func inline(s string) string {
 
 // plainMentions keeps @someone and #1 from becoming links.
 func plainMentions(s string) string {
-	return strings.NewReplacer("@", "@<!-- -->", "#", "#<!-- -->").Replace(s)
+	return mentions.Replace(s)
 }
+
+var (
+	mentions     = strings.NewReplacer("@", "@<!-- -->", "#", "#<!-- -->")
+	htmlEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "*", "&ast;", "_", "&lowbar;",
+		"`", "&grave;", "[", "&lsqb;", "]", "&rsqb;", `\`, "&bsol;", "$", "&dollar;")
+)
 
 // inHTML escapes text for HTML within Markdown. Within a line, as opposed to a block, of HTML there
 // is still markup, which entities are not.
 func inHTML(s string) string {
-	s = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "*", "&ast;", "_", "&lowbar;",
-		"`", "&grave;", "[", "&lsqb;", "]", "&rsqb;", `\`, "&bsol;", "$", "&dollar;").Replace(s)
-	return plainMentions(s)
+	return plainMentions(htmlEntities.Replace(s))
 }
 
 // codes joins items as code spans, and counts those beyond limit.
@@ -104,7 +108,7 @@ func diffText(e entry) string {
 	if e.hiddenRows > 0 {
 		b.WriteString("# … " + count(e.hiddenRows, "more change", "more changes") + "\n")
 	}
-	for _, line := range e.body {
+	for _, line := range e.body() {
 		b.WriteString("+ " + line + "\n")
 	}
 	return b.String()

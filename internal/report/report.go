@@ -6,6 +6,8 @@
 package report
 
 import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -78,8 +80,8 @@ type entry struct {
 	hiddenRows int
 	// objects is how many objects the entry stands for; 0 means the one that it names.
 	objects int
-	// body is the object in YAML, if it is to be shown.
-	body []string
+	// creates is the object that is to be shown in full, see body; nil if none is.
+	creates *unstructured.Unstructured
 }
 
 // row is a change of a field.
