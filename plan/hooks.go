@@ -34,6 +34,7 @@ func (b *builder) hookStage(event manifest.Event) {
 		if room, needed := b.place(&run); needed {
 			steps = append(steps, room)
 		}
+		b.checkHook(&run)
 		steps = append(steps, run)
 		if deletion, asked := deletionAfter(run); asked {
 			deletions = append(deletions, deletion)

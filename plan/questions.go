@@ -56,7 +56,7 @@ func (b *builder) dryRuns() []*Step {
 			replacement.ID = ReplacementID(s.ID)
 			ask(&replacement)
 		case OpRun:
-			if s.InPlace() {
+			if s.InPlace() || b.hookToCheck(s) {
 				ask(s)
 			}
 		case OpDelete, OpKeep, OpWait, OpRecord, OpNone:

@@ -129,7 +129,7 @@ func (c *Client) dryRun(ctx context.Context, s *plan.Step, o apply.WriteOptions)
 			return c.dryRunAfterMigration(ctx, ref, p, s, o)
 		}
 		return c.Patch(ctx, ref, p, o)
-	case s.Op == plan.OpCreate:
+	case s.Op == plan.OpCreate, s.Op == plan.OpRun:
 		return c.Create(ctx, s.Body, o)
 	case s.Op == plan.OpReplace:
 		return c.dryReplace(ctx, s, ref, o)
