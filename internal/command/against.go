@@ -227,6 +227,9 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 		b.Source.Reuse = values.ResetValues
 		if b.Source.Values, _, err = (values.Sources{Files: given}).Merge(p.valuesReader(ctx, fetch)); err != nil {
 			return b, fmt.Errorf("--against-values: %w", err)
+	if o.against.version.given && request.Repo == "" && isThere(b.Name) {
+		return b, usage("--against-version selects a version of a chart in a repository or registry, and %s is a file or folder here: give the other chart with --against PATH", b.Name)
+	}
 		}
 	}
 	return b, nil
