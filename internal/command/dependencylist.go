@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
 // dependencyListFlags are the flags of dependency list.
@@ -38,6 +39,9 @@ func (p *program) dependencyList(o *dependencyListFlags, path string) error {
 		return err
 	}
 	p.warnAll(warnings)
+	for i := range list {
+		list[i].Repository = resolve.Public(list[i].Repository)
+	}
 	switch {
 	case form != "text":
 		return p.structured(form, list)

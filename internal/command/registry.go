@@ -46,7 +46,10 @@ func (p *program) registryLoginCommand() *cli.Command {
 }
 
 func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string) error {
-	if strings.Contains(host, "/") {
+	switch {
+	case strings.Contains(host, "@"):
+		return usage("the name of a registry has no user or password: use --username and --password-stdin")
+	case strings.Contains(host, "/"):
 		return usage("%q is not a registry: give only its host and port", host)
 	}
 	access := o.accessFlags

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -128,9 +129,15 @@ type Source interface {
 	Omits(name string, mode fs.FileMode) bool
 }
 
-// String names the chart as its file does.
+// Public returns the chart as anybody may see it: its URLs have no user and password.
+func (c Chart) Public() Chart {
+	c.Name, c.Repo = resolve.Public(c.Name), resolve.Public(c.Repo)
+	return c
+}
+
+// String names the chart as its file does, but without a password.
 func (c Chart) String() string {
-	text := cmp.Or(c.Path, c.Name)
+	text := cmp.Or(c.Path, c.Public().Name)
 	if c.Version != "" {
 		text += " " + c.Version
 	}

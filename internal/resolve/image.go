@@ -54,6 +54,10 @@ func ParseImage(text string) (i Image, digest string, err error) {
 	if !ok {
 		return i, "", fmt.Errorf("%s does not begin with %s", text, Scheme)
 	}
+	authority, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		return i, "", fmt.Errorf("%s%s: a reference to a registry has no user or password: use registry login", Scheme, rest[at+1:])
+	}
 	if rest, digest, err = splitDigest(rest); err != nil {
 		return i, "", fmt.Errorf("%s: %w", text, err)
 	}

@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		{Request{Chart: "oci://h/X"}, "is not the path of an image"},
 		{Request{Chart: "oci://h/../x"}, "is not the path of an image"},
 		{Request{Chart: "oci://h/"}, "is not the path of an image"},
-		{Request{Chart: "oci://u:p@h/x"}, "is not a digest"},
+		{Request{Chart: "oci://u:p@h/x"}, "oci://h/x: a reference to a registry has no user or password"},
 		{Request{Chart: "oci://a b/x"}, "is not the name of a registry"},
 		{Request{Chart: "oci://h/x:a b"}, "is not a tag"},
 		{Request{Chart: "oci://h/x@sha512:00"}, "is not a digest"},

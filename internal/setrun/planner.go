@@ -178,7 +178,7 @@ func (p *Planner) jobs() ([]*job, error) {
 }
 
 func planned(e *releaseset.Entry) *releaseset.Planned {
-	out := &releaseset.Planned{Key: e.Key, Release: e.Release(), Cluster: e.Cluster, Chart: e.Chart, From: e.From, Needs: e.Needs}
+	out := &releaseset.Planned{Key: e.Key, Release: e.Release(), Cluster: e.Cluster, Chart: e.Chart.Public(), From: e.From, Needs: e.Needs}
 	if e.Manager != nil {
 		out.Manager = e.Manager.String()
 	}
