@@ -87,7 +87,7 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 			return nil, err
 		}
 		made, err := s.engine.PlanAgainst(ctx, d, b)
-		return p.hideRead(d.Source.Values, made, err)
+		return p.hideRead(made, err)
 	})
 }
 
@@ -161,7 +161,7 @@ func (p *program) planOffline(ctx context.Context, o *chartPlanFlags, asked depl
 		return nil, err
 	}
 	made, err := engine.PlanOffline(ctx, engine.Offline{Capabilities: caps, Lookup: lookup}, toolVersion(), d, b)
-	return p.hideRead(d.Source.Values, made, err)
+	return p.hideRead(made, err)
 }
 
 // baseline reads what --against names. A number is a revision, a folder or an archive is a chart,
@@ -213,6 +213,9 @@ func (o *againstFlags) onlyChart() error {
 func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine.Baseline, d engine.Deployment) (engine.Baseline, error) {
 	fetch, request := &o.source.chart.fetchFlags, o.source.chart.request(b.Name)
 	request.Version = o.against.version.value // not the --version of the chart that is planned
+	if o.against.version.given && request.Repo == "" && isThere(b.Name) {
+		return b, usage("--against-version selects a version of a chart in a repository or registry, and %s is a file or folder here: give the other chart with --against PATH", b.Name)
+	}
 	found, err := p.located(ctx, fetch, request)
 	if err != nil {
 		return b, fmt.Errorf("--against %s: not a revision number or a file; as a chart: %w", b.Name, err)
@@ -227,10 +230,8 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 		b.Source.Reuse = values.ResetValues
 		if b.Source.Values, _, err = (values.Sources{Files: given}).Merge(p.valuesReader(ctx, fetch)); err != nil {
 			return b, fmt.Errorf("--against-values: %w", err)
-	if o.against.version.given && request.Repo == "" && isThere(b.Name) {
-		return b, usage("--against-version selects a version of a chart in a repository or registry, and %s is a file or folder here: give the other chart with --against PATH", b.Name)
-	}
 		}
 	}
+	p.hideValues(b.Source.AllValues())
 	return b, nil
 }

@@ -84,6 +84,8 @@ type program struct {
 	showSecrets bool
 	// mask hides secrets in all output other than a plan, from the moment they are known.
 	mask atomic.Pointer[redact.Mask]
+	// quotable are the tables of values that mask hides until there is a plan.
+	quotable []any
 	// hidden is the plan whose secrets mask hides.
 	hidden *plan.Plan
 	// lastMask is the mask of lastMasked; see maskOf.

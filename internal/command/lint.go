@@ -70,7 +70,8 @@ func (p *program) lint(ctx context.Context, o *lintFlags, args []string) error {
 		out.Findings = append(out.Findings, findings...)
 	}
 	out.Charts = len(out.paths)
-	for _, f := range out.Findings {
+	for i, f := range out.Findings {
+		out.Findings[i].Message = p.mask.Load().Text(f.Message)
 		switch f.Severity {
 		case lint.Error:
 			out.Errors++
@@ -134,6 +135,7 @@ func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, [
 	}
 	in := lint.Input{Values: l.values, Options: l.options}
 	in.Chart, in.Warnings, in.LoadErr = found.load()
+	p.hideValues(engine.Source{Chart: in.Chart, Values: in.Values}.AllValues())
 	if in.LoadErr == nil {
 		in.Files = in.Chart.Raw
 		return l.lintChart(ctx, path, in)

@@ -57,19 +57,21 @@ func (p *program) hideMore(back *plan.Plan) {
 	}
 }
 
-// hideValues masks values before a plan exists: a chart that refuses its values may quote them.
-func (p *program) hideValues(values map[string]any) {
-	if !p.showSecrets && p.mask.Load() == nil {
-		p.mask.Store(redact.NewValuesMask(values))
+// hideValues masks tables of values before a plan exists, along with those that it was given before: a
+// chart that refuses its values may quote them.
+func (p *program) hideValues(tables []any) {
+	p.quotable = append(p.quotable, tables...)
+	if !p.showSecrets && p.hidden == nil {
+		p.mask.Store(redact.NewValuesMask(p.quotable))
 	}
 }
 
 // hideRead masks what templates have read from Secrets: in the plan that contains it, or in an
 // error that may quote it.
-func (p *program) hideRead(values map[string]any, made *plan.Plan, err error) (*plan.Plan, error) {
+func (p *program) hideRead(made *plan.Plan, err error) (*plan.Plan, error) {
 	var quoting *engine.RenderError
-	if errors.As(err, &quoting) && p.mask.Load() != nil { // no mask: --show-secrets
-		p.mask.Store(redact.NewValuesMask(values, quoting.Secrets...))
+	if errors.As(err, &quoting) && !p.showSecrets {
+		p.mask.Store(redact.NewValuesMask(append(p.quotable, quoting.Values...), quoting.Secrets...))
 	}
 	if made != nil {
 		made = made.WithSecrets(redact.Recurring(made))

@@ -180,7 +180,7 @@ func (p *program) planDeployment(ctx context.Context, s *session, asked deployme
 		return nil, err
 	}
 	made, err := s.engine.PlanDeployment(ctx, d)
-	return p.hideRead(d.Source.Values, made, err)
+	return p.hideRead(made, err)
 }
 
 // deployment reads the chart, the values and the flags into a request for the engine.
@@ -193,7 +193,6 @@ func (p *program) deployment(ctx context.Context, namespace string, asked deploy
 	if d.Source, err = p.source(ctx, asked.source, asked.path); err != nil {
 		return d, err
 	}
-	p.hideValues(d.Source.Values)
 	if d.Options, err = asked.planOptions(); err != nil {
 		return d, err
 	}

@@ -137,13 +137,15 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 	if err != nil {
 		return engine.Source{}, err
 	}
-	return engine.Source{
+	out := engine.Source{
 		Chart: loaded, Fetched: p.charts[o.chart.request(path)].pin, Lock: source.LockOf(loaded),
 		Warnings: append(warnings, more...), Values: given, Reuse: o.reuse.mode(),
 		Folder: chartFolder(path), Path: inRepository,
 		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },
 		Render: o.render.options(),
-	}, nil
+	}
+	p.hideValues(out.AllValues())
+	return out, nil
 }
 
 // givenValues returns the merged values of all flags for values.

@@ -39,7 +39,7 @@ func (p *program) serverWarning(text string) {
 
 func (p *program) warnAll(warnings []chart.Warning) {
 	for _, w := range warnings {
-		p.warn(w.String())
+		p.warn(p.mask.Load().Text(w.String()))
 	}
 }
 

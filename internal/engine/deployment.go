@@ -126,6 +126,15 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	if err != nil {
 		return rendered{}, err
 	}
+	out, err := targetFrom(ctx, d, source, g, op)
+	if err != nil {
+		return rendered{}, &RenderError{Err: err, Secrets: g.lookups.read(), Values: source.AllValues()}
+	}
+	return out, nil
+}
+
+// targetFrom is targetOf with the values that are reused.
+func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op plan.Operation) (rendered, error) {
 	c, warnings, err := values.ProcessDependencies(source.Chart, source.Values)
 	if err != nil {
 		return rendered{}, err
@@ -150,12 +159,12 @@ func targetOf(ctx context.Context, d Deployment, g gathered, op plan.Operation) 
 	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
 	r, err := render(ctx, source, c, moment, caps, g.lookups.answer())
 	if err != nil {
-		return rendered{}, g.lookups.quoted(err)
+		return rendered{}, err
 	}
 	record := newRecord(d, r, version, g.history)
 	t, err := newTarget(record, crds, digestedRef(source.Chart))
 	t.Source, t.Lock = source.Fetched, source.Lock
-	return rendered{Target: t, warnings: problems(source, r.Warnings)}, g.lookups.quoted(err)
+	return rendered{Target: t, warnings: problems(source, r.Warnings)}, err
 }
 
 func (e *Engine) input(op plan.Operation, key release.Key, o plan.Options, g gathered) plan.Input {

@@ -15,12 +15,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// RenderError is an error in rendering templates that have read Secrets from the cluster: its
-// message may quote them.
+// RenderError is an error in rendering a release: its message may quote what templates see.
 type RenderError struct {
 	Err error
-	// Secrets are the values of those Secrets.
+	// Secrets are the values of the Secrets that templates have read from the cluster.
 	Secrets [][]byte
+	// Values are the chart's defaults and the values of the user and of earlier revisions; see
+	// Source.AllValues. They are nil after the rendering.
+	Values []any
 }
 
 func (e *RenderError) Error() string { return e.Err.Error() }

@@ -43,6 +43,23 @@ type Source struct {
 	Render RenderOptions
 }
 
+// AllValues returns the tables that the chart may quote in an error: the user's values, and the defaults
+// of the chart and its subcharts.
+func (s Source) AllValues() []any {
+	tables := []any{s.Values}
+	var add func(*chart.Chart)
+	add = func(c *chart.Chart) {
+		tables = append(tables, c.Values)
+		for _, sub := range c.Dependencies() {
+			add(sub)
+		}
+	}
+	if s.Chart != nil {
+		add(s.Chart)
+	}
+	return tables
+}
+
 // RenderOptions change how the chart is rendered.
 type RenderOptions struct {
 	SkipSchema    bool

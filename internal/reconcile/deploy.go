@@ -168,10 +168,11 @@ func (p *pass) safe(err error) error {
 		return nil
 	}
 	var read [][]byte
+	var seen []any
 	if quoting := (*engine.RenderError)(nil); errors.As(err, &quoting) {
-		read = quoting.Secrets
+		read, seen = quoting.Secrets, quoting.Values
 	}
-	text := p.masked(redact.NewValuesMask(nil, read...).Text(err.Error()))
+	text := p.masked(redact.NewValuesMask(seen, read...).Text(err.Error()))
 	return &maskedError{text: strings.TrimSpace(text), err: err}
 }
 

@@ -30,8 +30,8 @@ func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask {
 }
 
 // NewValuesMask makes a mask from the values that are named like credentials, and from further
-// secrets. It is for output before there is a plan.
-func NewValuesMask(values map[string]any, secrets ...[]byte) *Mask {
+// secrets. Values are a table or a list of tables. It is for output before there is a plan.
+func NewValuesMask(values any, secrets ...[]byte) *Mask {
 	found := newSecrets()
 	found.addCredentials(values)
 	for _, secret := range secrets {

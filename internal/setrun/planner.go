@@ -71,7 +71,7 @@ type job struct {
 	base *releaseset.Entry
 	made *plan.Plan
 	// given holds the values of both sides, for masking them where templates quote them.
-	given []map[string]any
+	given []any
 	// managed is the base's entry of the object that deploys this one; successor reports
 	// whether, for an entry that has left, the head has its object with another release.
 	managed   *releaseset.Entry
@@ -256,8 +256,5 @@ func (p *Planner) errorText(err error, j *job) string {
 			read = append(read, e.Manager.Secrets()...)
 		}
 	}
-	for _, table := range append(j.given, nil) {
-		text = redact.NewValuesMask(table, read...).Text(text)
-	}
-	return text
+	return redact.NewValuesMask(j.given, read...).Text(text)
 }

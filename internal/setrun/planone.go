@@ -59,7 +59,7 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 	}
 	d.Estimated = j.estimated
 	d.IgnoreHistory = j.out.Verdict != nil && j.out.Verdict.Leaves != nil
-	j.given = append(j.given, d.Source.Values)
+	j.given = append(j.given, d.Source.AllValues()...)
 	if err := p.chartOf(ctx, j, &d); err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 			return nil, &BaseError{p.BaseName, err}
 		}
 		base.Kind, base.Source = plan.AgainstChart, before.Source
-		j.given = append(j.given, before.Source.Values)
+		j.given = append(j.given, before.Source.AllValues()...)
 	}
 	if j.head == nil || j.head.Uninstalled || j.replaced() && base.Kind == plan.AgainstChart {
 		if base.Kind != plan.AgainstChart {
@@ -135,7 +135,7 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 	if err != nil {
 		return nil, err
 	}
-	j.given = append(j.given, d.Source.Values)
+	j.given = append(j.given, d.Source.AllValues()...)
 	if err := p.chartOf(ctx, j, &d); err != nil {
 		return nil, err
 	}
