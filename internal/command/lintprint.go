@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/lint"
 )
 
@@ -33,7 +34,7 @@ func (p *program) printLinted(o *lintFlags, out linted) error {
 	}
 	failed := 0
 	for _, chart := range out.paths {
-		fmt.Fprintf(p.streams.Out, "==> Linting %s\n", chart)
+		fmt.Fprintf(p.streams.Out, "==> Linting %s\n", escape.Line(chart))
 		fails := false
 		for _, finding := range out.Findings {
 			if finding.Chart == chart {
@@ -60,7 +61,7 @@ func counted(n int, what string) string {
 // findingLine formats a finding: "error    chart/templates/a.yaml:3: Service/web: message".
 func findingLine(f lint.Finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-8s %s", f.Severity, joinChart(f.Chart, f.Path))
+	fmt.Fprintf(&b, "%-8s %s", f.Severity, escape.Line(joinChart(f.Chart, f.Path)))
 	if f.Line > 0 {
 		fmt.Fprintf(&b, ":%d", f.Line)
 	}
@@ -69,7 +70,7 @@ func findingLine(f lint.Finding) string {
 		fmt.Fprintf(&b, "rendered line %d: ", f.RenderedLine)
 	}
 	if f.Object != "" {
-		b.WriteString(f.Object + ": ")
+		b.WriteString(escape.Line(f.Object) + ": ")
 	}
 	for i, line := range strings.Split(f.Message, "\n") {
 		if i > 0 {
