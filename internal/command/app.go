@@ -109,7 +109,7 @@ type program struct {
 }
 
 func newProgram(s Streams, name string) *program {
-	p := &program{raw: s, streams: Streams{In: s.In, Out: &cleaned{to: s.Out}, Err: &cleaned{to: s.Err}}, invocation: invocation.Invocation{Program: name}}
+	p := &program{raw: s, streams: Streams{In: s.In, Out: &cleaned{to: s.Out}, Err: &cleaned{to: s.Err, log: true}}, invocation: invocation.Invocation{Program: name}}
 	p.dial, p.presenter = p.dialKubeconfig, textPresenter{p, &showFlags{}}
 	return p
 }

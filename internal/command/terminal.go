@@ -2,6 +2,7 @@ package command
 
 import (
 	"io"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -17,6 +18,8 @@ type cleaned struct {
 	to io.Writer
 	// rest is the beginning of a UTF-8 character whose end has yet to be written.
 	rest []byte
+	// log says that the stream may be the log of a CI job, whose runner must find no commands in it.
+	log bool
 }
 
 // Write implements io.Writer.
@@ -34,10 +37,32 @@ func (w *cleaned) Write(text []byte) (int, error) {
 		}
 	}
 	w.rest = append([]byte(nil), all[whole:]...)
-	if _, err := io.WriteString(w.to, escape.Text(string(all[:whole]))); err != nil {
+	clean := escape.Text(string(all[:whole]))
+	if w.log {
+		clean = withoutCommands(clean)
+	}
+	if _, err := io.WriteString(w.to, clean); err != nil {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// withoutCommands changes text so that a runner of CI jobs finds no commands in it. For GitHub's these are
+// lines that begin with "::", after white space, and whatever follows "##[" (actions/runner,
+// src/Runner.Common/ActionCommand.cs, TryParseV2 and TryParse); for Azure's, what follows "##vso[", too
+// (https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands).
+func withoutCommands(text string) string {
+	if !strings.Contains(text, "::") && !strings.Contains(text, "##") {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			b.WriteString("| ")
+		}
+		b.WriteString(line)
+	}
+	return strings.NewReplacer("##[", "## [", "##vso[", "##vso [").Replace(b.String())
 }
 
 // content returns the stream for output that programs read byte by byte, such as a manifest: it is
