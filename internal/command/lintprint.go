@@ -72,11 +72,16 @@ func findingLine(f lint.Finding) string {
 	if f.Object != "" {
 		b.WriteString(escape.Line(f.Object) + ": ")
 	}
-	for i, line := range strings.Split(f.Message, "\n") {
-		if i > 0 {
+	before := ""
+	for line := range strings.SplitSeq(f.Message, "\n") {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasSuffix(before, ":"):
+			b.WriteString(" ")
+		case before != "":
 			b.WriteString("; ")
 		}
-		b.WriteString(strings.TrimSpace(line))
+		b.WriteString(line)
+		before = line
 	}
 	return b.String()
 }

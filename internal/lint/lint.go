@@ -115,6 +115,12 @@ func (r *run) add(f Finding) {
 	r.findings = append(r.findings, f)
 }
 
+// told reports whether there is a finding with a message, at whatever path: values that do not fit the
+// chart's schema are found twice, with values.yaml and before the templates are rendered.
+func (r *run) told(message string) bool {
+	return slices.ContainsFunc(r.findings, func(f Finding) bool { return f.Message == strings.TrimSpace(message) })
+}
+
 // loaded reports why the chart can't be loaded, or what was odd about loading it.
 func (r *run) loaded() {
 	if r.LoadErr != nil {

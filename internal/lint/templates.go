@@ -34,7 +34,9 @@ func (r *run) templates() {
 	}
 	rendered, err := r.render()
 	if err != nil {
-		r.add(templateError(err))
+		if f := templateError(err); !r.told(f.Message) {
+			r.add(f)
+		}
 		return
 	}
 	for _, message := range rendered.Warnings {

@@ -2,11 +2,14 @@ package values
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	jsonkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
@@ -88,13 +91,26 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 }
 
 // findings returns the library's message without its first line, which only has the made-up
-// location of the schema.
+// location of the schema. The library ranges over maps; here the findings are in the order of their text.
 func findings(invalid *jsonschema.ValidationError) string {
+	sortCauses(invalid)
 	text := invalid.Error()
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return text[i:]
 	}
 	return " " + text
+}
+
+func sortCauses(e *jsonschema.ValidationError) {
+	if additional, ok := e.ErrorKind.(*jsonkind.AdditionalProperties); ok {
+		slices.Sort(additional.Properties)
+	}
+	texts := make(map[*jsonschema.ValidationError]string, len(e.Causes))
+	for _, cause := range e.Causes {
+		sortCauses(cause)
+		texts[cause] = strings.Join(cause.InstanceLocation, "/") + "\n" + cause.Error()
+	}
+	slices.SortStableFunc(e.Causes, func(a, b *jsonschema.ValidationError) int { return cmp.Compare(texts[a], texts[b]) })
 }
 
 // OutsideSchemaError says that a values.schema.json refers to another document, by network or file.

@@ -57,6 +57,23 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// The findings are in the same order every time, although the library ranges over maps.
+func TestFindingsAreInOrder(t *testing.T) {
+	schema := `{"properties":{"a":{"type":"string"},"b":{"properties":{"c":{"type":"string"},"d":{"type":"string"}}},"e":{"type":"string"}},"additionalProperties":false}`
+	c := parseTree(t, "root", &txtar.Archive{Files: []txtar.File{{Name: "root/values.schema.json", Data: []byte(schema)}}})
+	const want = "values of chart root: they do not fit values.schema.json:\n" +
+		"- at '': additional properties 'u', 'v', 'w' not allowed\n" +
+		"- at '/a': got number, want string\n" +
+		"- at '/b': validation failed\n  - at '/b/c': got number, want string\n  - at '/b/d': got number, want string\n" +
+		"- at '/e': got number, want string"
+	for range 50 {
+		err := Validate(c, parseTable(t, []byte("{a: 1, b: {c: 1, d: 1}, e: 1, w: 1, v: 1, u: 1}")))
+		if err == nil || err.Error() != want {
+			t.Fatalf("%v\nwant %s", err, want)
+		}
+	}
+}
+
 // Every subchart with values is checked, and all findings come in one error.
 func TestValidateSubcharts(t *testing.T) {
 	c := parseTree(t, "root", txtar.Parse([]byte(`
