@@ -47,7 +47,7 @@ func Classify(files []File) (Classified, error) {
 			}
 			head, duplicates, err := newHead(text)
 			if err != nil {
-				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: %w", f.Path, from(f, text), err)
+				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: %w", f.Path, from(f, text), inWords(err))
 			}
 			out.Duplicates = append(out.Duplicates, place(duplicates, f, text)...)
 			out.add(Document{Path: f.Path, Text: text, Head: head})

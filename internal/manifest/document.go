@@ -170,7 +170,7 @@ func ParseDocument(doc, source string) ([]Object, error) {
 	}
 	u := &unstructured.Unstructured{}
 	if err := unmarshalObject(raw, u); err != nil {
-		return nil, fmt.Errorf("%s: not a Kubernetes object: %w", source, err)
+		return nil, fmt.Errorf("%s: not a Kubernetes object: %w", source, inWords(err))
 	}
 	return flatten(u, source)
 }

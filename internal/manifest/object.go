@@ -106,8 +106,16 @@ func (o Object) GVK() schema.GroupVersionKind {
 // name, an apiVersion that can't be parsed.
 func FromDoc(doc *unstructured.Unstructured, source string) (Object, error) {
 	kind, apiVersion := doc.GetKind(), doc.GetAPIVersion()
+	if err := notText(doc, "kind"); err != nil {
+		return Object{}, fmt.Errorf("%s: an object's %w", source, err)
+	}
 	if kind == "" {
 		return Object{}, fmt.Errorf("%s: an object has no kind", source)
+	}
+	for _, path := range [...][]string{{"apiVersion"}, {"metadata", "name"}} {
+		if err := notText(doc, path...); err != nil {
+			return Object{}, fmt.Errorf("%s: %s: %w", source, kind, err)
+		}
 	}
 	if apiVersion == "" {
 		return Object{}, fmt.Errorf("%s: %s has no apiVersion", source, kind)

@@ -141,12 +141,16 @@ func (r *Revision) Annotations() map[string]string {
 }
 
 // Objects parses the revision's manifest. Documents from which the known objects were parsed are
-// not parsed again. Errors name the template.
+// not parsed again. Errors name the template and, if the revision is stored, the
+// revision.
 func (r *Revision) Objects(known ...manifest.Object) ([]manifest.Object, error) {
 	if r.part == Outline || r.part == HookRuns {
 		return nil, fmt.Errorf("manifest of %s: only its outline was read", r)
 	}
 	objects, err := manifest.Parse(r.Manifest, known...)
+	if err != nil && r.Info.Status == StatusUnknown { // it was just rendered
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("manifest of %s: %w", r, err)
 	}
