@@ -27,7 +27,7 @@ func flagsFirst(app *cli.App, args []string) (*flagOrder, error) {
 }
 
 func newFlagOrder(app *cli.App) *flagOrder {
-	return &flagOrder{commands: app.Commands, known: flagIndex(app.Flags)}
+	return &flagOrder{program: app.Name, commands: app.Commands, known: flagIndex(app.Flags), above: map[string]string{}}
 }
 
 // words returns the command line with the flags first, as urfave/cli expects it.
@@ -49,23 +49,36 @@ func (o *flagOrder) help() bool {
 }
 
 // noValueError reports that the last word is a flag whose value is missing.
-type noValueError struct{ flag cli.Flag }
+type noValueError struct {
+	flag cli.Flag
+	// word is the flag as it was typed; alone says that no command came before it.
+	word  string
+	alone bool
+}
 
 func (e *noValueError) Error() string {
-	return fmt.Sprintf("flag --%s needs a value", e.flag.Names()[0])
+	if e.word == "-v" && e.alone {
+		return "flag -v needs a value: it is the log level, as in -v 6; the command version prints the version"
+	}
+	return fmt.Sprintf("flag %s needs a value", e.word)
 }
 
 // flagOrder is a command line, split into commands, flags and arguments.
 type flagOrder struct {
+	program string
 	// commands are the subcommands of the path so far.
 	commands []*cli.Command
 	// command is the last command of the path, or nil.
 	command *cli.Command
 	known   map[string]cli.Flag
+	// above maps flags that belong to a command above the last one to that command, "plan".
+	above map[string]string
 
 	path, arguments []string
 	flags           []givenFlag
 	literal         bool
+	// topic is set by "help COMMAND", which is read as "COMMAND --help".
+	topic bool
 }
 
 // givenFlag is a flag as the user wrote it, without the dashes.
@@ -95,6 +108,9 @@ func (o *flagOrder) takeAll(rest []string) (err error) {
 		// After "--" no word is a command, but urfave/cli would run a subcommand of that name.
 		o.command.Subcommands = nil
 	}
+	if err == nil && o.topic && o.command == nil && len(o.arguments) > 0 {
+		return unknownCommand(o.commands, o.arguments[0], o.program)
+	}
 	return err
 }
 
@@ -104,8 +120,12 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 	word := rest[0]
 	switch {
 	case o.literal || word == "-" || !strings.HasPrefix(word, "-"):
+		if word == "help" && !o.literal && o.command == nil && len(o.arguments) == 0 && len(rest) > 1 {
+			o.topic = true
+			return append(slices.Clone(rest[1:]), "--help"), nil
+		}
 		if !o.literal && len(o.arguments) == 0 && o.enter(word) {
-			return rest[1:], nil
+			return rest[1:], o.misplaced()
 		}
 		o.arguments = append(o.arguments, word)
 		return rest[1:], nil
@@ -132,7 +152,7 @@ func (o *flagOrder) take(rest []string) ([]string, error) {
 		return rest[1:], nil
 	}
 	if len(rest) < 2 {
-		return nil, &noValueError{flag}
+		return nil, &noValueError{flag, word, len(o.path) == 0}
 	}
 	o.flags = append(o.flags, givenFlag{name, rest[1], true})
 	return rest[2:], nil
@@ -160,11 +180,11 @@ func (o *flagOrder) find(name string, rest []string) (cli.Flag, bool) {
 func (o *flagOrder) short(word string, rest []string) ([]string, error) {
 	letters := strings.TrimPrefix(word, "-")
 	if strings.HasPrefix(letters, "-") || len(letters) < 2 {
-		return nil, unknownFlag(word, o.known)
+		return nil, o.unknown(word)
 	}
 	flag, known := o.find(letters[:1], rest)
 	if !known {
-		return nil, unknownFlag(word, o.known)
+		return nil, o.unknown(word)
 	}
 	if !isSwitch(flag) {
 		o.flags = append(o.flags, givenFlag{letters[:1], letters[1:], true})
@@ -174,16 +194,48 @@ func (o *flagOrder) short(word string, rest []string) ([]string, error) {
 	return append([]string{"-" + letters[1:]}, rest[1:]...), nil
 }
 
-// enter descends into a subcommand, and reports whether the word names one.
+// unknown returns the error for a flag that the command does not have.
+func (o *flagOrder) unknown(word string) error {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	path, of := strings.Join(o.path, " "), o.above[name]
+	switch {
+	case name == "untrusted" && path == "plan many":
+		return usage("unknown flag --untrusted: plan many has none of the flags that it refuses")
+	case of != "":
+		flag, _, _ := strings.Cut(word, "=")
+		return usage("unknown flag %s: it belongs to %s, and this is %s", flag, of, path)
+	}
+	return unknownFlag(word, o.known)
+}
+
+// misplaced returns an error if a flag that was given before a subcommand belongs to the command above it.
+func (o *flagOrder) misplaced() error {
+	for _, f := range o.flags {
+		if dashes := "--"; o.known[f.name] == nil && o.above[f.name] != "" {
+			return o.unknown(dashes[:min(len(f.name), 2)] + f.name)
+		}
+	}
+	return nil
+}
+
+// enter descends into a subcommand, and reports whether the word names one. What the command above it
+// declares does not belong to it.
 func (o *flagOrder) enter(word string) bool {
 	c := findCommand(o.commands, word)
 	if c == nil {
 		return false
 	}
+	if o.command != nil {
+		for name := range flagIndex(o.command.Flags) {
+			delete(o.known, name)
+			o.above[name] = strings.Join(o.path, " ")
+		}
+	}
 	o.path = append(o.path, c.Name)
 	o.command, o.commands = c, c.Subcommands
 	for name, f := range flagIndex(c.Flags) {
 		o.known[name] = f
+		delete(o.above, name)
 	}
 	return true
 }

@@ -33,6 +33,18 @@ func TestOrder(t *testing.T) {
 		"a flag that nobody knows":               {"plan web . --atomc", "", "unknown flag --atomc: did you mean --atomic?"},
 		"another command's flag":                 {"list --atomic", "", "unknown flag --atomic"},
 		"a value is missing":                     {"plan web . --set", "", "flag --set needs a value"},
+		"a letter's value is missing":            {"list -n", "", "flag -n needs a value"},
+		"-v is not the version":                  {"-v", "", "flag -v needs a value: it is the log level, as in -v 6; the command version prints the version"},
+		"a flag of the command above":            {"plan show x --set=a", "", "unknown flag --set: it belongs to plan, and this is plan show"},
+		"its letter":                             {"plan show x -f a", "", "unknown flag -f: it belongs to plan, and this is plan show"},
+		"or before the subcommand":               {"plan --set a=b show x", "", "unknown flag --set: it belongs to plan, and this is plan show"},
+		"a flag of both":                         {"plan -o json show x", "plan show --output=json -- x", ""},
+		"a set is always untrusted":              {"plan many x --untrusted", "", "unknown flag --untrusted: plan many has none of the flags that it refuses"},
+		"help for a command":                     {"help plan many", "plan many --help", ""},
+		"help for what is none":                  {"help foo", "", `unknown command "foo": see kubectl release --help`},
+		"or for what is nearly one":              {"help instal", "", `unknown command "instal": did you mean "install"?`},
+		"Helm 3's flags of status":               {"status web --show-desc --show-resources", "status --show-desc --show-resources -- web", ""},
+		"and of rollback":                        {"rollback web --recreate-pods", "rollback --recreate-pods -- web", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,8 @@ func postRenderer(name string, args []string) func(context.Context, string) (str
 		case out.over:
 			return "", fmt.Errorf("%s printed more than %d MiB", name, maxRewritten>>20)
 		case err != nil:
-			return "", fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(complaint.text.String()))
+			why := strings.TrimSpace(complaint.text.String())
+			return "", fmt.Errorf("%s: %w: %s", name, err, cmp.Or(why, "it printed no error"))
 		case strings.TrimSpace(out.text.String()) == "":
 			return "", fmt.Errorf("%s printed nothing", name)
 		}
