@@ -67,12 +67,14 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 		return err
 	}
 	d := deployment{&o.planningFlags, &o.source, name, path, engine.InstallOrUpgrade}
+	var made *plan.Plan
+	defer func() { p.noteSameValues(o, made) }()
 	switch {
 	case o.against.against == "" && !o.withoutCluster():
 		return p.runPlan(&o.show, &o.files, func(s *session) (*plan.Plan, error) { return p.planDeployment(ctx, s, d) })
 	case o.withoutCluster():
-		made, err := p.planOffline(ctx, o, d)
-		if err != nil {
+		var err error
+		if made, err = p.planOffline(ctx, o, d); err != nil {
 			return err
 		}
 		return p.showAndSave(&o.show, &o.files, made)
@@ -86,9 +88,21 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 		if err != nil {
 			return nil, err
 		}
-		made, err := s.engine.PlanAgainst(ctx, d, b)
-		return p.hideRead(made, err)
+		made, err = s.engine.PlanAgainst(ctx, d, b)
+		made, err = p.hideRead(made, err)
+		return made, err
 	})
+}
+
+// noteSameValues says why values change nothing in a comparison with another chart: they are those of
+// both.
+func (p *program) noteSameValues(o *chartPlanFlags, made *plan.Plan) {
+	if made == nil || made.Against == nil || made.Against.Kind != plan.AgainstChart || made.Effect() == plan.EffectObjects {
+		return
+	}
+	if made.Record != nil && len(made.Record.Config) > 0 && len(o.against.values.Value()) == 0 {
+		fmt.Fprintln(p.streams.Err, "Both were rendered with the same values; --against-values gives the base its own.")
+	}
 }
 
 // againstOneServer refuses the credentials of flags if --against names a chart on another server than
