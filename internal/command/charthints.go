@@ -1,11 +1,83 @@
 package command
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/signature"
+	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/internal/values"
 )
+
+// hintSource says what to do if a chart could not be fetched, or returns "" if that is not the
+// error.
+func (p *program) hintSource(err error) string {
+	var noIndex *source.NoIndexError
+	var noRepository *source.NoRepositoryError
+	var noChart *resolve.NoChartError
+	var status *source.StatusError
+	var digest *source.DigestError
+	var exists *resolve.ExistsError
+	var unreached *source.UnreachedError
+	var refused *source.RefusedError
+	var taken *source.TagTakenError
+	var realm *source.RealmError
+	var unsynced *resolve.OutOfSyncError
+	var noAlias *resolve.NoAliasError
+	var scheme *resolve.SchemeError
+	var unverified *source.UnverifiedError
+	var otherContent *signature.OtherContentError
+	var missing *values.MissingError
+	var outside *values.OutsideSchemaError
+	switch {
+	case errors.As(err, &otherContent):
+		return "what was fetched is not what was signed: ask whoever publishes the chart, and do not use it"
+	case errors.As(err, &unverified):
+		return "name the keys you trust with --keyring or --verify-key, or an identity with --certificate-identity, or add a rule to sources.yaml"
+	case errors.As(err, &missing):
+		return p.hintMissing()
+	case errors.As(err, &outside):
+		return "--skip-schema-validation does not check values against any values.schema.json"
+	case errors.As(err, &unsynced):
+		return p.clusterless("dependency", "update", p.chartArgument()) + " writes a new lock"
+	case errors.As(err, &noAlias):
+		return p.clusterless("repo", "add", noAlias.Alias) + " URL adds it"
+	case errors.As(err, &scheme):
+		if s, err := p.repositories(); err == nil {
+			if unknown, _ := s.UnknownPlugins(); len(unknown) > 0 {
+				return unknownPlugins(s.Paths, unknown)
+			}
+		}
+		return "a getter plugin for them is only run if sources.yaml names it: plugins: [NAME]"
+	case errors.As(err, &exists):
+		return "use --force-update to replace it"
+	case errors.As(err, &noIndex):
+		return p.clusterless("repo", "update") + " fetches it"
+	case errors.As(err, &noRepository):
+		return p.hintNoRepository(noRepository.Name)
+	case errors.As(err, &noChart) && !p.readIndexAnew():
+		return p.clusterless("repo", "update") + " fetches what is new"
+	case errors.As(err, &status) && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden):
+		return "give --username and --password, or add the repository with them"
+	case errors.As(err, &refused) && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden):
+		return p.hintLogin()
+	case errors.As(err, &taken):
+		return "raise the version, or use --force to overwrite it"
+	case errors.As(err, &realm):
+		return fmt.Sprintf("if %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
+	case errors.As(err, &unreached) && untrusted(err):
+		return "the certificate of the chart's server is not trusted: is it the right server? If so, pass its CA: --ca-file FILE, which registry login and repo add remember"
+	case errors.As(err, &unreached):
+		return p.hintUnreached()
+	case errors.As(err, &digest):
+		return "the chart was changed without a new version, or in transit; nothing was written"
+	}
+	return ""
+}
 
 // chartArgument returns the chart that the user typed: the last argument, or the current folder if
 // there is none.
@@ -49,4 +121,22 @@ func (p *program) hintLogin() string {
 		}
 	}
 	return p.clusterless("registry", "login", host) + ", or --username and --password"
+}
+
+// hintNoRepository says how to get a repository that is not configured. The commands on repositories take
+// no charts.
+func (p *program) hintNoRepository(name string) string {
+	list := p.clusterless("repo", "list") + " lists the configured ones"
+	if p.commandLine.path[0] == "repo" {
+		return list
+	}
+	return p.clusterless("repo", "add", name) + " URL adds it; " + list + "; write a folder as ./" + name + "/…"
+}
+
+// hintUnreached says what to do if a server can't be reached. Only some commands can do without.
+func (p *program) hintUnreached() string {
+	if p.commandLine.known["offline"] == nil {
+		return "check the address and HTTPS_PROXY"
+	}
+	return "check the address and HTTPS_PROXY; --offline uses what was fetched before"
 }

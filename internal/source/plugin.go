@@ -113,7 +113,7 @@ func (s *Sources) byPlugin(ctx context.Context, u *url.URL, r request, home stri
 		}
 		body, err := s.start(ctx, p, program, append(slices.Clone(args), access.CertFile, access.KeyFile, access.CAFile, r.url), access)
 		if err != nil {
-			return nil, true, &UnreachedError{Err: err}
+			return nil, true, err // no server was asked
 		}
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, ContentLength: -1}, true, nil
 	}

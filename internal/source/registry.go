@@ -53,7 +53,7 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 	if !plain && isLoopback(i.Host) {
 		var err error
 		if plain, err = s.speaksPlain(ctx, host); err != nil {
-			return nil, false, &UnreachedError{Err: err}
+			return nil, false, &UnreachedError{Err: fmt.Errorf("%s: %w", strings.TrimSuffix(i.String(), "/"), err)}
 		}
 	}
 	home := &url.URL{Scheme: "https", Host: host}
