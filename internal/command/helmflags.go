@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// helmFlag is a flag of Helm 4.3.1 that our commands accept but ignore. All other Helm flags are
+// helmFlag is a flag of Helm 4.3.1, or of 3.22.0, that our commands accept but ignore. All other Helm flags are
 // declared where they are read. A test compares both with the output of helm COMMAND --help.
 type helmFlag struct {
 	// names are the flag's names, such as "labels l".
@@ -51,6 +51,12 @@ var helmFlags = []helmFlag{
 	{names: "registry-config", value: true},
 	{names: "content-cache", value: true},
 	{names: "hide-secret", commands: "upgrade"}, // plans mask secrets anyway
+	{names: "show-desc", commands: "status"},    // Helm 3's, as the next two; the description is shown anyway
+	{names: "show-resources", commands: "status"},
+	{
+		names: "recreate-pods", commands: "rollback",
+		idle: "pods are replaced where their template changes; kubectl rollout restart replaces others",
+	},
 	{
 		names: "disable-openapi-validation", commands: "install, upgrade, template",
 		idle: "objects are never checked against the cluster's schema on this side; the API server checks what it is sent",
