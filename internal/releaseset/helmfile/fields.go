@@ -162,19 +162,12 @@ var (
 // checked refuses a mapping with fields that are not read, and warns about those that
 // mean nothing here. Errors name the field's line.
 func checked(file string, mapping *yaml.Node, g group) (warnings []string, err error) {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], mapping.Content[i+1]
+	given := merged(mapping)
+	for i := 0; i+1 < len(given); i += 2 {
+		key, value := given[i], given[i+1]
 		reason, warned := g.warned[key.Value]
 		switch {
 		case slices.Contains(g.read, key.Value):
-		case key.Value == "<<":
-			for _, merged := range mergedInto(value) {
-				more, err := checked(file, merged, g)
-				if err != nil {
-					return nil, err
-				}
-				warnings = append(warnings, more...)
-			}
 		case warned:
 			warnings = append(warnings, fmt.Sprintf("%s:%d: %s is ignored: %s", file, key.Line, key.Value, reason))
 		case empty(value):
@@ -183,24 +176,6 @@ func checked(file string, mapping *yaml.Node, g group) (warnings []string, err e
 		}
 	}
 	return warnings, nil
-}
-
-// mergedInto returns the mappings that a merge key names.
-func mergedInto(node *yaml.Node) []*yaml.Node {
-	switch node.Kind {
-	case yaml.AliasNode:
-		return []*yaml.Node{node.Alias}
-	case yaml.SequenceNode:
-		var out []*yaml.Node
-		for _, child := range node.Content {
-			out = append(out, mergedInto(child)...)
-		}
-		return out
-	case yaml.MappingNode:
-		return []*yaml.Node{node}
-	case yaml.DocumentNode, yaml.ScalarNode:
-	}
-	return nil
 }
 
 func empty(node *yaml.Node) bool {

@@ -15,6 +15,8 @@ import (
 // as helmfile does (ExecuteTemplates in pkg/state/state_exec_tmpl.go): they see the release, which
 // may have templates itself, so this is repeated.
 func (r *reader) decoded(s *state, node *yaml.Node) (release, error) {
+	const below = 2 // its fields, and their items
+	node = own(node, below)
 	const most = 6 // as in helmfile
 	for range most {
 		var given release
