@@ -20,6 +20,7 @@ import (
 func (r *reader) releases(s *state) (*releaseset.Set, error) {
 	set := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}}
 	var needs [][]string
+	var off []releaseset.Entry // those whose conditions are false
 	for i := range s.fields.Releases {
 		node, file := &s.fields.Releases[i], s.fields.files[i]
 		warnings, err := checked(file, node, releaseFields)
@@ -36,6 +37,7 @@ func (r *reader) releases(s *state) (*releaseset.Set, error) {
 			return nil, refusal(file, node.Line, err)
 		}
 		if !wanted {
+			off = append(off, e)
 			continue
 		}
 		if e.Cluster != "" {
@@ -43,17 +45,7 @@ func (r *reader) releases(s *state) (*releaseset.Set, error) {
 		}
 		set.Entries, needs = append(set.Entries, e), append(needs, given.Needs)
 	}
-	for i := range set.Entries {
-		e := &set.Entries[i]
-		for _, need := range needs[i] {
-			key, err := releaseset.ResolveNeed(set.Entries, e.Key, need)
-			if err != nil {
-				return nil, &releaseset.FieldError{Place: e.From, What: err.Error()}
-			}
-			e.Needs = append(e.Needs, key)
-		}
-	}
-	return set, nil
+	return set, s.resolve(set.Entries, off, needs)
 }
 
 // entry converts a release to the model; wanted is false where its condition says so.
@@ -100,22 +92,6 @@ func first(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// condition looks up a.b in the state's values. What does not exist is false.
-func condition(values map[string]any, at string) (bool, error) {
-	var v any = values
-	for key := range strings.SplitSeq(at, ".") {
-		table, _ := v.(map[string]any)
-		if v = table[key]; v == nil {
-			return false, nil
-		}
-	}
-	on, ok := v.(bool)
-	if !ok {
-		return false, fmt.Errorf("condition %s is %v, not true or false", at, v)
-	}
-	return on, nil
 }
 
 // modelled converts a release's options. Arguments for helm that affect more than what
