@@ -49,7 +49,7 @@ func TestPolicyPage(t *testing.T) {
 		"a plan without deletions passes": {claim: true, said: [4]string{"", "true", "0 failures", ""}},
 		"a plan that takes a claim away does not": {
 			codes: [4]int{0, 1, 1, 0},
-			said:  [4]string{"", "false", "delete of PersistentVolumeClaim " + namespace + "/data: the chart no longer has it", "PersistentVolumeClaim/data"},
+			said:  [4]string{"", "false", "delete of PersistentVolumeClaim " + namespace + "/data: the chart no longer renders it", "PersistentVolumeClaim/data"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		return kept(step), true
 	}
 	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
-	step.Cascade, step.Why = b.in.Options.Cascade, "the chart no longer has it"
+	step.Cascade, step.Why = b.in.Options.Cascade, "the chart no longer renders it"
 	switch {
 	case b.in.Operation == Uninstall:
 		step.Why = "the release is uninstalled"

@@ -36,7 +36,7 @@ func everyRule() *plan.Document {
 		plan.Change{Path: "spec.paused", From: true, To: false, Cause: plan.CauseDrift, Detail: "kubectl-edit 3h ago"})
 	scaled.Risk = plan.RiskScaleDown
 	gone := step(plan.OpDelete, manifest.ID{Kind: "Service", Namespace: "shop", Name: "old"}, 0)
-	gone.Risk, gone.Why = plan.RiskDelete, "the chart no longer has it"
+	gone.Risk, gone.Why = plan.RiskDelete, "the chart no longer renders it"
 	hook := step(plan.OpRun, manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "backup"}, 4)
 	hook.Hook = &plan.HookRun{Event: "pre-upgrade", Since: plan.HookNew}
 	same := step(plan.OpNone, manifest.ID{Kind: "ServiceAccount", Namespace: "shop", Name: "web"}, 1)
@@ -71,7 +71,7 @@ func TestFindings(t *testing.T) {
 		"error | blocked/immutable | chart/templates/db.yaml:07 | Deployment/db: spec.selector is immutable → keep the field as it is",
 		"error | policy/delete | prod.yaml:03 | Service/old: it would be deleted, which --deny delete forbids",
 		"error | blocked/permission | chart/Chart.yaml:01 | Deployment/web: no permission to patch deployments.apps",
-		"warning | risk/delete | prod.yaml:03 | Service/old: delete, because the chart no longer has it",
+		"warning | risk/delete | prod.yaml:03 | Service/old: delete, because the chart no longer renders it",
 		"note | warning/values | prod.yaml:09 | prod.yaml: line 9: key \"image\" is given twice; the last one counts",
 		"note | risk/scale-down | prod.yaml:12 | Deployment/web: scale down: spec.replicas 3 → 2",
 		"note | drift/overwritten | chart/Chart.yaml:01 | Deployment/web: takes back spec.paused true → false (kubectl-edit 3h ago)",
