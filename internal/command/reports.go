@@ -80,6 +80,20 @@ func chartFolder(name string) string {
 	return name
 }
 
+// fileInstead returns the file that findings point to if a chart is not a folder: the archive or,
+// for a fetched chart, the last file of values; "" if there is none.
+func fileInstead(name string, valuesFiles []string) string {
+	if _, err := os.Stat(name); err == nil {
+		return name
+	}
+	for _, file := range slices.Backward(valuesFiles) {
+		if file != "-" && !strings.Contains(file, "://") {
+			return file
+		}
+	}
+	return ""
+}
+
 // inRepository returns the path of a file relative to the root of its Git repository, with forward
 // slashes, as forges write it. Outside a repository, it returns the name.
 func inRepository(name string) string {

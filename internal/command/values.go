@@ -140,7 +140,7 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 	out := engine.Source{
 		Chart: loaded, Fetched: p.charts[o.chart.request(path)].pin, Lock: source.LockOf(loaded),
 		Warnings: append(warnings, more...), Values: given, Reuse: o.reuse.mode(),
-		Folder: chartFolder(path), Path: inRepository,
+		Folder: chartFolder(path), File: fileInstead(path, sources.Files), Path: inRepository,
 		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },
 		Render: o.render.options(),
 	}

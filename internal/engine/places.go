@@ -77,12 +77,16 @@ func (s Source) place(w chart.Warning) (plan.ProblemKind, plan.Place) {
 	return plan.ProblemChart, plan.Place{}
 }
 
-// inChart returns the place of a line in one of the chart's files, which is empty for an archive.
+// inChart returns the place of a line in one of the chart's files. Without a folder, it is that of
+// Source.File.
 func (s Source) inChart(name string, line int) plan.Place {
-	if s.Folder == "" {
-		return plan.Place{}
+	switch {
+	case s.Folder != "":
+		return plan.Place{File: s.path(strings.TrimSuffix(s.Folder, "/") + "/" + name), Line: line}
+	case s.File != "":
+		return plan.Place{File: s.path(s.File), Line: 1}
 	}
-	return plan.Place{File: s.path(strings.TrimSuffix(s.Folder, "/") + "/" + name), Line: line}
+	return plan.Place{}
 }
 
 func (s Source) path(name string) string {

@@ -35,6 +35,9 @@ type Source struct {
 	Secrets [][]byte
 	// Folder is the chart's folder, as the user wrote it; "" for an archive or a fetched chart.
 	Folder string
+	// File is what places point to if there is no folder: the archive or, for a fetched chart, a file
+	// of values; "" if there is none.
+	File string
 	// Path returns the name that a plan shows for a file; nil leaves names as they are.
 	Path func(name string) string
 	// Origin returns the flag or file that set the value at a path; nil if that is not known.

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"path/filepath"
 	"regexp"
@@ -111,6 +112,29 @@ func TestFindingsStandAtTheirField(t *testing.T) {
 	for rule, file := range want {
 		if got[rule] != file {
 			t.Errorf("%s is at %q, want %q", rule, got[rule], file)
+		}
+	}
+}
+
+// GitHub takes no result without a file.
+func TestEveryResultHasAFile(t *testing.T) {
+	p := everyRule()
+	p.Place = plan.Place{}
+	p.Steps(func(_ plan.StageName, s *plan.Step) { s.Place = plan.Place{} })
+	var out bytes.Buffer
+	if err := SARIF(&out, Subject{Name: "shop/web"}, p); err != nil {
+		t.Fatal(err)
+	}
+	var log Log
+	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	if len(log.Runs[0].Results) != len(Of(p)) {
+		t.Errorf("%d results of %d", len(log.Runs[0].Results), len(Of(p)))
+	}
+	for _, r := range log.Runs[0].Results {
+		if at := r.Locations[0].PhysicalLocation; at == nil || at.ArtifactLocation.URI == "" || at.Region.StartLine < 1 {
+			t.Errorf("%s: %+v", r.RuleID, at)
 		}
 	}
 }

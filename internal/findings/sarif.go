@@ -134,12 +134,11 @@ func (f Finding) sarif() result {
 		RuleID: f.Rule, Level: f.Level, Message: text{f.Text()},
 		PartialFingerprints: map[string]string{fingerprintKey: f.Fingerprint},
 	}
-	var at location
-	if f.Place.File != "" {
-		at.PhysicalLocation = &physical{artifact{URI: pathURI(f.Place.File)}, region{max(f.Place.Line, 1)}}
-		if !strings.HasPrefix(f.Place.File, "/") {
-			at.PhysicalLocation.ArtifactLocation.URIBaseID = "%SRCROOT%"
-		}
+	// GitHub refuses the whole log if a result has no physical location
+	// (https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning#location-object).
+	at := location{PhysicalLocation: &physical{artifact{URI: pathURI(f.path())}, region{max(f.Place.Line, 1)}}}
+	if !strings.HasPrefix(f.path(), "/") {
+		at.PhysicalLocation.ArtifactLocation.URIBaseID = "%SRCROOT%"
 	}
 	name := f.Release
 	if f.Step != "" {
