@@ -120,7 +120,7 @@ func (b *builder) intent(c Change) (Cause, string) {
 	if b.in.Against != nil && b.plan.ChartFrom.Name == "" {
 		return "", "" // rendered YAML does not say what it was rendered from
 	}
-	sameChart := !b.plan.otherFiles()
+	sameChart := !b.plan.OtherFiles()
 	set := slices.DeleteFunc(slices.Clone(b.in.Values), func(v Change) bool { return v.Cause == CauseChart })
 	if key := valuesKey(set, c, sameChart); key != "" {
 		return CauseValues, key

@@ -36,9 +36,9 @@ func (p *Document) otherChart() bool {
 	return from != to
 }
 
-// otherFiles reports whether the chart's templates or defaults may have
+// OtherFiles reports whether the chart's templates or defaults may have
 // changed: the name or version differs, or the digest if both are known.
-func (p *Document) otherFiles() bool {
+func (p *Document) OtherFiles() bool {
 	from, to := p.ChartFrom, p.ChartTo
 	return from.Name != to.Name || from.Version != to.Version ||
 		from.Digest != to.Digest && from.Digest != "" && to.Digest != ""

@@ -116,6 +116,24 @@ func TestFindingsStandAtTheirField(t *testing.T) {
 	}
 }
 
+// A deletion is not blamed on a value if the chart may have dropped the object itself, or if several
+// values were switched off, one of which may be in no file.
+func TestADeletionHasNoWrongCause(t *testing.T) {
+	for name, change := range map[string]func(p *plan.Document){
+		"another version of the chart": func(p *plan.Document) { p.ChartFrom.Version, p.ChartTo.Version = "1.0.0", "1.1.0" },
+		"edited files of the chart":    func(p *plan.Document) { p.ChartFrom.Digest, p.ChartTo.Digest = "a", "b" },
+		"a flag":                       func(p *plan.Document) { p.Values[2].From, p.Values[2].To = true, nil },
+	} {
+		p := everyRule()
+		change(p)
+		for _, f := range Of(p) {
+			if f.Rule == "risk/delete" && f.Place != p.Place {
+				t.Errorf("%s: the deletion is at %v", name, f.Place)
+			}
+		}
+	}
+}
+
 // GitHub takes no result without a file.
 func TestEveryResultHasAFile(t *testing.T) {
 	p := everyRule()

@@ -33,19 +33,23 @@ func (f *finder) placeOfValue(path string) plan.Place {
 }
 
 // switchedOff returns the line of the one value that is now false to templates and was not before;
-// an empty place if there are several.
+// an empty place if there are several, or if the chart may have dropped an object itself.
 func (f *finder) switchedOff() plan.Place {
+	if f.plan.OtherFiles() {
+		return plan.Place{}
+	}
 	var at plan.Place
+	found := false
 	for _, v := range f.plan.Values {
 		was, _ := template.IsTrue(v.From)
 		is, _ := template.IsTrue(v.To)
-		if !was || is || v.Place.File == "" {
+		if !was || is {
 			continue
 		}
-		if at.File != "" {
+		if found {
 			return plan.Place{}
 		}
-		at = v.Place
+		at, found = v.Place, true
 	}
 	return at
 }
