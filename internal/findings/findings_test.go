@@ -134,6 +134,29 @@ func TestADeletionHasNoWrongCause(t *testing.T) {
 	}
 }
 
+// What only values cause whose lines are not known is at the release, not at the template, which
+// has not changed.
+func TestValuesWithoutALine(t *testing.T) {
+	p := everyRule()
+	p.Values[0].Place = plan.Place{}
+	at := func() plan.Place {
+		for _, f := range Of(p) {
+			if f.Rule == "risk/scale-down" {
+				return f.Place
+			}
+		}
+		return plan.Place{}
+	}
+	if got := at(); got != p.Place {
+		t.Errorf("it is at %v", got)
+	}
+	web := &p.Stages[0].Waves[0].Steps[0]
+	web.Changes[1].Cause = plan.CauseChart
+	if got := at(); got != web.Place {
+		t.Errorf("what the chart changes is at %v", got)
+	}
+}
+
 // GitHub takes no result without a file.
 func TestEveryResultHasAFile(t *testing.T) {
 	p := everyRule()

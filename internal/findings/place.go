@@ -10,12 +10,17 @@ import (
 
 // placeOf returns the line that causes a step: that of the value that causes one of the changes
 // that matter. Without one, it is that of a value that was switched off if the object is deleted,
-// and that of the template otherwise.
+// and that of the template otherwise. It is empty, which stands for the release, if only values
+// cause these changes and their lines are not known: the template is as it was.
 func (f *finder) placeOf(s *plan.Step, matters func(plan.Change) bool) plan.Place {
-	for _, c := range causedBy(s, plan.CauseValues) {
-		if at := f.placeOfValue(c.Detail); matters(c) && at.File != "" {
+	byValues := slices.DeleteFunc(causedBy(s, plan.CauseValues), func(c plan.Change) bool { return !matters(c) })
+	for _, c := range byValues {
+		if at := f.placeOfValue(c.Detail); at.File != "" {
 			return at
 		}
+	}
+	if len(byValues) > 0 && !slices.ContainsFunc(causedBy(s, plan.CauseChart), matters) {
+		return plan.Place{}
 	}
 	if s.Op == plan.OpDelete && !s.HookDeletion() {
 		return f.switchedOff()

@@ -34,13 +34,7 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	if err != nil {
 		return d, err
 	}
-	sources, read := s.values(e)
-	tables := map[string]releaseset.Place{}
-	for _, v := range e.Values {
-		if v.File == "" {
-			tables[v.From.String()] = v.From
-		}
-	}
+	sources, tables, read := s.values(e)
 	given, warnings, err := sources.Merge(read)
 	if err != nil {
 		return d, err
@@ -52,7 +46,8 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		Origin: func(path []string) values.Origin {
 			out := sources.Origin(path, read)
 			if table, ok := tables[out.Name]; ok {
-				out.Line = table.Line // where the table begins in the set's file
+				file, _ := s.readFile(table.File) // without it, where the table begins
+				out.Line = releaseset.ValueLine(file, table.Line, path)
 			}
 			return out
 		},
@@ -75,12 +70,13 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	return d, err
 }
 
-// values returns an entry's layers of values as on the command line, and a function that reads
-// them by name. A table in the set's file is named by its place there.
-func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte, error)) {
+// values returns an entry's layers of values as on the command line, the places of those that are
+// tables in the set's file, and a function that reads layers by name. A table is named by its place.
+func (s *Side) values(e *releaseset.Entry) (values.Sources, map[string]releaseset.Place, func(string) ([]byte, error)) {
 	out := values.Sources{
 		JSON: e.Settings.JSON, Set: e.Settings.Set, String: e.Settings.String, File: e.Settings.File, Literal: e.Settings.Literal,
 	}
+	tables := map[string]releaseset.Place{}
 	inline, optional, encrypted := map[string][]byte{}, map[string]bool{}, map[string]bool{}
 	for _, v := range e.Values {
 		name := v.File
@@ -89,12 +85,12 @@ func (s *Side) values(e *releaseset.Entry) (values.Sources, func(string) ([]byte
 			for inline[name] != nil { // two tables on one line
 				name += "'"
 			}
-			inline[name] = v.Inline
+			inline[name], tables[name] = v.Inline, v.From
 		}
 		optional[name], encrypted[name] = v.Optional, v.Encrypted
 		out.Files = append(out.Files, name)
 	}
-	return out, func(name string) ([]byte, error) {
+	return out, tables, func(name string) ([]byte, error) {
 		if text, ok := inline[name]; ok {
 			return text, nil
 		}
@@ -178,7 +174,7 @@ func (s *Side) withValues(c *chart.Chart, m releaseset.Manager) (*chart.Chart, e
 	for _, name := range own.Files {
 		e.Values = append(e.Values, releaseset.Value{File: name, Optional: own.IgnoreMissing})
 	}
-	sources, read := s.values(e)
+	sources, _, read := s.values(e)
 	if own.InChart {
 		read = func(name string) ([]byte, error) { return fileOf(c, name, own.IgnoreMissing) }
 	}

@@ -32,6 +32,12 @@ func Line(data []byte, path []string) int {
 	return line
 }
 
+// LineIn is Line for a node of a file.
+func LineIn(n *yamlv3.Node, path []string) int {
+	_, line := follow(n, path)
+	return line
+}
+
 // follow follows a path as far as possible; it returns the number of steps and the line.
 func follow(n *yamlv3.Node, path []string) (depth, line int) {
 	for ; depth < len(path); depth++ {
