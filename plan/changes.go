@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/base64"
 	"fmt"
 	"reflect"
 	"slices"
@@ -135,8 +136,14 @@ func (b *builder) intent(c Change) (Cause, string) {
 // there is none or more than one. With the same chart, a single changed key is always the one.
 func valuesKey(values []Change, c Change, sameChart bool) string {
 	found := ""
+	plain := c.To
+	if text, ok := c.To.(string); ok && c.Sensitive {
+		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil { // data of a Secret
+			plain = string(decoded)
+		}
+	}
 	for _, v := range values {
-		if !turnsUp(v.To, c.To) {
+		if !turnsUp(v.To, c.To) && !turnsUp(v.To, plain) {
 			continue
 		}
 		if found != "" {
