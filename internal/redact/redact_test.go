@@ -116,6 +116,7 @@ func TestEscapedSecretsAreMasked(t *testing.T) {
 			inner(strconv.Quote(secret)), inner(strconv.QuoteToASCII(secret)), InJSON(secret), html.EscapeString(secret),
 			template.JSEscapeString(secret), url.QueryEscape(secret), url.PathEscape(secret), B64(secret), inner(strconv.Quote(InJSON(secret))),
 			strings.ReplaceAll(secret, "'", `'\''`), strings.ReplaceAll(secret, "\n", "\n    "), url.QueryEscape(B64(secret)), hex.EncodeToString([]byte(secret)),
+			strings.ToUpper(secret), strings.ToLower(secret), url.QueryEscape(strings.ToUpper(secret)), B64(strings.ToLower(secret)),
 		} {
 			if got, want := m.Text(`Invalid value: "`+form+`"`), `Invalid value: "`+token+`"`; got != want {
 				t.Errorf("%s: %s, want %s", form, got, want)
@@ -124,6 +125,19 @@ func TestEscapedSecretsAreMasked(t *testing.T) {
 		if got := m.Text(B64("user:" + secret)); !IsToken(got) {
 			t.Errorf("within base64: %s", got)
 		}
+	}
+}
+
+// Two secrets that differ in case only are two; a short word is no secret in another case.
+func TestSecretsThatDifferInCase(t *testing.T) {
+	p := CanaryPlan()
+	p.Stages[0].Waves[0].Steps[0].Body.Object["stringData"] = map[string]any{"a": "s3cr3t-canary", "b": "S3CR3T-CANARY", "c": "viewer"}
+	m := NewMask(p)
+	if a, b := m.Text("s3cr3t-canary"), m.Text("S3CR3T-CANARY"); !IsToken(a) || !IsToken(b) || a == b {
+		t.Errorf("%s and %s", a, b)
+	}
+	if got := m.Text("rev=S3cr3t-Canary role=VIEWER"); got != "rev=S3cr3t-Canary role=VIEWER" {
+		t.Error(got)
 	}
 }
 

@@ -206,9 +206,21 @@ func (s *secrets) unify() {
 	}
 }
 
+// inOtherCases adds what templates make of long values with upper and lower. Where this is another
+// value, it stays that.
+func (s *secrets) inOtherCases() {
+	for _, value := range slices.Sorted(maps.Keys(s.added)) {
+		if trimmed := strings.TrimSpace(value); isLong(trimmed) {
+			s.form(strings.ToUpper(trimmed), value)
+			s.form(strings.ToLower(trimmed), value)
+		}
+	}
+}
+
 // exempt marks the forms that are not searched for: short ones, words of YAML, numbers as short as
 // a port, and parts of names that the plan prints anyway.
 func (s *secrets) exempt(names []string) {
+	s.inOtherCases()
 	public := strings.Join(names, "\n")
 	for form := range s.plain {
 		if len(form) < minSecret || isWord(form) || strings.Contains(public, form) {
