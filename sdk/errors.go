@@ -27,6 +27,9 @@ type (
 	RolledBackError = engine.RolledBackError
 	// NoReleaseError says that there is no such release.
 	NoReleaseError = engine.NoReleaseError
+	// ExistsError says that [Install] can't use a name because there is a release of that name, or
+	// its kept history: Status tells which. An [Upgrade] with Install takes either.
+	ExistsError = engine.ExistsError
 	// NoRevisionError says that a release has no such revision.
 	NoRevisionError = engine.NoRevisionError
 )

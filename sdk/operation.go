@@ -21,7 +21,7 @@ type Operation interface {
 // Plan plans an operation against the cluster and writes nothing to it; dry runs change nothing. A
 // plan that can't be applied is not an error: see [Plan.Blocked].
 //
-// Errors: *[NoReleaseError], *[NoRevisionError], those of rendering and of the API server, and one
+// Errors: *[NoReleaseError], *[NoRevisionError], *[ExistsError], those of rendering and of the API server, and one
 // for options, values or a release's name that can't be used.
 func (c *Client) Plan(ctx context.Context, o Operation) (*Plan, error) {
 	if err := o.check(); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -152,6 +153,7 @@ func (p *program) hint(err error) string {
 	var moved *movedError
 	var noRelease *engine.NoReleaseError
 	var noRevision *engine.NoRevisionError
+	var exists *engine.ExistsError
 	var locked *releasestore.LockedError
 	var lost *releasestore.LostError
 	var compared *plan.ComparedError
@@ -183,8 +185,12 @@ func (p *program) hint(err error) string {
 		return "nothing was written; have it reviewed again"
 	case errors.As(err, &stale):
 		return p.hintStale()
+	case errors.As(err, &exists) && exists.Status == release.StatusUninstalled:
+		return "add --replace to use the name again"
+	case errors.As(err, &exists):
+		return "upgrade it, or choose another name"
 	case errors.As(err, &noRelease) && noRelease.Operation == plan.Upgrade:
-		return ""
+		return "install it, or add --install"
 	case errors.As(err, &noRelease):
 		return p.command("list", "--all-namespaces") + " lists the existing releases"
 	case errors.As(err, &noRevision):

@@ -388,7 +388,7 @@ func TestMistakesAreTold(t *testing.T) {
 	d := atDesk(t)
 	for line, want := range map[string]string{
 		"status web":                         "Error: there is no release web in namespace shop (release: not found)\nHint: kubectl release list --all-namespaces lists the existing releases\n",
-		"upgrade web ./web":                  "Error: there is no release shop/web to upgrade (\"web\" has no deployed releases): install it, or add --install\n",
+		"upgrade web ./web":                  "Error: there is no release shop/web to upgrade (\"web\" has no deployed releases)\nHint: install it, or add --install\n",
 		"uninstall web":                      "Error: there is no release web in namespace shop",
 		"status":                             "Error: an argument is missing: kubectl release status NAME\n",
 		"status a b":                         "Error: unexpected argument \"b\": kubectl release status NAME\n",
@@ -423,6 +423,21 @@ func TestMistakesAreTold(t *testing.T) {
 		}
 	}
 	d.wroteNothing()
+}
+
+// An install over a release says how to go on.
+func TestInstallOverARelease(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	for _, test := range []struct{ before, want string }{
+		{"status web", "Error: release shop/web already exists (revision 1, deployed)\nHint: upgrade it, or choose another name\n"},
+		{"uninstall web --keep-history", "Error: the name shop/web is taken by an uninstalled release whose history was kept\nHint: add --replace to use the name again\n"},
+	} {
+		d.must(test.before)
+		if a := d.types("install web ./web"); a.code != exitError || a.err != test.want {
+			t.Errorf("after %s: exit code %d\n%s", test.before, a.code, a.err)
+		}
+	}
 }
 
 // A secret is in no output unless --show-secrets is given, or get prints it.

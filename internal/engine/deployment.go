@@ -45,7 +45,8 @@ type Deployment struct {
 	IgnoreHistory bool
 }
 
-// PlanDeployment plans an install or upgrade.
+// PlanDeployment plans an install or upgrade. It returns an *ExistsError if there is a release that
+// Mode does not allow to upgrade, and a *NoReleaseError if there is none to upgrade.
 func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, error) {
 	g, err := e.gather(ctx, d.Release)
 	if err != nil {
@@ -81,10 +82,8 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	switch {
 	case d.Mode == InstallOnly && exists && d.Options.Replace && last.Info.Status == release.StatusFailed:
 		return plan.Install, nil
-	case d.Mode == InstallOnly && exists:
-		return "", fmt.Errorf("release %s already exists (revision %d, %s): upgrade it, or choose another name", d.Release, last.Version, last.Info.Status)
-	case d.Mode == InstallOnly && last != nil && !d.Options.Replace:
-		return "", fmt.Errorf("the name %s is taken by an uninstalled release whose history was kept: add --replace to use it again", d.Release)
+	case d.Mode == InstallOnly && (exists || last != nil && !d.Options.Replace):
+		return "", &ExistsError{Key: d.Release, Revision: last.Version, Status: last.Info.Status}
 	case d.Mode == UpgradeOnly && !exists:
 		return "", &NoReleaseError{Key: d.Release, Operation: plan.Upgrade}
 	case exists:
@@ -92,6 +91,22 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	default:
 		return plan.Install, nil
 	}
+}
+
+// ExistsError says that a release can't be installed because there is one of that name. If its Status
+// is uninstalled, only its history was kept, and plan.Options.Replace installs it again.
+type ExistsError struct {
+	Key release.Key
+	// Revision and Status are those of its newest revision.
+	Revision int
+	Status   release.Status
+}
+
+func (e *ExistsError) Error() string {
+	if e.Status == release.StatusUninstalled {
+		return fmt.Sprintf("the name %s is taken by an uninstalled release whose history was kept", e.Key)
+	}
+	return fmt.Sprintf("release %s already exists (revision %d, %s)", e.Key, e.Revision, e.Status)
 }
 
 // resolve reports whether to use server-side apply for a release with this history.

@@ -457,7 +457,7 @@ func TestDeploymentModes(t *testing.T) {
 		"whichever fits, history kept":  {Deployment{}, gone, plan.Install, ""},
 		"install over what is up":       {Deployment{Mode: InstallOnly}, up, "", "already exists (revision "},
 		"install over what has failed":  {Deployment{Mode: InstallOnly, Options: replace}, failed, plan.Install, ""},
-		"install, history kept":         {Deployment{Mode: InstallOnly}, gone, "", "--replace"},
+		"install, history kept":         {Deployment{Mode: InstallOnly}, gone, "", "whose history was kept"},
 		"install again, history kept":   {Deployment{Mode: InstallOnly, Options: replace}, gone, plan.Install, ""},
 		"upgrade, nothing there":        {Deployment{Mode: UpgradeOnly}, nil, "", "no release"},
 		"upgrade what was uninstalled":  {Deployment{Mode: UpgradeOnly}, gone, "", "no release"},

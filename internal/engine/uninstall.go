@@ -75,7 +75,7 @@ type NoReleaseError struct {
 // ErrReleaseNotFound and NewErrNoDeployedReleases).
 func (e *NoReleaseError) Error() string {
 	if e.Operation == plan.Upgrade {
-		return fmt.Sprintf("there is no release %s to upgrade (%q has no deployed releases): install it, or add --install", e.Key, e.Key.Name)
+		return fmt.Sprintf("there is no release %s to upgrade (%q has no deployed releases)", e.Key, e.Key.Name)
 	}
 	if e.Operation == plan.Rollback {
 		return fmt.Sprintf("there is no release %s to roll back (release: not found)", e.Key)
