@@ -30,6 +30,31 @@ func read(t *testing.T, releases string) *Set {
 	return set
 }
 
+// Inline values may have aliases of what is elsewhere in the file, and merge it.
+func TestInlineValuesWithAliases(t *testing.T) {
+	set := read(t, `version: 1
+defaults: {namespace: shop}
+releases:
+- {name: a, chart: charts/web, values: [&limits {cpu: 1, memory: 2}]}
+- {name: b, chart: charts/web, values: [{web: {resources: *limits, other: {<<: *limits, cpu: 3}}}, *limits]}
+`)
+	want := []string{"{web: {resources: {cpu: 1, memory: 2}, other: {<<: {cpu: 1, memory: 2}, cpu: 3}}}\n", "{cpu: 1, memory: 2}\n"}
+	for i, v := range set.Entries[1].Values {
+		if string(v.Inline) != want[i] {
+			t.Errorf("%q, want %q", v.Inline, want[i])
+		}
+	}
+	for _, values := range []string{
+		"[&self {a: *self}]",
+		"[{a: &a [1,1,1,1,1,1,1,1,1,1], b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a], c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b], d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c], e: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]}]",
+	} {
+		_, err := Read(files("version: 1\nreleases:\n- {name: a, namespace: shop, chart: charts/web, values: "+values+"}\n"), "shop/releases.yaml")
+		if err == nil || !strings.Contains(err.Error(), "too many aliases") {
+			t.Errorf("%s: %v", values, err)
+		}
+	}
+}
+
 func TestAllFieldsOfAReleaseAreRead(t *testing.T) {
 	set := read(t, `version: 1
 defaults: {namespace: shop, atomic: true, timeout: 5m}

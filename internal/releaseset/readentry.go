@@ -117,12 +117,15 @@ func ChartAt(tree Tree, dir, text, version string) (Chart, error) {
 // value reads the path of a file, or a table.
 func (r *reader) value(node *yaml.Node) (Value, error) {
 	from := Place{r.file, node.Line}
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
 	switch node.Kind {
 	case yaml.ScalarNode:
 		name, err := Join(r.dir, node.Value)
 		return Value{File: name, From: from}, err
 	case yaml.MappingNode:
-		text, err := yaml.Marshal(node)
+		text, err := Inline(node)
 		return Value{Inline: text, From: from}, err
 	case yaml.DocumentNode, yaml.SequenceNode, yaml.AliasNode:
 	}

@@ -189,7 +189,7 @@ func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releas
 			node := &list.nodes[i]
 			from := releaseset.Place{File: e.From.File, Line: node.Line}
 			if node.Kind != yaml.ScalarNode {
-				text, err := yaml.Marshal(node)
+				text, err := releaseset.Inline(node)
 				if err == nil {
 					err = refused(text)
 				}
