@@ -34,18 +34,28 @@ func short(digest string) string {
 	return digest
 }
 
-// setEffects returns the effect digests of a set's plans with their releases, in the order of the
-// releases; nil if one is unknown.
+// setEffects returns what a set's releases do, in the order of their keys: the effect digest of each
+// plan, what a controller does without one, or that there can be none. It is nil if a digest is unknown.
 func setEffects(d *releaseset.Document) []string {
 	var out []string
+	for _, what := range d.Unread {
+		out = append(out, "unread "+what)
+	}
 	for _, r := range d.Releases {
+		effect := ""
 		switch {
-		case r.Plan == nil:
-		case r.Plan.EffectDigest == "":
+		case r.Error != "":
+			effect = "failed"
+		case r.Plan != nil && r.Plan.EffectDigest == "":
 			return nil
+		case r.Plan != nil:
+			effect = r.Plan.EffectDigest
+		case r.Verdict != nil:
+			effect = verdictText(r.Verdict)
 		default:
-			out = append(out, r.Key.String()+" "+r.Plan.EffectDigest)
+			continue // nothing happens to it
 		}
+		out = append(out, r.Key.String()+" "+effect)
 	}
 	slices.Sort(out)
 	return append(out, "set") // with at least two, effectLine hashes them

@@ -68,7 +68,9 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
 	m.add(first + "\n")
 	m.add(fmt.Sprintf("<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest))
-	m.add(effectLine(d.Summary.Objects, setEffects(d)...))
+	counts := d.Summary.Objects
+	counts.Blocking += d.Summary.Failed
+	m.add(effectLine(counts, setEffects(d)...))
 	m.add("### " + inline(p.title) + "\n\n")
 	if p.dangers != "" {
 		m.add("**" + inline(p.dangers) + "**\n\n")
