@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -85,12 +86,12 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 func setPlans(d *releaseset.Document) []*plan.Document {
 	var out []*plan.Document
 	for _, r := range d.Releases {
-		made := r.Plan
+		made, at := r.Plan, r.From
 		if r.Error != "" {
-			made = plan.Impossible(r.Release, r.Error)
+			made, at = plan.Impossible(r.Release, r.Error), cmp.Or(r.ErrorAt, r.From)
 		}
 		if made != nil {
-			out = append(out, made.Entry(r.Cluster, plan.Place(r.From)))
+			out = append(out, made.Entry(r.Cluster, plan.Place(at)))
 		}
 	}
 	for _, what := range d.Unread {

@@ -153,7 +153,7 @@ func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (b
 		c.Source.Reuse = values.ResetValues
 	}
 	target, err := targetOf(ctx, c.Deployment, g, op)
-	return b, target, err
+	return b, target, c.Source.placed(err)
 }
 
 // decide is Engine.decide with the baseline instead of the cluster's objects.

@@ -61,7 +61,7 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	}
 	target, err := targetOf(ctx, d, g, op)
 	if err != nil {
-		return nil, err
+		return nil, d.Source.placed(err)
 	}
 	in := e.input(op, d.Release, d.Options, g)
 	in.Options.ServerSide = d.ServerSide.resolve(g.history)

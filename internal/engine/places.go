@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -8,7 +9,33 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
+
+// TemplateError is an error of one of the chart's templates, with the line at fault.
+type TemplateError struct {
+	Err error
+	// Place is the line of the template or, if that is in an archive, of the dependency in Chart.yaml.
+	Place plan.Place
+}
+
+func (e *TemplateError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without the place.
+func (e *TemplateError) Unwrap() error { return e.Err }
+
+// placed wraps a template's error in a *TemplateError.
+func (s Source) placed(err error) error {
+	var at *templating.Error
+	if !errors.As(err, &at) {
+		return err
+	}
+	place, text := s.ofTemplate(at.File)
+	if text != "" && place.File != "" {
+		place.Line = at.Line
+	}
+	return &TemplateError{Err: err, Place: place}
+}
 
 // locate sets the places in a plan: values are placed in the files that set them, objects in their
 // templates, and the release in Chart.yaml.
@@ -41,24 +68,28 @@ func (s Source) ofValue(path []string) plan.Place {
 	return plan.Place{}
 }
 
-// ofObjects returns a function for the lines where objects begin in the template source. Objects
-// from an archive in charts/ are placed at the dependency in Chart.yaml.
+// ofObjects returns a function for the lines where objects begin in the template source.
 func (s Source) ofObjects(source string) func(manifest.ID) plan.Place {
-	_, name, _ := strings.Cut(source, "/")
-	if text, ok := s.file(name); ok {
-		lines := manifest.ReadTemplateLines(text)
-		place := s.inChart(name, 0)
-		return func(id manifest.ID) plan.Place {
-			if s.Folder != "" {
-				place.Line = lines.Line(id)
-			}
-			return place
+	place, text := s.ofTemplate(source)
+	lines := manifest.ReadTemplateLines(text)
+	return func(id manifest.ID) plan.Place {
+		if text != "" && s.Folder != "" {
+			place.Line = lines.Line(id)
 		}
+		return place
+	}
+}
+
+// ofTemplate returns the file of the template source, which begins with the chart's name, and its text.
+// A template in an archive in charts/ is placed at the dependency in Chart.yaml, without a text.
+func (s Source) ofTemplate(source string) (place plan.Place, text string) {
+	_, name, _ := strings.Cut(source, "/")
+	if own, ok := s.file(name); ok {
+		return s.inChart(name, 0), own
 	}
 	subchart, _, _ := strings.Cut(strings.TrimPrefix(name, "charts/"), "/")
-	text, _ := s.file("Chart.yaml")
-	place := s.inChart("Chart.yaml", max(values.Line([]byte(text), []string{"dependencies", subchart}), 1))
-	return func(manifest.ID) plan.Place { return place }
+	declared, _ := s.file("Chart.yaml")
+	return s.inChart("Chart.yaml", max(values.Line([]byte(declared), []string{"dependencies", subchart}), 1)), ""
 }
 
 // place returns the line that a warning points to, and whether the warning is about values or about

@@ -57,6 +57,8 @@ type Planned struct {
 	// the set, or whose planning has failed, with Error.
 	Plan  *plan.Document `json:"plan,omitempty"`
 	Error string         `json:"error,omitempty"`
+	// ErrorAt is the template's line that Error is about; empty for other errors.
+	ErrorAt Place `json:"errorAt,omitzero"`
 	// File is the saved plan, in the folder of the set; Digest is the plan's in hex.
 	File   string `json:"file,omitempty"`
 	Digest string `json:"digest,omitempty"`

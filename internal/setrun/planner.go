@@ -220,6 +220,10 @@ func (p *Planner) run(ctx context.Context, j *job) {
 	}
 	if err != nil {
 		j.out.Error = j.unknown() + p.errorText(err, j)
+		var in *engine.TemplateError
+		if errors.As(err, &in) {
+			j.out.ErrorAt = releaseset.Place(in.Place)
+		}
 		return
 	}
 	if made == nil {
