@@ -40,7 +40,8 @@ type Document struct {
 	// redact.EffectDigest).
 	EffectDigest string `json:"effectDigest,omitempty"`
 	// Origin is where and when the plan was saved; null for a plan that is not saved.
-	Origin    *Origin     `json:"origin,omitempty"`
+	Origin *Origin `json:"origin,omitempty"`
+	// Operation is "" if the plan can't be made; the only problem says why.
 	Operation Operation   `json:"operation"`
 	Release   release.Key `json:"release"`
 	// EntryName is the release's name in a set of releases, with its cluster:

@@ -67,10 +67,13 @@ const (
 // reason why.
 func Impossible(of release.Key, why string) *Document {
 	return &Document{
-		Release: of, Summary: Summary{Blocking: 1},
+		FormatVersion: FormatVersion, Release: of, Stages: []Stage{}, Summary: Summary{Blocking: 1},
 		Problems: []Problem{{Kind: ProblemInvalid, Blocking: true, What: why}},
 	}
 }
+
+// Impossible reports whether the document replaces a plan that can't be made.
+func (d *Document) Impossible() bool { return d.Operation == "" }
 
 // kind returns the kind of problem that the refusal amounts to.
 func (r Refusal) kind() ProblemKind {

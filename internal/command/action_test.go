@@ -233,7 +233,11 @@ func TestActionRunsEveryStep(t *testing.T) {
 		{name: "base-ref", values: `replicas: 3\n`, head: "shop/charts", succeeds: true, with: map[string]string{"base-ref": "change", "comment": "never"}, outputs: map[string]string{"exit-code": "0", "changed": "false"}},
 		{name: "saved without a key", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"against": "cluster", "sign-key-file": "ci"}, says: "::error::sign-key-file needs encrypt-to"},
 		{name: "comparison to save", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"encrypt-to": "age1"}, says: "::error::encrypt-to needs against: cluster"},
-		{name: "broken", values: `replicas: [\n`, head: "shop/charts", outputs: map[string]string{"exit-code": "1", "blocked": "false"}},
+		{
+			name: "broken", values: `replicas: [\n`, head: "shop/charts",
+			outputs:  map[string]string{"exit-code": "1", "blocked": "true"},
+			requests: "GET /repos/shop/charts/issues/17/comments POST /repos/shop/charts/issues/17/comments", comment: "parse prod.yaml",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			url, comment, requests := recordingGitHub(t)

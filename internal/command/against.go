@@ -71,15 +71,15 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 	defer func() { p.noteSameValues(o, made) }()
 	switch {
 	case o.against.against == "" && !o.withoutCluster():
-		return p.runPlan(&o.show, &o.files, func(s *session) (*plan.Plan, error) { return p.planDeployment(ctx, s, d) })
+		return p.runPlan(&o.show, &o.files, name, func(s *session) (*plan.Plan, error) { return p.planDeployment(ctx, s, d) })
 	case o.withoutCluster():
 		var err error
 		if made, err = p.planOffline(ctx, o, d); err != nil {
-			return err
+			return p.reportImpossible(&o.show, p.offlineKey(name), err)
 		}
 		return p.showAndSave(&o.show, &o.files, made)
 	}
-	return p.runPlan(&o.show, &o.files, func(s *session) (*plan.Plan, error) {
+	return p.runPlan(&o.show, &o.files, name, func(s *session) (*plan.Plan, error) {
 		d, err := p.deployment(ctx, s.namespace, d)
 		if err != nil {
 			return nil, err
@@ -88,8 +88,7 @@ func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path s
 		if err != nil {
 			return nil, err
 		}
-		made, err = s.engine.PlanAgainst(ctx, d, b)
-		made, err = p.hideRead(made, err)
+		made, err = p.hideRead(s.engine.PlanAgainst(ctx, d, b))
 		return made, err
 	})
 }
@@ -158,7 +157,7 @@ func (p *program) planOffline(ctx context.Context, o *chartPlanFlags, asked depl
 	if err != nil {
 		return nil, err
 	}
-	namespace := cmp.Or(p.connection.namespace, "default")
+	namespace := p.offlineKey(asked.name).Namespace
 	d, err := p.deployment(ctx, namespace, asked)
 	if err != nil {
 		return nil, err

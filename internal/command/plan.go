@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (p *program) planRollbackCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.runPlan(&o.show, &files, func(s *session) (*plan.Plan, error) { return p.planRollback(ctx, s, &o, args[0], to) })
+			return p.runPlan(&o.show, &files, args[0], func(s *session) (*plan.Plan, error) { return p.planRollback(ctx, s, &o, args[0], to) })
 		})),
 	}
 }
@@ -56,11 +57,13 @@ func (p *program) planUninstallCommand() *cli.Command {
 		Description: describe("Shows what an uninstall would delete, and what it would keep.", "kubectl release plan uninstall web"),
 		Flags:       joined(files.saving(), o.show.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
-			err := p.runPlan(&o.show, &files, func(s *session) (*plan.Plan, error) { return p.planUninstall(ctx, s, &o, args[0]) })
-			if ignoreNotFound && isNoRelease(err) {
-				return nil
-			}
-			return err
+			return p.runPlan(&o.show, &files, args[0], func(s *session) (*plan.Plan, error) {
+				made, err := p.planUninstall(ctx, s, &o, args[0])
+				if ignoreNotFound && isNoRelease(err) {
+					return nil, nil
+				}
+				return made, err
+			})
 		})),
 	}
 }
@@ -90,19 +93,25 @@ func (p *program) planShowCommand() *cli.Command {
 	}
 }
 
-// runPlan makes a plan, shows it, and saves it if asked to.
-func (p *program) runPlan(show *showFlags, files *planFileFlags, prepare func(*session) (*plan.Plan, error)) error {
+// runPlan makes a plan for the release called name, shows it, and saves it if asked to. prepare may
+// return nil if there is nothing to plan.
+func (p *program) runPlan(show *showFlags, files *planFileFlags, name string, prepare func(*session) (*plan.Plan, error)) error {
 	if err := errors.Join(files.check(), show.check()); err != nil {
 		return err
 	}
+	key := p.offlineKey(name)
 	s, err := p.connect()
 	if err != nil {
-		return err
+		return p.reportImpossible(show, key, err)
 	}
+	key = s.key(name)
 	files.reader.apply(s)
 	made, err := prepare(s)
 	if err != nil {
-		return err
+		return p.reportImpossible(show, key, err)
+	}
+	if made == nil {
+		return nil
 	}
 	return p.showAndSave(show, files, made)
 }
@@ -226,6 +235,11 @@ func (p *program) planUninstall(ctx context.Context, s *session, o *planningFlag
 		return nil, usage("--cascade=%s: must be background, foreground or orphan", options.Cascade)
 	}
 	return s.engine.PlanUninstall(ctx, s.key(name), options)
+}
+
+// offlineKey returns a release's key without asking the kubeconfig for the namespace.
+func (p *program) offlineKey(name string) release.Key {
+	return release.Key{Namespace: cmp.Or(p.connection.namespace, "default"), Name: name}
 }
 
 func (s *session) key(name string) release.Key {

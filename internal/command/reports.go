@@ -2,6 +2,8 @@ package command
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // formatted is a format of --report and the file to write.
@@ -59,6 +65,25 @@ func (o *showFlags) writeReports(out io.Writer, print func(format string, w io.W
 		}
 	}
 	return nil
+}
+
+// reportImpossible writes the files of --report for a plan that can't be made, so what a pull request
+// shows does not stay that of an earlier plan. It returns err, which is printed as without them.
+func (p *program) reportImpossible(o *showFlags, of release.Key, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	mask := p.mask.Load()
+	if mask == nil && !p.showSecrets {
+		mask = redact.NewValuesMask(nil)
+	}
+	document := plan.Impossible(of, mask.Text(err.Error()))
+	var in *engine.TemplateError
+	if errors.As(err, &in) {
+		document.Place = in.Place
+	}
+	made := &plan.Plan{Document: *document}
+	return errors.Join(err, o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }))
 }
 
 // checkUntrusted refuses, with --untrusted, the flags that let a chart or values do more than

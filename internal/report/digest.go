@@ -34,6 +34,9 @@ func short(digest string) string {
 	return digest
 }
 
+// failed takes the place of the effect digest where there can be no plan.
+const failed = "failed"
+
 // setEffects returns what a set's releases do, in the order of their keys: the effect digest of each
 // plan, what a controller does without one, or that there can be none. It is nil if a digest is unknown.
 func setEffects(d *releaseset.Document) []string {
@@ -45,7 +48,7 @@ func setEffects(d *releaseset.Document) []string {
 		effect := ""
 		switch {
 		case r.Error != "":
-			effect = "failed"
+			effect = failed
 		case r.Plan != nil && r.Plan.EffectDigest == "":
 			return nil
 		case r.Plan != nil:

@@ -17,6 +17,9 @@ import (
 // title returns text such as "Release shop/web: upgrade 7 → 8".
 func title(p *plan.Document) string {
 	what := escape.Line(string(p.Operation))
+	if p.Impossible() {
+		what = "can't be planned"
+	}
 	if p.Against != nil {
 		return "Release " + escape.Line(p.Release.String()) + ": " + what + ", compared with " + comparedWith(p)
 	}

@@ -59,7 +59,11 @@ func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 		}
 		m.restName = code(escape.Line(o.RestName))
 	}
-	m.head(Marker(p, o.Marker)+"\n"+effectLine(p.Summary, p.EffectDigest), page)
+	effect := p.EffectDigest
+	if p.Impossible() {
+		effect = failed
+	}
+	m.head(Marker(p, o.Marker)+"\n"+effectLine(p.Summary, effect), page)
 	if !page.quiet() {
 		m.details(page, whole)
 	}

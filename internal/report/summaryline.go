@@ -11,6 +11,9 @@ import (
 // summaryLine returns the line with the counts, "Plan: …", or one that says that nothing changes.
 func summaryLine(p *plan.Document) string {
 	c := p.Summary
+	if p.Impossible() {
+		return "No plan can be made"
+	}
 	if c.ObjectChanges() == 0 && c.Blocking == 0 {
 		if text := noChangesLine(p, c); text != "" {
 			return text
