@@ -228,7 +228,7 @@ func TestActionRunsEveryStep(t *testing.T) {
 		},
 		{
 			name: "all releases of an environment", values: `replicas: 3\n`, head: "shop/charts", succeeds: true, with: map[string]string{"releases": "releases.yaml", "all": "true", "environment": "eu", "comment": "never"},
-			outputs: map[string]string{"exit-code": "0", "comment-url": ""}, says: "Plan of 1 release: 1 stays as it is",
+			outputs: map[string]string{"exit-code": "0", "comment-url": ""}, says: "Plan of 1 release (-e eu): 1 stays as it is",
 		},
 		{name: "base-ref", values: `replicas: 3\n`, head: "shop/charts", succeeds: true, with: map[string]string{"base-ref": "change", "comment": "never"}, outputs: map[string]string{"exit-code": "0", "changed": "false"}},
 		{name: "saved without a key", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"against": "cluster", "sign-key-file": "ci"}, says: "::error::sign-key-file needs encrypt-to"},

@@ -222,6 +222,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 		return nil, err
 	}
 	made.Files, made.Head, made.Base = t.files, t.headCommit, t.baseCommit
+	made.Environment, made.Selectors = o.set.environment, o.set.selectors.Value()
 	return made, nil
 }
 

@@ -101,7 +101,9 @@ func setPlans(d *releaseset.Document) []*plan.Document {
 }
 
 // setName returns the name of a set for users.
-func setName(d *releaseset.Document) string { return strings.Join(d.Files, ",") }
+func setName(d *releaseset.Document) string {
+	return strings.TrimSpace(strings.Join(d.Files, ",") + " " + d.Selection())
+}
 
 // setMarkdown prints a comment, and writes what does not fit to a file.
 func (o *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {

@@ -3,6 +3,7 @@ package releaseset
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -18,6 +19,10 @@ type Document struct {
 	ToolVersion   string `json:"toolVersion"`
 	// Files declare the set.
 	Files []string `json:"files"`
+	// Environment and Selectors are what the releases were selected by, as on the command
+	// line; empty for all.
+	Environment string   `json:"environment,omitempty"`
+	Selectors   []string `json:"selectors,omitempty"`
 	// Head and Base are the commits that are compared; "" when these are not commits.
 	Head string `json:"head,omitempty"`
 	Base string `json:"base,omitempty"`
@@ -32,6 +37,18 @@ type Document struct {
 	// Unread are the set's, so releases may be missing here. They count as failed.
 	Unread  []string `json:"unread,omitempty"`
 	Summary Summary  `json:"summary"`
+}
+
+// Selection returns what the releases were selected by, such as "-e prod -l tier=front"; "" for all.
+func (d *Document) Selection() string {
+	var parts []string
+	if d.Environment != "" {
+		parts = append(parts, "-e "+d.Environment)
+	}
+	for _, selector := range d.Selectors {
+		parts = append(parts, "-l "+selector)
+	}
+	return strings.Join(parts, " ")
 }
 
 // Planned is one entry of a set with its plan.

@@ -93,9 +93,13 @@ func setTitle(d *releaseset.Document) string {
 	add(s.Idle, "not released now", "not released now")
 	add(s.Planned-s.Blocked-changing, "stays as it is", "stay as they are")
 	if len(parts) == 0 {
-		return "Plan of " + count(len(d.Releases), "release", "releases") + ": nothing is touched"
+		parts = []string{"nothing is touched"}
 	}
-	return "Plan of " + count(len(d.Releases), "release", "releases") + ": " + strings.Join(parts, ", ")
+	of := "Plan of " + count(len(d.Releases), "release", "releases")
+	if selection := d.Selection(); selection != "" {
+		of += " (" + escape.Line(selection) + ")"
+	}
+	return of + ": " + strings.Join(parts, ", ")
 }
 
 func newSetRow(r *releaseset.Planned) setRow {

@@ -11,12 +11,13 @@ import (
 )
 
 // SetMarker returns the first line of Markdown's output for a set, by which a bot finds its comment.
-// name distinguishes sets; "" means the files that declare the set.
+// name distinguishes sets; "" means the files that declare the set. Each environment and selection
+// of a set has a comment of its own.
 func SetMarker(d *releaseset.Document, name string) string {
 	if name == "" {
 		name = strings.Join(d.Files, ", ")
 	}
-	return markerOf("set " + name)
+	return markerOf(strings.TrimSpace("set " + name + " " + d.Selection()))
 }
 
 // SetMarkdown prints the plan of a set as one comment: first the table, in at most two fifths of

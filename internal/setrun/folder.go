@@ -33,6 +33,8 @@ type Index struct {
 	FormatVersion string                        `json:"formatVersion"`
 	ToolVersion   string                        `json:"toolVersion"`
 	Files         []string                      `json:"files"`
+	Environment   string                        `json:"environment,omitempty"`
+	Selectors     []string                      `json:"selectors,omitempty"`
 	Head          string                        `json:"head,omitempty"`
 	Base          string                        `json:"base,omitempty"`
 	Clusters      map[string]releaseset.Cluster `json:"clusters,omitempty"`
@@ -58,7 +60,7 @@ type IndexPlan struct {
 func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile.Seal) ([]File, error) {
 	var out []File
 	index := Index{
-		FormatVersion: releaseset.FormatVersion, ToolVersion: made.ToolVersion, Files: made.Files,
+		FormatVersion: releaseset.FormatVersion, ToolVersion: made.ToolVersion, Files: made.Files, Environment: made.Environment, Selectors: made.Selectors,
 		Head: made.Head, Base: made.Base, Clusters: clusters, Plans: []IndexPlan{},
 	}
 	for i := range made.Releases {
@@ -216,7 +218,7 @@ func (s *Saved) strangers(from *Kept) error {
 // Document returns the set as it is shown; show converts each plan.
 func (s *Saved) Document(show func(*plan.Plan) *plan.Document) *releaseset.Document {
 	d := &releaseset.Document{
-		FormatVersion: s.FormatVersion, ToolVersion: s.ToolVersion, Files: s.Files,
+		FormatVersion: s.FormatVersion, ToolVersion: s.ToolVersion, Files: s.Files, Environment: s.Environment, Selectors: s.Selectors,
 		Head: s.Head, Base: s.Base, Compared: s.Base != "", Digest: s.Digest, Releases: []releaseset.Planned{},
 	}
 	for _, p := range s.Index.Plans {
