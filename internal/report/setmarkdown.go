@@ -27,13 +27,14 @@ func SetMarker(d *releaseset.Document, name string) string {
 func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 	p := newSetPage(d)
 	budget := cmp.Or(o.Budget, DefaultBudget)
-	m := markdown{budget: budget * 2 / 5}
+	const small = 4000 // in a comment that has no room for much else, the table may fill it
+	m := markdown{budget: max(budget*2/5, min(budget, small))}
 	if o.Rest != nil {
 		m.restName = code(escape.Line(o.RestName))
 	}
 	m.setHead(SetMarker(d, o.Marker), d, p)
 	shown := m.setTable(p)
-	m.budget = budget * 3 / 5
+	m.budget = max(m.budget, budget*3/5)
 	m.matrices(p.matrices, p.alike)
 	m.budget = budget
 	if p.rest != "" {
@@ -58,7 +59,7 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 		m.WriteString("\n**Not shown in full, for lack of room: " + count(missing, "release", "releases") + ".**" + m.there(" They are in ", ".") + "\n")
 	}
 	if o.Rest != nil {
-		if err := setRest(o.Rest, p); err != nil {
+		if err := setRest(o.Rest, p, m.rest.String()); err != nil {
 			return err
 		}
 	}
@@ -66,89 +67,53 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 	return err
 }
 
+// setHead prints what comes before the table. The title and the risks are always there.
 func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
-	m.add(first + "\n")
-	m.add(fmt.Sprintf("<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest))
 	counts := d.Summary.Objects
 	counts.Blocking += d.Summary.Failed
-	m.add(effectLine(counts, setEffects(d)...))
-	m.add("### " + inline(p.title) + "\n\n")
+	m.WriteString(first + "\n")
+	m.WriteString(fmt.Sprintf("<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest))
+	m.WriteString(effectLine(counts, setEffects(d)...))
+	m.WriteString("### " + inline(p.title) + "\n\n")
 	if p.dangers != "" {
-		m.add("**" + inline(p.dangers) + "**\n\n")
+		m.WriteString("**" + inline(p.dangers) + "**\n\n")
 	}
+	whole := m.budget
+	m.budget /= 2 // the other half is the table's
 	m.reviews(p.reviews)
 	if len(p.reviews) > 0 {
 		m.add("\n")
 	}
-	for _, text := range p.unread {
-		m.add("> [!CAUTION]\n> " + inline(text) + "\n\n")
-	}
-	for _, text := range p.warnings {
-		m.add("> [!NOTE]\n> " + inline(text) + "\n\n")
-	}
+	m.setNotices("CAUTION", p.unread)
+	m.setNotices("NOTE", p.warnings)
+	m.budget = whole
 }
 
-// setTable prints a row for each release, the gravest first, and returns how many rows fit.
-func (m *markdown) setTable(p *setPage) (shown int) {
-	if len(p.rows) == 0 {
-		return 0
-	}
-	heads := p.heads()
-	m.add(tableHead(heads))
-	const some = 3
-	for i, r := range p.rows {
-		if !m.add(r.markdown(len(heads), len(r.like))) && !m.add(r.markdown(len(heads), some)) {
-			return i
+// setNotices prints an alert for each text, and counts those for which there is no room.
+func (m *markdown) setNotices(kind string, texts []string) {
+	for i, text := range texts {
+		if m.add("> [!" + kind + "]\n> " + inline(text) + "\n\n") {
+			continue
 		}
+		m.WriteString("> [!" + kind + "]\n> … and " + count(len(texts)-i, "more notice", "more notices") + "\n\n")
+		for _, left := range texts[i:] {
+			m.rest.WriteString("- " + inline(left) + "\n")
+		}
+		return
 	}
-	return len(p.rows)
 }
 
-// heads returns the headings of the table.
-func (p *setPage) heads() []string {
-	out := []string{"Release", "Operation", "Chart", "Objects", "Risks and notes"}
-	if p.digests {
-		out = append(out, "Digest")
-	}
-	return out
-}
-
-// markdown returns the row with that many columns, and that many names of the releases that share it.
-func (r setRow) markdown(columns, names int) string {
-	notes := inline(r.risks)
-	if notes != "" {
-		notes = "**" + notes + "**"
-	}
-	if r.notes != "" {
-		notes = strings.TrimPrefix(notes+"<br>", "<br>") + inline(r.notes)
-	}
-	name := code(r.name)
-	if len(r.like) > 0 {
-		name += "<details><summary>" + r.others()[1:] + "</summary>" + codes(r.otherNames(), names) + "</details>"
-	}
-	// A pipe ends a cell even in code: https://github.github.com/gfm/#example-200
-	name = strings.ReplaceAll(name, "|", `\|`)
-	op := inline(r.op)
-	if r.Blocked() {
-		op = "❌ " + op
-	}
-	digest := r.shortDigest()
-	if digest != "" {
-		digest = code(digest)
-	}
-	// In a narrow window only the notes are wrapped, so rows stay short.
-	whole := strings.NewReplacer(" ", "\u00a0")
-	return "| " + strings.Join([]string{name, op, whole.Replace(inline(r.chart)), whole.Replace(inline(r.objects)), notes, digest}[:columns], " | ") + " |\n"
-}
-
-// setRest prints all details in full.
-func setRest(w io.Writer, p *setPage) error {
+// setRest prints what is left out of the head, and all details in full.
+func setRest(w io.Writer, p *setPage, head string) error {
 	const all = 64 << 20
 	details, err := setDetails(p.each, all)
 	if err != nil {
 		return err
 	}
 	text := "### " + inline(p.title) + ": in full\n"
+	if head != "" {
+		text += "\n" + head
+	}
 	for _, detail := range details {
 		text += detail.text
 	}
