@@ -76,7 +76,10 @@ func (g *github) Check(ctx context.Context, c Check) (string, error) {
 	}
 	for _, chunk := range chunks[min(1, len(chunks)):] {
 		output.Annotations = chunk
-		if _, err := g.send(ctx, http.MethodPatch, g.path("/check-runs/"+strconv.FormatInt(made.ID, 10)), map[string]any{"output": output}, nil); err != nil {
+		// An update adds its annotations to those that are there, so it must not arrive twice
+		// (https://docs.github.com/rest/checks/runs#update-a-check-run).
+		const harmless = false
+		if _, err := g.sendOften(ctx, http.MethodPatch, g.path("/check-runs/"+strconv.FormatInt(made.ID, 10)), map[string]any{"output": output}, nil, harmless); err != nil {
 			return "", err
 		}
 	}

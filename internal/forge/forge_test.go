@@ -506,6 +506,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// GitHub adds the annotations of an update to those that are there: one that may have arrived is not
+// sent again.
+func TestAnnotationsAreNotSentTwice(t *testing.T) {
+	found := slices.Repeat([]findings.Finding{{Rule: "risk/delete", Level: findings.Warning, Message: "m", Place: plan.Place{File: "a.yaml", Line: 3}}}, 60)
+	for status, sent := range map[int]int{http.StatusBadGateway: 1, http.StatusTooManyRequests: 2} {
+		s := serve(t)
+		s.refuse["PATCH"] = []http.HandlerFunc{answer(status, "")}
+		f, _ := s.open(t, "github")
+		_, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Findings: found})
+		if s.count("PATCH") != sent || (err == nil) != (sent > 1) {
+			t.Errorf("%d: %v after %v", status, err, s.requests)
+		}
+	}
+}
+
 // Bitbucket shows HTML as it is written, so a comment is Markdown there, and its first lines are
 // link definitions, which nobody sees.
 func TestBitbucketGetsNoHTML(t *testing.T) {
