@@ -162,6 +162,7 @@ func (p *program) hint(err error) string {
 	var left *leftError
 	var unapproved *unapprovedError
 	var invalid *engine.InvalidYAMLError
+	var elsewhere *forgeError
 	if text := p.hintSource(err); text != "" {
 		return text
 	}
@@ -172,7 +173,7 @@ func (p *program) hint(err error) string {
 		return p.hintAfter(back)
 	case errors.As(err, &compared):
 		return "make a plan with the cluster, without --against, and apply that"
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &elsewhere): // the hints below are about clusters
 		return ""
 	case errors.As(err, &invalid) && p.commandLine.path[0] == "template" && !p.connection.debug:
 		return "--debug prints what the templates rendered"

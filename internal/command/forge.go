@@ -82,6 +82,16 @@ func event(file string) (number int, head string, err error) {
 	return said.PullRequest.Number, said.PullRequest.Head.SHA, nil
 }
 
+// forgeError says what a forge has not done. It is not about a cluster, whatever it wraps.
+type forgeError struct {
+	what string
+	err  error
+}
+
+func (e *forgeError) Error() string { return e.what + ": " + e.err.Error() }
+
+func (e *forgeError) Unwrap() error { return e.err }
+
 func (p *program) commentCommand() *cli.Command {
 	var o struct {
 		forge      forgeFlags
@@ -104,7 +114,7 @@ func (p *program) commentCommand() *cli.Command {
 			}
 			out, err := forge.Put(ctx, f, string(text), forge.CommentOptions{OnlyUpdate: o.onlyUpdate, Head: e.Head, Run: e.Run()})
 			if err != nil {
-				return fmt.Errorf("comment %s: %w", args[0], err)
+				return &forgeError{"comment " + args[0], err}
 			}
 			if out.Done == forge.Forbidden {
 				p.warn("the token has no permission to comment here; nothing was sent: " + out.Why)
@@ -152,7 +162,7 @@ func (p *program) checkCommand() *cli.Command {
 			}
 			url, err := f.Check(ctx, c)
 			if err != nil {
-				return fmt.Errorf("check %s: %w", args[0], err)
+				return &forgeError{"check " + args[0], err}
 			}
 			p.done("checked", url, "")
 			return nil

@@ -40,13 +40,23 @@ func exists(tree Tree, name string) bool {
 	return err == nil
 }
 
-// outside recognises an escape by its text: os.Root has no error value for it.
+// outside recognises an escape by its text: os.Root has no error value for it. Of other errors it
+// leaves out os.Root's operation, such as "openat", which says nothing to users.
 func outside(name string, err error) error {
 	var failed *fs.PathError
-	if errors.As(err, &failed) && strings.Contains(failed.Err.Error(), "escapes from parent") {
+	switch {
+	case !errors.As(err, &failed):
+		return err
+	case strings.Contains(failed.Err.Error(), "escapes from parent"):
 		return &OutsideError{Path: name}
 	}
-	return err
+	return fmt.Errorf("%s: %w", failed.Path, failed.Err)
+}
+
+// Stat returns information about a file or folder of a tree; errors are those of ReadFile.
+func Stat(tree Tree, name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(tree, name)
+	return info, outside(name, err)
 }
 
 // FieldError is a mistake in a set's file.

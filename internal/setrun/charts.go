@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -111,12 +110,12 @@ func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.F
 // there returns an error for paths that lead out of the tree through symlinks, and for those
 // that are not part of the chart's source.
 func (c *charts) there(which releaseset.Chart) error {
-	info, err := fs.Stat(c.tree, which.Path)
+	info, err := releaseset.Stat(c.tree, which.Path)
 	if err == nil && which.Source != nil && which.Source.Omits(which.Path, info.Mode()) {
-		err = errors.New("it is excluded from its source")
+		err = fmt.Errorf("%s: it is excluded from its source", which.Path)
 	}
 	if err != nil {
-		return fmt.Errorf("there is no chart at %s: %w", which.Path, err)
+		return fmt.Errorf("there is no chart at %w", err)
 	}
 	return nil
 }
