@@ -140,14 +140,14 @@ func (m *markdown) head(first string, p *page) {
 
 // opening prints what comes before the details.
 func (m *markdown) opening(p *page) {
-	if len(p.facts) > 0 {
-		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
-	}
 	counts := "**" + inline(p.verdict) + "**\n"
 	if p.dangers != "" {
 		counts = "**" + inline(p.dangers) + "**\n\n" + counts
 	}
 	m.budget -= len(counts) // their room: however many problems there are, the counts are shown
+	if len(p.facts) > 0 {
+		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
+	}
 	m.alert("WARNING", "", p.foremost)
 	m.alert("CAUTION", "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
 	if len(p.foremost)+len(p.blocking) > 0 {
@@ -175,19 +175,15 @@ func (m *markdown) notes(notes []note) {
 // details prints deletions, then the graph, then the other steps by stage. whole is the same page
 // with nothing left out.
 func (m *markdown) details(p, whole *page) {
-	first := true
-	for i, s := range p.sections {
-		for j, e := range s.entries {
-			if !destructive(e.op) {
-				continue
+	m.headed("\n#### Destroyed\n", func() {
+		for i, s := range p.sections {
+			for j, e := range s.entries {
+				if destructive(e.op) {
+					m.entry(e, whole.sections[i].entries[j])
+				}
 			}
-			if first {
-				first = false
-				m.add("\n#### Destroyed\n")
-			}
-			m.entry(e, whole.sections[i].entries[j])
 		}
-	}
+	})
 	m.timeline(p.hooks)
 	if !m.plain {
 		m.add("\n<details><summary>The stages as a diagram</summary>\n\n```mermaid\n" + mermaid(p) + "```\n\n</details>\n")
@@ -196,6 +192,21 @@ func (m *markdown) details(p, whole *page) {
 		m.section(i+1, s, whole.sections[i])
 	}
 	m.ending(p.ending)
+}
+
+// headed prints a heading and what is below it, or no heading if nothing of that fits. It reports
+// whether the heading fits.
+func (m *markdown) headed(heading string, below func()) bool {
+	before, listing := m.String(), m.listing
+	fits := m.add(heading)
+	start := m.Len()
+	below()
+	if fits && m.Len() == start {
+		m.Reset()
+		m.WriteString(before)
+		m.listing = listing
+	}
+	return fits
 }
 
 // folded prints the changes that many objects share.
@@ -221,21 +232,27 @@ func (m *markdown) section(number int, s, whole section) {
 	if s.text != "" {
 		text = "\n" + inline(s.text) + "\n"
 	}
-	if len(s.entries) == 0 {
-		title, text = title+text, ""
+	if len(s.entries) == 0 && text != "" {
+		if !m.add(title + text) {
+			m.omit("stage "+inline(s.name), title+text)
+		}
+		m.folded(s.folded)
+		return
 	}
-	if !m.add(title) {
+	fits := m.headed(title, func() {
+		for i, e := range s.entries {
+			if stays(e) {
+				m.entry(e, whole.entries[i])
+			}
+		}
+		if text != "" && !m.add(text) {
+			m.omit("the end of stage "+inline(s.name), text)
+		}
+		m.folded(s.folded)
+	})
+	if !fits {
 		m.omit("stage "+inline(s.name), title)
 	}
-	for i, e := range s.entries {
-		if stays(e) {
-			m.entry(e, whole.entries[i])
-		}
-	}
-	if text != "" && !m.add(text) {
-		m.omit("the end of stage "+inline(s.name), text)
-	}
-	m.folded(s.folded)
 }
 
 // entry prints a step with what can be unfolded or, if that is too long, without it. whole is the

@@ -1,12 +1,17 @@
 package report
 
+import "strings"
+
 // alert prints one of GitHub's alerts, which other forges show as a block quote
 // (https://docs.github.com/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#alerts).
 func (m *markdown) alert(kind, title string, notices []notice) {
 	if len(notices) == 0 {
 		return
 	}
-	head := "\n> [!" + kind + "]\n"
+	head := "> [!" + kind + "]\n"
+	if !strings.HasSuffix(m.String(), "\n\n") {
+		head = "\n" + head
+	}
 	if title != "" {
 		head += "> " + title + "\n"
 	}

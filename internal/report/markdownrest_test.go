@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,6 +32,8 @@ func largePlan() *plan.Document {
 	steps = append(steps, plan.Step{ID: "many", Op: plan.OpPatch, Object: object(90), Changes: many})
 	steps = append(steps, plan.Step{ID: "gone", Op: plan.OpDelete, Object: object(91), Risk: plan.RiskDelete})
 	p := &plan.Document{Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}}
+	p.ChartTo = plan.ChartRef{Name: "web", Version: "1.0.0"}
+	p.Problems = append(p.Problems, plan.Problem{Foremost: true, What: "3 CRDs differ from those of the chart"})
 	for i := range 20 {
 		p.Problems = append(p.Problems, plan.Problem{What: fmt.Sprintf("problem %02d %s", i, strings.Repeat("x", 100))})
 	}
@@ -57,6 +60,12 @@ func TestMarkdownSpillsTheRest(t *testing.T) {
 			}
 			if budget >= 3000 && !strings.Contains(comment.String(), "`rest.md`") {
 				t.Errorf("the comment does not say where the rest is:\n%s", comment.String())
+			}
+			if strings.Contains(comment.String(), "\n\n\n") {
+				t.Errorf("two blank lines follow each other:\n%s", comment.String())
+			}
+			if empty := emptyHeading.FindString(comment.String()); empty != "" {
+				t.Errorf("a heading without a text: %q", empty)
 			}
 			both := comment.String() + rest.String()
 			for i := range 40 {
@@ -85,6 +94,10 @@ func TestMarkdownSpillsTheRest(t *testing.T) {
 		})
 	}
 }
+
+// emptyHeading matches a heading that is followed by another one, by the sentence about what is left
+// out, or by nothing.
+var emptyHeading = regexp.MustCompile(`(?m)^####.*\n+(####.*|\*\*Not shown.*|\z)`)
 
 // A bot that uploads the rest finds the file even if there is no rest.
 func TestMarkdownWithoutARest(t *testing.T) {
