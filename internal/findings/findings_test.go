@@ -255,6 +255,27 @@ func TestFormatsFitTheirSchemas(t *testing.T) {
 	}
 }
 
+// However long a text is that changes, a line of a case stays short.
+func TestJUnitHasNoLongLines(t *testing.T) {
+	p := everyRule()
+	text := strings.Repeat("a line of text\n", 400)
+	changes := &p.Stages[0].Waves[0].Steps[0].Changes
+	*changes = append(*changes, plan.Change{Path: "data.text", From: text, To: text + "one more"}, plan.Change{Path: "data.new", To: text})
+	var b bytes.Buffer
+	if err := JUnit(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(b.String(), "&#xA;") {
+		line, _, _ = strings.Cut(line, "</system-out>")
+		if line = line[strings.LastIndex(line, ">")+1:]; len(line) > 200 {
+			t.Errorf("%d bytes: %.300s…", len(line), line)
+		}
+	}
+	if !strings.Contains(b.String(), "data.text text, +1 −0 lines") || !strings.Contains(b.String(), "data.new ") {
+		t.Error("the changes are not there")
+	}
+}
+
 // A suite's counts match its cases.
 func TestJUnitCounts(t *testing.T) {
 	var out bytes.Buffer

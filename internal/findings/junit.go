@@ -98,14 +98,15 @@ func suiteOf(p *plan.Document) suite {
 	return out
 }
 
-// fields returns what a step does and the fields that it changes, one per line.
+// fields returns what a step does and the fields that it changes, one per line, of which none is long:
+// a test tab shows them all.
 func fields(words report.Words, s *plan.Step) string {
 	if s.Op == plan.OpNone {
 		return ""
 	}
 	lines := []string{string(s.Op)}
 	for _, c := range s.Changes {
-		lines = append(lines, words.Change(c, 0))
+		lines = append(lines, words.Change(c, longest))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -22,9 +22,16 @@ func (w Words) Name(id manifest.ID) string { return w.names.name(id) }
 // Risk describes a risk of a step.
 func (w Words) Risk(s *plan.Step, risk plan.Risk) string { return riskText(w.plan, s, risk) }
 
-// Change returns text such as "spec.replicas 2 → 3", with at most limit characters after the path.
+// Change returns text such as "spec.replicas 2 → 3", with at most limit characters after the path; of a
+// text of several lines it counts those that change: "data.motd text, +2 −1 lines".
 func (w Words) Change(c plan.Change, limit int) string {
-	return escape.Line(c.Path) + " " + pair(c, limit)
+	path := escape.Line(c.Path)
+	if c.From != nil && c.To != nil && isText(c) {
+		if lines, err := textDiff(c, 0); err == nil {
+			return path + " " + tally(lines)
+		}
+	}
+	return path + " " + pair(c, limit)
 }
 
 // Verdict returns the line with the counts, or one that says that there is nothing to do.
