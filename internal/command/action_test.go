@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,10 +60,13 @@ type runner struct {
 	env   []string
 	dir   string
 	log   strings.Builder
+	// masked are the texts that the log hides.
+	masked []string
 }
 
 var (
 	expression = regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`)
+	mask       = regexp.MustCompile(`(?m)^::add-mask::(.+)$`)
 	output     = regexp.MustCompile(`(?ms)^([a-z_-]+)(?:=(.*?)$|<<(\S+)\n(.*?)^(\S+)$)`)
 )
 
@@ -118,6 +123,11 @@ func (r *runner) run(a action, given map[string]string) (map[string]string, bool
 			command.Env = append(command.Env, name+"="+r.filled(value))
 		}
 		said, err := command.CombinedOutput()
+		// The runner hides what it is told to, even where a line tells it.
+		for _, m := range mask.FindAllSubmatch(said, -1) {
+			r.masked = append(r.masked, string(m[1]))
+			said = bytes.ReplaceAll(said, m[1], []byte("***"))
+		}
 		fmt.Fprintf(&r.log, "== %s\n%s", step.Name, said)
 		if err != nil {
 			fmt.Fprintf(&r.log, "step %d: %v\n", i, err)
@@ -264,6 +274,10 @@ func TestActionRunsEveryStep(t *testing.T) {
 			}
 			if !strings.Contains(*comment, tc.comment) || strings.Contains(r.log.String(), "job-token") {
 				t.Errorf("comment:\n%s", *comment)
+			}
+			// A token that is not the job's own is no secret that the runner knows.
+			if sends := tc.requests != ""; sends != slices.Contains(r.masked, "job-token") {
+				t.Errorf("masked: %q", r.masked)
 			}
 			if !strings.Contains(r.log.String(), tc.says) {
 				t.Errorf("the log does not say %q", tc.says)
