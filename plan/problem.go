@@ -63,13 +63,13 @@ const (
 	ProblemChart  ProblemKind = "chart"
 )
 
-// Impossible returns the document that replaces a plan that can't be made: it is blocked by the
-// reason why.
-func Impossible(of release.Key, why string) *Document {
-	return &Document{
-		FormatVersion: FormatVersion, Release: of, Stages: []Stage{}, Summary: Summary{Blocking: 1},
+// Impossible returns what replaces a plan that can't be made: it is blocked by the reason why, which
+// is at a line, if that is known.
+func Impossible(of release.Key, why string, at Place, toolVersion string) *Plan {
+	return &Plan{Document: Document{
+		FormatVersion: FormatVersion, ToolVersion: toolVersion, Release: of, Place: at, Stages: []Stage{}, Summary: Summary{Blocking: 1},
 		Problems: []Problem{{Kind: ProblemInvalid, Blocking: true, What: why}},
-	}
+	}}
 }
 
 // Impossible reports whether the document replaces a plan that can't be made.

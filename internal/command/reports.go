@@ -77,12 +77,12 @@ func (p *program) reportImpossible(o *showFlags, of release.Key, err error) erro
 	if mask == nil && !p.showSecrets {
 		mask = redact.NewValuesMask(nil)
 	}
-	document := plan.Impossible(of, mask.Text(err.Error()))
+	var at plan.Place
 	var in *engine.TemplateError
 	if errors.As(err, &in) {
-		document.Place = in.Place
+		at = in.Place
 	}
-	made := &plan.Plan{Document: *document}
+	made := plan.Impossible(of, mask.Text(err.Error()), at, toolVersion())
 	return errors.Join(err, o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }))
 }
 

@@ -86,16 +86,16 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 func setPlans(d *releaseset.Document) []*plan.Document {
 	var out []*plan.Document
 	for _, r := range d.Releases {
-		made, at := r.Plan, r.From
-		if r.Error != "" {
-			made, at = plan.Impossible(r.Release, r.Error), cmp.Or(r.ErrorAt, r.From)
-		}
-		if made != nil {
-			out = append(out, made.Entry(r.Cluster, plan.Place(at)))
+		switch {
+		case r.Error != "":
+			at := plan.Place(cmp.Or(r.ErrorAt, r.From))
+			out = append(out, plan.Impossible(r.Release, r.Error, at, d.ToolVersion).Entry(r.Cluster, at))
+		case r.Plan != nil:
+			out = append(out, r.Plan.Entry(r.Cluster, plan.Place(r.From)))
 		}
 	}
 	for _, what := range d.Unread {
-		out = append(out, plan.Impossible(release.Key{Name: setName(d)}, what))
+		out = append(out, &plan.Impossible(release.Key{Name: setName(d)}, what, plan.Place{}, d.ToolVersion).Document)
 	}
 	return out
 }

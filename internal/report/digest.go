@@ -67,7 +67,7 @@ func setEffects(d *releaseset.Document) []string {
 // effectLine is hidden in a comment on a pull request. The next comment compares with it, to say
 // what has changed since an approval, so it has the whole digest: two plans whose digests begin
 // alike can be found. It is "" if a plan has no effect digest.
-func effectLine(s plan.Summary, digests ...string) string {
+func effectLine(s plan.Summary, blocked int, digests ...string) string {
 	if slices.Contains(digests, "") || len(digests) == 0 {
 		return ""
 	}
@@ -76,5 +76,5 @@ func effectLine(s plan.Summary, digests ...string) string {
 		effect = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(digests, "\n"))))
 	}
 	return fmt.Sprintf("<!-- effect=%s to-create=%d to-change=%d to-recreate=%d to-delete=%d hooks=%d scaled-down=%d risks-for-data=%d blocked=%d -->\n",
-		escape.Line(effect), s.Create, s.Patch+s.Replace+s.Adopt, s.Recreate, s.Delete, s.Hooks, s.Risks.ScaleDown, s.Risks.Data, s.Blocking)
+		escape.Line(effect), s.Create, s.Patch+s.Replace+s.Adopt, s.Recreate, s.Delete, s.Hooks, s.Risks.ScaleDown, s.Risks.Data, blocked)
 }

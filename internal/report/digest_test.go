@@ -12,7 +12,7 @@ import (
 // Whoever makes both plans can find two whose digests begin alike, so a comment keeps all of it.
 func TestEffectLineHasTheWholeDigest(t *testing.T) {
 	digest := strings.Repeat("0123456789abcdef", 4)
-	if got := effectLine(plan.Summary{}, "sha256:"+digest); !strings.HasPrefix(got, "<!-- effect="+digest+" ") {
+	if got := effectLine(plan.Summary{}, 0, "sha256:"+digest); !strings.HasPrefix(got, "<!-- effect="+digest+" ") {
 		t.Errorf("got %s", got)
 	}
 }

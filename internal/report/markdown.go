@@ -63,7 +63,7 @@ func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
 	if p.Impossible() {
 		effect = failed
 	}
-	m.head(Marker(p, o.Marker)+"\n"+effectLine(p.Summary, effect), page)
+	m.head(Marker(p, o.Marker)+"\n"+effectLine(p.Summary, p.Summary.Blocking, effect), page)
 	if !page.quiet() {
 		m.details(page, whole)
 	}

@@ -69,11 +69,9 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 
 // setHead prints what comes before the table. The title and the risks are always there.
 func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
-	counts := d.Summary.Objects
-	counts.Blocking += d.Summary.Failed
 	m.WriteString(first + "\n")
 	m.WriteString(fmt.Sprintf("<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest))
-	m.WriteString(effectLine(counts, setEffects(d)...))
+	m.WriteString(effectLine(d.Summary.Objects, d.Summary.Objects.Blocking+d.Summary.Failed, setEffects(d)...))
 	m.WriteString("### " + inline(p.title) + "\n\n")
 	if p.dangers != "" {
 		m.WriteString("**" + inline(p.dangers) + "**\n\n")
