@@ -14,7 +14,7 @@ import (
 )
 
 // An archive that is in charts/ already is used only if it is signed as a rule demands, whether the
-// rule names the repository, the chart, or the server that the index says has the archive. If no
+// rule names the repository, the chart, or the server or registry that the index says has the archive. If no
 // rule can be for it, no server is asked.
 func TestBuildObeysRules(t *testing.T) {
 	alpha := sourcetest.Chart(t, "alpha", "1.0.0", "")
@@ -22,7 +22,9 @@ func TestBuildObeysRules(t *testing.T) {
 	registry.PutImage(t, "charts/alpha", "1.0.0", alpha)
 	archives.Put("/alpha-1.0.0.tgz", alpha)
 	repository.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: archives.URL + "/alpha-1.0.0.tgz", Digest: sourcetest.Digest(alpha)}))
+	images := sourcetest.Serve(t, sourcetest.Options{})
 	oci := "oci://" + strings.TrimPrefix(registry.URL, "http://") + "/charts"
+	images.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: oci + "/alpha:1.0.0", Digest: sourcetest.Digest(registry.File("/v2/charts/alpha/manifests/1.0.0"))}))
 	for name, tc := range map[string]struct {
 		repository, prefix string
 		refused, quiet     bool
@@ -37,7 +39,8 @@ func TestBuildObeysRules(t *testing.T) {
 		"the repository":               {repository.URL, repository.URL, true, false},
 		"where the archive is":         {repository.URL, archives.URL + "/alpha-1.0.0.tgz", true, false},
 		"another server":               {repository.URL, "https://charts.example.com", false, false},
-		"a registry, for a repository": {repository.URL, oci, false, true},
+		"a registry, for a repository": {repository.URL, oci, false, false},
+		"where the image is":           {images.URL, oci + "/alpha", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			none := func(string) (string, bool) { return "", false }

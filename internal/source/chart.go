@@ -3,7 +3,6 @@ package source
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -32,6 +31,8 @@ type Found struct {
 	access Access
 	home   string
 	image  *resolve.Image
+	// promised are digests of an image in an index: each is of its manifest or of its archive.
+	promised []string
 }
 
 // Fetched is a chart's archive.
@@ -74,7 +75,7 @@ func (s *Sources) Find(ctx context.Context, r resolve.Reference) (Found, error) 
 	case resolve.Remote:
 		return s.findRemote(r)
 	case resolve.Configured:
-		return s.findConfigured(r)
+		return s.findConfigured(ctx, r)
 	case resolve.Unconfigured:
 		return s.findUnconfigured(ctx, r)
 	case resolve.Registry:
@@ -98,79 +99,12 @@ func (s *Sources) findRemote(r resolve.Reference) (Found, error) {
 	return f, nil
 }
 
-func (s *Sources) findConfigured(r resolve.Reference) (Found, error) {
-	repositories, err := s.Repositories()
-	if err != nil {
-		return Found{}, err
-	}
-	e, ok := repositories.Find(r.Repository)
-	if !ok {
-		return Found{}, &NoRepositoryError{Name: r.Repository}
-	}
-	index, err := s.readIndex(e.Name, resolve.Only(r.Name))
-	if err != nil {
-		return Found{}, err
-	}
-	f := Found{Repository: e.Name, home: e.URL, access: accessOf(e)}
-	if s.bind(e.URL) {
-		f.access = s.Access.or(f.access)
-	}
-	return f, f.choose(index, r, e.URL)
-}
-
-func (s *Sources) findUnconfigured(ctx context.Context, r resolve.Reference) (Found, error) {
-	name := unmanaged(r.URL)
-	access := s.accessTo(r.URL)
-	if !s.Offline && !s.refreshed(name) {
-		if _, err := s.fetchIndex(ctx, name, r.URL, access); err != nil {
-			return Found{}, err
-		}
-	}
-	index, err := s.readIndex(name, resolve.Only(r.Name))
-	if _, none := errors.AsType[*NoIndexError](err); none {
-		return Found{}, &OfflineError{What: "the index of " + resolve.Public(r.URL)}
-	}
-	if err != nil {
-		return Found{}, err
-	}
-	f := Found{Repository: resolve.Public(r.URL), home: r.URL, access: access}
-	return f, f.choose(index, r, r.URL)
-}
-
-// choose fills in what the index says about the wanted version.
-func (f *Found) choose(index *resolve.Index, r resolve.Reference, base string) error {
-	entry, warnings, err := index.Find(r.Name, r.Version)
-	f.Warnings = warnings
-	if err != nil {
-		return fmt.Errorf("repository %s: %w", f.Repository, err)
-	}
-	f.Name, f.Version = entry.Name, entry.Version
-	if len(entry.URLs) == 0 {
-		return fmt.Errorf("repository %s lists no URL for chart %s %s", f.Repository, f.Name, f.Version)
-	}
-	if f.URL, err = resolve.ChartURL(base, entry.URLs[0]); err != nil {
-		return fmt.Errorf("chart %s %s of repository %s: %w", f.Name, f.Version, f.Repository, err)
-	}
-	if entry.Digest != "" {
-		if f.Digest, err = resolve.Digest(entry.Digest); err != nil {
-			return fmt.Errorf("chart %s %s of repository %s: %w", f.Name, f.Version, f.Repository, err)
-		}
-	}
-	if r.Digest != "" && f.Digest != "" && f.Digest != r.Digest {
-		return &DigestError{What: fmt.Sprintf("chart %s %s of repository %s", f.Name, f.Version, f.Repository), Want: r.Digest, Got: f.Digest}
-	}
-	if r.Digest != "" {
-		f.Digest = r.Digest
-	}
-	return nil
-}
-
 // Fetch returns the archive, from the cache if possible, after checking that it is signed as
 // flags and sources.yaml demand. Errors: *DigestError if the bytes are not those that were
 // promised, *UnverifiedError, *OfflineError, *StatusError.
 func (s *Sources) Fetch(ctx context.Context, f Found) (Fetched, error) {
 	// Two dependencies may be one chart, whose archive is fetched once for both.
-	same := fmt.Sprintf("%s %s %s %s %+v", f.URL, f.Digest, f.Manifest, f.home, f.access)
+	same := fmt.Sprintf("%s %s %s %s %s %+v", f.URL, f.Digest, f.Manifest, f.promised, f.home, f.access)
 	one, err, _ := s.underway.Do(same, func() (any, error) { return s.fetch(ctx, f) })
 	if err != nil {
 		return Fetched{}, err

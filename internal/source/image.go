@@ -138,12 +138,16 @@ func (s *Sources) fetchImage(ctx context.Context, f Found) (Fetched, error) {
 	if err != nil {
 		return Fetched{}, fmt.Errorf("%s@%s: %w", f.URL, f.Manifest, err)
 	}
+	mismatch := f.broken(string(layer.Digest))
+	if mismatch != nil && !s.AllowMismatch {
+		return Fetched{}, mismatch
+	}
 	data, cachedToo, err := s.blob(ctx, f, layer, chartContent)
 	if err != nil {
 		return Fetched{}, err
 	}
 	f.Digest = string(layer.Digest)
-	return Fetched{Found: f, Data: data, Cached: cached && cachedToo}, nil
+	return Fetched{Found: f, Data: data, Cached: cached && cachedToo, Mismatch: mismatch}, nil
 }
 
 // manifest reads the manifest of a chart.

@@ -61,13 +61,13 @@ func (s *Sources) Offers(ctx context.Context, charts []Installed, devel bool) ([
 	g.SetLimit(parallel)
 	for i, c := range charts {
 		switch {
+		case c.From != nil && c.From.Repository != "":
+			out[i] = indexes.offer(c, devel)
 		case c.From != nil && resolve.IsRegistry(c.From.URL):
 			g.Go(func() error {
 				out[i] = s.offeredByRegistry(ctx, c, devel)
 				return nil
 			})
-		case c.From != nil && c.From.Repository != "":
-			out[i] = indexes.offer(c, devel)
 		default:
 			out[i] = indexes.guess(c, devel)
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
@@ -50,8 +49,8 @@ func (e *UnverifiedError) Error() string {
 func (e *UnverifiedError) Unwrap() error { return e.Err }
 
 // MayDemand reports whether a chart may have to be signed, as far as its reference tells. Only
-// its index says where the archive of a chart in an HTTP repository is, and a rule for that place
-// counts, so there any rule that is not for registries will do.
+// its index says where the archive of a chart in an HTTP repository is, on a server or in a
+// registry, and a rule for that place counts, so there any rule will do.
 func (s *Sources) MayDemand(r resolve.Reference) bool {
 	switch {
 	case s.Verification.Wanted:
@@ -59,7 +58,7 @@ func (s *Sources) MayDemand(r resolve.Reference) bool {
 	case r.Kind == resolve.Registry:
 		return resolve.RuleFor(s.Settings.Verify, r.Image.String()) != nil
 	}
-	return slices.ContainsFunc(s.Settings.Verify, func(rule resolve.Rule) bool { return !resolve.IsRegistry(rule.Prefix) })
+	return len(s.Settings.Verify) > 0
 }
 
 // demands returns what flags and rules demand for a chart; all of them must be met.
