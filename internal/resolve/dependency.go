@@ -81,8 +81,9 @@ func Dependency(d *chart.Dependency, known *Repositories, folder string, schemes
 		}
 		return ref, nil
 	case IsRegistry(d.Repository):
-		// A complete version is looked up by its tag; for anything else the tags are listed.
-		ref.Version.Range = ref.Version.Range && !Strict(ref.Version.Version)
+		// A complete version, with or without a leading v, is looked up by its tag; for anything else
+		// the tags are listed.
+		ref.Version.Range = ref.Version.Range && !Wanted{Version: version.Version}.Exact()
 		ref, err = ref.registry(strings.TrimSuffix(d.Repository, "/")+"/"+d.Name, "")
 		ref.Name = d.Name
 		return ref, err

@@ -41,6 +41,7 @@ func TestDependency(t *testing.T) {
 		"configured":   {d: chart.Dependency{Name: "x", Version: "^1", Repository: "http://h/charts"}, want: Reference{Kind: Configured, Name: "x", Repository: "a", URL: "http://h/charts", Version: Wanted{Version: "^1", Range: true}}},
 		"unconfigured": {d: chart.Dependency{Name: "x", Version: "1.0.0", Repository: "https://other"}, exact: true, want: Reference{Kind: Unconfigured, Name: "x", URL: "https://other", Version: Wanted{Version: "1.0.0"}}},
 		"tag":          {d: chart.Dependency{Name: "x", Version: "1.0.0+b", Repository: "oci://h/p/"}, want: Reference{Kind: Registry, Name: "x", Image: Image{Host: "h", Path: "p/x", Tag: "1.0.0_b"}, Version: Wanted{Version: "1.0.0+b"}}},
+		"v tag":        {d: chart.Dependency{Name: "x", Version: "v1.2.3", Repository: "oci://h/p"}, want: Reference{Kind: Registry, Name: "x", Image: Image{Host: "h", Path: "p/x", Tag: "v1.2.3"}, Version: Wanted{Version: "v1.2.3"}}},
 		"tags":         {d: chart.Dependency{Name: "x", Version: "1.2", Repository: "oci://h/p"}, want: Reference{Kind: Registry, Name: "x", Image: Image{Host: "h", Path: "p/x"}, Version: Wanted{Version: "1.2", Range: true}}},
 		"folder":       {d: chart.Dependency{Name: "x", Version: "*", Repository: "file://../x"}, want: Reference{Kind: Local, Name: "x", Path: "charts/x", Version: Wanted{Version: "*", Range: true}}},
 		"absolute":     {d: chart.Dependency{Name: "x", Version: "*", Repository: "file:///x"}, want: Reference{Kind: Local, Name: "x", Path: "/x", Version: Wanted{Version: "*", Range: true}}},
