@@ -1,6 +1,10 @@
 package flux
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Source is any of the kinds of source.toolkit.fluxcd.io/v1: HelmRepository,
 // OCIRepository, GitRepository, Bucket, HelmChart, ExternalArtifact.
@@ -15,6 +19,14 @@ type Source struct {
 // Reference returns a reference to the source.
 func (s *Source) Reference() Reference {
 	return Reference{Kind: s.Kind, Name: s.Metadata.Name, Namespace: s.Metadata.Namespace}
+}
+
+// HasRevisionDigest reports whether the digest in the revision of the source's artifact becomes part
+// of the chart's version. The revision of an ExternalArtifact may have none (helm-controller 1.6.3,
+// internal/controller/helmrelease_controller.go, isSourceWithRevisionDigest).
+func (s *Source) HasRevisionDigest() bool {
+	external := s.Kind == KindExternalArtifact && s.Status.Artifact != nil && strings.Contains(s.Status.Artifact.Revision, ":")
+	return external || s.Kind == KindOCIRepository
 }
 
 // SourceSpec has the fields of all kinds of sources; sourceFields says which

@@ -11,11 +11,11 @@ import (
 // metadataDigits is how many digits of a digest or commit go into a version.
 const metadataDigits = 12
 
-// VersionOf returns the version that helm-controller gives a chart whose source is
-// an OCIRepository or ExternalArtifact, and the digest it records: the metadata of
-// the chart's own version is replaced with 12 digits of the digest in the artifact's
-// revision, "tag@sha256:…" or "sha256:…" (mutateChartWithSourceRevision in
-// helm-controller's internal/controller).
+// VersionOf returns the version that helm-controller gives a chart whose source has
+// a digest in its revision (Source.HasRevisionDigest), and the digest it records: the
+// metadata of the chart's own version is replaced with 12 digits of the digest in the
+// artifact's revision, "tag@sha256:…" or "sha256:…" (helm-controller 1.6.3,
+// internal/controller/helmrelease_controller.go, mutateChartWithSourceRevision).
 //
 // It is an error if a tag that is a version differs from the chart's (with _ for +),
 // or if the revision has no digest. A tag that is not a version is not checked, and

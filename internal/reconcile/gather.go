@@ -74,7 +74,7 @@ func (p *pass) load(ctx context.Context) bool {
 		return false
 	}
 	is := decision.Chart{Name: loaded.Metadata.Name, Version: loaded.Metadata.Version}
-	if s := p.in.Source; s.Kind == flux.KindOCIRepository || s.Kind == flux.KindExternalArtifact {
+	if s := p.in.Source; s.HasRevisionDigest() {
 		is.Version, is.Digest, err = flux.VersionOf(is.Version, s.Status.Artifact.Revision)
 		if p.input.Obstacles.Version = err; err != nil {
 			return false
