@@ -121,4 +121,4 @@ func (m *manager) Live(_ releaseset.Live, is *chart.Metadata, rewritten bool) (r
 }
 
 // Overlook overlooks nothing.
-func (*manager) Overlook(*plan.Step) plan.Overlooked { return plan.Overlooked{} }
+func (*manager) Overlook() (func(*plan.Step) plan.Overlooked, error) { return nil, nil }

@@ -30,6 +30,7 @@ func TestCheck1ChartAndChartRef(t *testing.T) {
 		{"another kind", `{interval: 1m, chartRef: {kind: Bucket, name: a}}`, `spec.chartRef.kind: "Bucket"`},
 		{"no source", `{interval: 1m, chart: {spec: {chart: a}}}`, "spec.chart.spec.sourceRef: required"},
 		{"retryInterval of another strategy", `{interval: 1m, chartRef: {kind: HelmChart, name: a}, install: {strategy: {name: RemediateOnFailure, retryInterval: 5s}}}`, "spec.install.strategy.retryInterval"},
+		{"a drift rule that can't be read", `{interval: 1m, chartRef: {kind: HelmChart, name: a}, driftDetection: {mode: enabled, ignore: [{paths: [/data]}, {paths: [/data], target: {labelSelector: '('}}]}}`, "spec.driftDetection.ignore[1].target.labelSelector: "},
 		{"all well", `{interval: 1m, chartRef: {kind: HelmChart, name: a}}`, ""},
 	} {
 		hr, err := DecodeHelmRelease(parse(t, "{metadata: {name: web, namespace: apps}, spec: "+c.spec+"}"))

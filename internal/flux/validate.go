@@ -39,6 +39,11 @@ func (hr *HelmRelease) Validate() error {
 	}
 	if d := spec.DriftDetection; d != nil {
 		errs = append(errs, oneOf("spec.driftDetection.mode", d.Mode, "", DriftEnabled, DriftWarn, "disabled"))
+		for i, rule := range d.Ignore {
+			if _, err := rule.Target.Compile(); err != nil {
+				refuse("spec.driftDetection.ignore[%d].target.%w", i, err)
+			}
+		}
 	}
 	errs = append(errs, oneOf("spec.postRenderStrategy", spec.PostRenderStrategy, "", "nohooks", "combined", "separate"))
 	return errors.Join(append(errs, hr.validateActions()...)...)

@@ -134,6 +134,28 @@ func TestCheck31DriftUnknown(t *testing.T) {
 	}
 }
 
+// With an ignore rule that can't be read, drift is neither reported nor corrected: the rule may protect what
+// was changed.
+func TestDriftRuleThatCantBeRead(t *testing.T) {
+	for _, compatible := range []bool{false, true} {
+		b := newBench(t, "driftDetection: {mode: enabled, ignore: [{paths: [/data], target: {kind: '('}}]}")
+		b.r.Compatible = compatible
+		_, _ = b.pass()
+		b.edit("by hand")
+		_, err := b.pass()
+		want := "Drifted Unknown DriftUnknown, Ready True InstallSucceeded"
+		if compatible {
+			want = ", Ready False StateError"
+		}
+		if got := b.condition("Drifted") + ", " + b.condition("Ready"); got != want || err == nil || !strings.Contains(b.all(nil), "spec.driftDetection.ignore[0].target.kind: ") {
+			t.Errorf("compatible %t: %s, %v", compatible, got, err)
+		}
+		if got, _, _ := unstructured.NestedString(b.cluster.Objects[configMap].Object, "data", "text"); got != "by hand" {
+			t.Errorf("compatible %t: the text is %q", compatible, got)
+		}
+	}
+}
+
 // Check 36: a chart that does not render leaves no record and no counter of an attempt; Ready
 // names the file, without secrets, and the pass is retried as after errors.
 func TestCheck36RenderError(t *testing.T) {

@@ -35,9 +35,13 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 		p.in.RecordsUnchanged = false
 		p.records(ctx)
 	}
+	rules, err := drift.Compile(p.hr)
+	if err != nil {
+		return p.safe(err)
+	}
 	made, err := p.engine.PlanDrift(ctx, p.key(), plan.Options{
 		ForceConflicts: true, TakeOwnership: true, FieldManager: fieldManager, Timeout: p.hr.Timeout(),
-	}, plan.Drift{Partly: true, Overlook: func(s *plan.Step) plan.Overlooked { return drift.Overlook(p.hr, s) }})
+	}, plan.Drift{Partly: true, Overlook: rules.Overlook})
 	if err != nil {
 		return p.safe(err)
 	}

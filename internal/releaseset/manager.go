@@ -45,8 +45,9 @@ type Manager interface {
 	// is none, and the records. Errors are those of the lookup, and of an object that
 	// can't be read.
 	Live(found Live, is *chart.Metadata, rewritten bool) (Verdict, error)
-	// Overlook returns what the controller leaves alone of a step that corrects drift.
-	Overlook(s *plan.Step) plan.Overlooked
+	// Overlook returns a function that says what the controller leaves alone of a step that corrects
+	// drift, nil for nothing.
+	Overlook() (func(*plan.Step) plan.Overlooked, error)
 	// Removed returns what the controller does when the object is gone; by are the
 	// appliers that the set has by then.
 	Removed(by map[string]Applier) Verdict

@@ -145,10 +145,14 @@ func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritte
 	if err != nil || !v.Compares {
 		return &v, err
 	}
+	overlook, err := m.Overlook()
+	if err != nil {
+		return nil, err
+	}
 	o := options(j.head.Options, p.Defaults)
 	o.FieldManager = m.Writer().FieldManager
 	corrected, err := j.asking(j.asked, func(e *engine.Engine) (*plan.Plan, error) {
-		return e.PlanDrift(ctx, j.head.Release(), o, plan.Drift{Overlook: m.Overlook})
+		return e.PlanDrift(ctx, j.head.Release(), o, plan.Drift{Overlook: overlook})
 	})
 	if err != nil {
 		return nil, err

@@ -4,13 +4,12 @@
 package drift
 
 import (
-	"regexp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -27,29 +26,53 @@ func Refused(p *plan.Document, id manifest.ID) bool {
 	return slices.ContainsFunc(p.Problems, func(problem plan.Problem) bool { return problem.Blocking && problem.Object == id })
 }
 
+// Rules are those of spec.driftDetection.ignore, compiled.
+type Rules []rule
+
+type rule struct {
+	target *flux.Selection
+	paths  []string
+}
+
+// Compile compiles the rules of a HelmRelease. With one that can't be compiled, helm-controller does
+// not look for drift at all (fluxcd/pkg ssa 0.76.1, jsondiff/unstructured.go, CompileIgnoreRules).
+func Compile(hr *flux.HelmRelease) (Rules, error) {
+	if hr.Spec.DriftDetection == nil {
+		return nil, nil
+	}
+	var out Rules
+	for i, r := range hr.Spec.DriftDetection.Ignore {
+		target, err := r.Target.Compile()
+		if err != nil {
+			return nil, fmt.Errorf("spec.driftDetection.ignore[%d].target.%w", i, err)
+		}
+		out = append(out, rule{target, r.Paths})
+	}
+	return out, nil
+}
+
 // Overlook returns what helm-controller does not compare in a step that corrects drift:
-// objects that say so, paths of spec.driftDetection.ignore, which are sent as they are live,
-// and labels and annotations beyond those of the manifest.
-func Overlook(hr *flux.HelmRelease, s *plan.Step) plan.Overlooked {
-	if excluded(s.Body) || excluded(s.Before) || ignoresAll(hr, s.Body) {
+// objects that say so, paths of the rules, which are sent as they are live, and labels and
+// annotations beyond those of the manifest.
+func (r Rules) Overlook(s *plan.Step) plan.Overlooked {
+	if excluded(s.Body) || excluded(s.Before) {
+		return plan.Overlooked{All: true}
+	}
+	pointers := r.paths(s.Body)
+	if slices.Contains(pointers, wholeObject) {
 		return plan.Overlooked{All: true}
 	}
 	if s.Before == nil || s.After == nil || s.Body == nil {
 		return plan.Overlooked{}
 	}
 	after, sent := s.After.DeepCopy(), s.Body.DeepCopy()
-	for _, rule := range ignored(hr) {
-		if !selects(rule.Target, s.Body) {
-			continue
+	for _, pointer := range pointers {
+		path := tokens(pointer)
+		// What the manifest does not have and the apply does not remove is somebody else's, and stays so.
+		if has(s.Body.Object, path) || !has(s.After.Object, path) {
+			restore(sent.Object, s.Before.Object, path)
 		}
-		for _, pointer := range rule.Paths {
-			path := tokens(pointer)
-			// What the manifest does not have and the apply does not remove is somebody else's, and stays so.
-			if has(s.Body.Object, path) || !has(s.After.Object, path) {
-				restore(sent.Object, s.Before.Object, path)
-			}
-			restore(after.Object, s.Before.Object, path)
-		}
+		restore(after.Object, s.Before.Object, path)
 	}
 	left := map[string]bool{}
 	for _, c := range fielddiff.Compare(s.Before.Object, after.Object) {
@@ -62,44 +85,22 @@ func Overlook(hr *flux.HelmRelease, s *plan.Step) plan.Overlooked {
 	return plan.Overlooked{Sent: sent, After: after, Changes: remain}
 }
 
-func ignored(hr *flux.HelmRelease) []flux.DriftIgnore {
-	if hr.Spec.DriftDetection == nil {
-		return nil
-	}
-	return hr.Spec.DriftDetection.Ignore
-}
+// wholeObject is the path that stands for the whole object (fluxcd/pkg ssa/jsondiff, IgnorePathRoot).
+const wholeObject = ""
 
-// ignoresAll reports whether a rule's path is "", which stands for the whole object (fluxcd/pkg
-// ssa/jsondiff, IgnorePathRoot).
-func ignoresAll(hr *flux.HelmRelease, o *unstructured.Unstructured) bool {
-	return o != nil && slices.ContainsFunc(ignored(hr), func(rule flux.DriftIgnore) bool {
-		return slices.Contains(rule.Paths, "") && selects(rule.Target, o)
-	})
+// paths returns the paths that the rules ignore in an object.
+func (r Rules) paths(o *unstructured.Unstructured) []string {
+	var out []string
+	for _, rule := range r {
+		if o != nil && rule.target.Selects(o) {
+			out = append(out, rule.paths...)
+		}
+	}
+	return out
 }
 
 func excluded(o *unstructured.Unstructured) bool {
 	return o != nil && (o.GetLabels()[driftDetection] == "disabled" || o.GetAnnotations()[driftDetection] == "disabled")
-}
-
-// selects reports whether a selector, nil for all, selects an object.
-func selects(s *flux.Selector, o *unstructured.Unstructured) bool {
-	if s == nil {
-		return true
-	}
-	gvk := o.GroupVersionKind()
-	for _, c := range [][2]string{
-		{s.Group, gvk.Group}, {s.Version, gvk.Version}, {s.Kind, gvk.Kind}, {s.Namespace, o.GetNamespace()}, {s.Name, o.GetName()},
-	} {
-		if ok, err := regexp.MatchString("^(?:"+c[0]+")$", c[1]); c[0] != "" && (err != nil || !ok) {
-			return false
-		}
-	}
-	return fits(s.LabelSelector, o.GetLabels()) && fits(s.AnnotationSelector, o.GetAnnotations())
-}
-
-func fits(selector string, of map[string]string) bool {
-	parsed, err := labels.Parse(selector)
-	return err == nil && parsed.Matches(labels.Set(of))
 }
 
 // tokens returns the parts of a JSON pointer (RFC 6901).

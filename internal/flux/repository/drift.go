@@ -53,5 +53,8 @@ func (m *Managed) drifted(p *plan.Document) []string {
 	return out
 }
 
-// Overlook returns what helm-controller does not compare in a step.
-func (m *Managed) Overlook(s *plan.Step) plan.Overlooked { return drift.Overlook(m.hr, s) }
+// Overlook returns a function that says what helm-controller does not compare in a step.
+func (m *Managed) Overlook() (func(*plan.Step) plan.Overlooked, error) {
+	rules, err := drift.Compile(m.hr)
+	return rules.Overlook, err
+}
