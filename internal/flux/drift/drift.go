@@ -52,8 +52,8 @@ func Compile(hr *flux.HelmRelease) (Rules, error) {
 }
 
 // Overlook returns what helm-controller does not compare in a step that corrects drift:
-// objects that say so, paths of the rules, which are sent as they are live, and labels and
-// annotations beyond those of the manifest.
+// objects that say so, paths of the rules, and metadata except labels and annotations, which are sent
+// as they are live, and labels and annotations beyond those of the manifest.
 func (r Rules) Overlook(s *plan.Step) plan.Overlooked {
 	if excluded(s.Body) || excluded(s.Before) {
 		return plan.Overlooked{All: true}
@@ -65,9 +65,12 @@ func (r Rules) Overlook(s *plan.Step) plan.Overlooked {
 	if s.Before == nil || s.After == nil || s.Body == nil {
 		return plan.Overlooked{}
 	}
-	after, sent := s.After.DeepCopy(), s.Body.DeepCopy()
+	paths := uncompared(s.Changes)
 	for _, pointer := range pointers {
-		path := tokens(pointer)
+		paths = append(paths, tokens(pointer))
+	}
+	after, sent := s.After.DeepCopy(), s.Body.DeepCopy()
+	for _, path := range paths {
 		// What the manifest does not have and the apply does not remove is somebody else's, and stays so.
 		if has(s.Body.Object, path) || !has(s.After.Object, path) {
 			restore(sent.Object, s.Before.Object, path)
@@ -79,8 +82,7 @@ func (r Rules) Overlook(s *plan.Step) plan.Overlooked {
 		left[c.Path] = true
 	}
 	remain := slices.DeleteFunc(slices.Clone(s.Changes), func(c plan.Change) bool {
-		metadata := strings.HasPrefix(c.Path, "metadata.labels") || strings.HasPrefix(c.Path, "metadata.annotations")
-		return !left[c.Path] || metadata && c.To == nil
+		return !left[c.Path] || strings.HasPrefix(c.Path, "metadata.") && c.To == nil
 	})
 	return plan.Overlooked{Sent: sent, After: after, Changes: remain}
 }
@@ -94,6 +96,19 @@ func (r Rules) paths(o *unstructured.Unstructured) []string {
 	for _, rule := range r {
 		if o != nil && rule.target.Selects(o) {
 			out = append(out, rule.paths...)
+		}
+	}
+	return out
+}
+
+// uncompared returns the fields of metadata with changes, except labels and annotations (fluxcd/pkg
+// ssa 0.76.1, jsondiff/unstructured.go, diffUnstructuredMetadata and removeMetadataAndStatus).
+func uncompared(changes []plan.Change) [][]string {
+	var out [][]string
+	for _, c := range changes {
+		names := strings.FieldsFunc(c.Path, func(r rune) bool { return r == '.' || r == '[' })
+		if len(names) > 1 && names[0] == "metadata" && names[1] != "labels" && names[1] != "annotations" {
+			out = append(out, names[:2])
 		}
 	}
 	return out

@@ -105,6 +105,50 @@ func TestOverlookedMetadata(t *testing.T) {
 	}
 }
 
+// Of metadata only labels and annotations are compared; other fields are sent as they are live.
+func TestFieldsThatAreNotCompared(t *testing.T) {
+	for _, c := range []struct{ why, live, sent, after, want, changed string }{
+		{
+			"the manifest has finalizers", "metadata: {name: web, labels: {a: '1'}, finalizers: [hand]}, spec: {replicas: 1}",
+			"metadata: {name: web, labels: {a: '2'}, finalizers: [own]}, spec: {replicas: 2}", "metadata: {name: web, labels: {a: '2'}, finalizers: [own]}, spec: {replicas: 2}",
+			"map[finalizers:[hand] labels:map[a:2] name:web]", "metadata.labels.a spec.replicas",
+		},
+		{
+			"finalizers are gone", "metadata: {name: web}, spec: {replicas: 1}",
+			"metadata: {name: web, finalizers: [own]}, spec: {replicas: 2}", "metadata: {name: web, finalizers: [own]}, spec: {replicas: 2}",
+			"map[name:web]", "spec.replicas",
+		},
+		{
+			"owners that stay", "metadata: {name: web, ownerReferences: [{name: a, uid: u}]}, spec: {replicas: 1}",
+			"metadata: {name: web}, spec: {replicas: 2}", "metadata: {name: web, ownerReferences: [{name: a, uid: u}]}, spec: {replicas: 2}",
+			"map[name:web]", "spec.replicas",
+		},
+		{
+			"owners that the apply would remove", "metadata: {name: web, ownerReferences: [{name: a, uid: u}]}, spec: {replicas: 1}",
+			"metadata: {name: web}, spec: {replicas: 2}", "metadata: {name: web}, spec: {replicas: 2}",
+			"map[name:web ownerReferences:[map[name:a uid:u]]]", "spec.replicas",
+		},
+	} {
+		s := step(t, c.live, c.sent, c.after)
+		overlook(s, ignoring(t, "").Overlook(s))
+		var changed []string
+		for _, change := range s.Changes {
+			changed = append(changed, change.Path)
+		}
+		if got := strings.Join(changed, " "); got != c.changed {
+			t.Errorf("%s: %q is left, want %q", c.why, got, c.changed)
+		}
+		if got := fmt.Sprint(s.Body.Object["metadata"]); got != c.want {
+			t.Errorf("%s: %s is sent, want %s", c.why, got, c.want)
+		}
+		for _, field := range []string{"finalizers", "ownerReferences"} {
+			if is, was := s.After.Object["metadata"].(map[string]any)[field], s.Before.Object["metadata"].(map[string]any)[field]; fmt.Sprint(is) != fmt.Sprint(was) {
+				t.Errorf("%s: %s after: %v, want %v", c.why, field, is, was)
+			}
+		}
+	}
+}
+
 // An object whose label or annotation says so, in the manifest or live, or which a rule with the path "" selects,
 // is left alone, changed or deleted.
 func TestObjectsThatAreNotCompared(t *testing.T) {
