@@ -157,6 +157,35 @@ func TestSemverFilterOfAnOCIRepository(t *testing.T) {
 	}
 }
 
+// Where an OCIRepository selects Helm's chart layer, _ in a tag stands for the + of a version; what semverFilter
+// has to match is the tag. With --offline the tag that was chosen then is used.
+func TestBuildMetadataInTagsOfAnOCIRepository(t *testing.T) {
+	d := atDesk(t)
+	registry := sourcetest.Serve(t, sourcetest.Options{})
+	host := strings.TrimPrefix(registry.URL, "http://")
+	for _, version := range []string{"1.0.0", "1.1.0+4", "1.2.0+x"} {
+		registry.PutImage(t, "charts/shared", strings.ReplaceAll(version, "+", "_"), sourcetest.Archive(t, "shared", map[string]string{
+			"Chart.yaml":       "{apiVersion: v2, name: shared, version: " + version + "}",
+			"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {version: {{ .Chart.Version }}}\n",
+		}))
+	}
+	registry.Put("/v2/charts/shared/tags/list", []byte(`{"name":"charts/shared","tags":["1.0.0","1.1.0_4","1.2.0_x"]}`))
+	const layer = ", layerSelector: {mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip, operation: copy}"
+	for _, c := range []struct{ ref, want string }{
+		{"{semver: '^1'}", "a=map[version:1.0.0+"},
+		{"{semver: '^1'}" + layer, "a=map[version:1.2.0+"},
+		{"{semver: '^1', semverFilter: '_[0-9]'}" + layer, "a=map[version:1.1.0+"},
+		{"{semver: '^1'}, layerSelector: {mediaType: other, operation: copy}", "a=map[version:1.0.0+"},
+	} {
+		if got := d.planOfShared(host, c.ref); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.ref, got, c.want)
+		}
+		if got := d.texts("source.yaml release.yaml --offline --base-dir /dev/null"); !strings.Contains(got, c.want) {
+			t.Errorf("offline, %s: %s, want %s", c.ref, got, c.want)
+		}
+	}
+}
+
 // Sources in the cluster: helm-controller waits for one that is not ready, and its artifact
 // determines the chart's version.
 func TestSourcesInTheCluster(t *testing.T) {

@@ -118,6 +118,8 @@ type Chart struct {
 	// Tags is an expression that a registry's tags have to match for Version to choose among
 	// them, as in Flux (see resolve.Request); "" means all tags, as in Helm.
 	Tags string `json:"-"`
+	// PlusTags, with Tags, says that _ in a tag stands for the + of a version.
+	PlusTags bool `json:"-"`
 	// Source is the part of the tree that Path is in, where that does not have all of the tree's files.
 	Source Source `json:"-"`
 }

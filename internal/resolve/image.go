@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -137,6 +136,30 @@ func (r Reference) registry(text, tag string) (Reference, error) {
 	return r, nil
 }
 
+// amongTags says which tags a range is looked up among, "" for Helm's rules.
+func (r Reference) amongTags() string {
+	text := ""
+	switch {
+	case r.Tags == AnyTag:
+		text = " of all tags"
+	case r.Tags != "":
+		text = " of tags " + r.Tags
+	}
+	if r.PlusTags {
+		text += " (_ for +)"
+	}
+	return text
+}
+
+// Wants returns the image with its tag or, if that has yet to be chosen, with the range of versions
+// and the tags that it is chosen among.
+func (r Reference) Wants() string {
+	if r.Image.Tag != "" {
+		return r.Image.String()
+	}
+	return r.Image.String() + " " + r.Version.String() + r.amongTags()
+}
+
 // ChooseTag returns the registry's tag with the highest wanted version. Tags that are not semantic
 // versions do not count. Errors: *NoVersionError; Tags is not a regular expression.
 func (r Reference) ChooseTag(tags []string) (string, error) {
@@ -149,9 +172,16 @@ func (r Reference) ChooseTag(tags []string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s: the regular expression for tags: %w", r.Image, err)
 		}
-		versions = slices.DeleteFunc(slices.Clone(tags), func(tag string) bool {
-			return strings.Count(tag, ".") < 2 || !expression.MatchString(tag)
-		})
+		versions = nil
+		for _, tag := range tags {
+			version := tag
+			if r.PlusTags {
+				version = VersionOf(tag)
+			}
+			if strings.Count(version, ".") >= 2 && expression.MatchString(tag) {
+				versions = append(versions, version)
+			}
+		}
 	}
 	i, err := Choose(versions, r.Version)
 	if err != nil {

@@ -32,6 +32,9 @@ type Request struct {
 	// match it, by the rules of Flux's source-controller instead of Helm's, so v1.2.3 is a version
 	// too.
 	Tags string
+	// PlusTags, with Tags, says that _ in a tag stands for the + of a version, as in tags that Helm
+	// writes.
+	PlusTags bool
 }
 
 // AnyTag is a Request.Tags that matches all tags.
@@ -67,8 +70,9 @@ type Reference struct {
 	// Digest is the required digest of the archive or, for an image, of its manifest: "sha256:" and
 	// hex, or "".
 	Digest string
-	// Tags is Request.Tags.
-	Tags string
+	// Tags and PlusTags are those of the Request.
+	Tags     string
+	PlusTags bool
 }
 
 // Parse interprets a request in Helm 4.3.1's order (pkg/action/install.go, LocateChart): existing
@@ -81,7 +85,7 @@ func Parse(r Request, local func(path string) bool, schemes []string) (Reference
 	if err != nil {
 		return Reference{}, fmt.Errorf("--version %s: %w", r.Version, err)
 	}
-	ref := Reference{Version: Wanted{Version: version, Devel: r.Devel, Range: r.Tags != ""}, Digest: digest, Tags: r.Tags}
+	ref := Reference{Version: Wanted{Version: version, Devel: r.Devel, Range: r.Tags != ""}, Digest: digest, Tags: r.Tags, PlusTags: r.PlusTags}
 	switch {
 	case name == "":
 		return Reference{}, errors.New("the name of the chart is empty")

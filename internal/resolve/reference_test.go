@@ -105,20 +105,26 @@ func TestChooseTag(t *testing.T) {
 // Flux chooses among the tags that a regular expression matches, anywhere in them, and takes
 // v1.2.3 for a version, but neither 1.2 nor latest.
 func TestChooseTagAsFlux(t *testing.T) {
-	tags := []string{"latest", "1.9", "1.0.1", "v1.0.9", "1.1.0", "1.2.0-alpine", "1.3.0-debian", "2.0.0-rc.1"}
-	for _, c := range []struct{ version, tags, want string }{
-		{"~1.0", AnyTag, "v1.0.9"},
-		{"~1.0", "^[0-9]", "1.0.1"},
-		{">=1.0.0-0", "-alpine$", "1.2.0-alpine"},
-		{"1.0.9", AnyTag, "v1.0.9"},
-		{">=1.0.0", AnyTag, "1.1.0"},
-		{">=1.0.0", "nothing", "oci://h/x: there is no version >=1.0.0"},
-		{">=1.0.0", "(", "oci://h/x: the regular expression for tags: error parsing regexp"},
+	tags := []string{"latest", "1.9", "1.0.1", "v1.0.9", "1.0.9_4", "1.1.0", "1.2.0-alpine", "1.3.0-debian", "2.0.0-rc.1"}
+	for _, c := range []struct {
+		version, tags, want string
+		plus                bool
+	}{
+		{"~1.0", AnyTag, "v1.0.9", false},
+		{"~1.0", AnyTag, "1.0.9_4", true},
+		{"~1.0", "^[0-9]", "1.0.1", false},
+		{">=1.0.0-0", "-alpine$", "1.2.0-alpine", false},
+		{"1.0.9", AnyTag, "v1.0.9", false},
+		{">=1.0.0", AnyTag, "1.1.0", false},
+		{">=1.0.0", "_4$", "1.0.9_4", true},
+		{">=1.0.0", "nothing", "oci://h/x: there is no version >=1.0.0", false},
+		{">=1.0.0", "(", "oci://h/x: the regular expression for tags: error parsing regexp", false},
 	} {
 		r, err := Parse(Request{Chart: "oci://h/x", Version: c.version, Tags: c.tags}, func(string) bool { return false }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.PlusTags = c.plus
 		got, err := r.ChooseTag(tags)
 		if got != c.want && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 			t.Errorf("%s among %s: %s %v, want %s", c.version, c.tags, got, err, c.want)

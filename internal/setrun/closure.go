@@ -34,7 +34,7 @@ func (s *Side) closure(e *releaseset.Entry) closure {
 		}
 		add("chart", sum)
 	} else {
-		add("chart", checksumOf([]any{e.Chart, e.Chart.Tags}))
+		add("chart", checksumOf([]any{e.Chart, e.Chart.Tags, e.Chart.PlusTags}))
 		if !pinned(e.Chart) && !e.Uninstalled {
 			c.unknown = "chart without an exact version"
 		}

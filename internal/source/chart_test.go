@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +10,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
+
+// A range by Flux's rules, which takes v1.2.3 for a version, and one by Helm's are not confused offline.
+func TestOfflineRangesByTwoRules(t *testing.T) {
+	registry, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
+	for tag, version := range map[string]string{"1.0.0": "1.0.0", "v1.1.0": "1.1.0"} {
+		registry.PutImage(t, "charts/alpha", tag, sourcetest.Chart(t, "alpha", version, ""))
+	}
+	registry.Put("/v2/charts/alpha/tags/list", []byte(`{"name":"charts/alpha","tags":["1.0.0","v1.1.0"]}`))
+	image := resolve.Image{Host: strings.TrimPrefix(registry.URL, "http://"), Path: "charts/alpha"}
+	helm := resolve.Reference{Kind: resolve.Registry, Image: image, Version: resolve.Wanted{Version: "^1", Range: true}}
+	flux := helm
+	flux.Tags = resolve.AnyTag
+	for _, ref := range []resolve.Reference{helm, flux} {
+		_, err := fetch(t, s, ref)
+		must(t, err)
+	}
+	s.Offline = true
+	for want, ref := range map[string]resolve.Reference{"1.0.0": helm, "v1.1.0": flux} {
+		if f, err := fetch(t, s, ref); err != nil || f.Tag() != want {
+			t.Errorf("%s, %v, want %s", f.Tag(), err, want)
+		}
+	}
+}
 
 // Two repositories may list one archive, which is fetched for both at the same time: what is said
 // about the chart, and whether it has to be signed, is decided for each of them.

@@ -44,13 +44,7 @@ func (s *Sources) findImage(ctx context.Context, r resolve.Reference) (Found, er
 		}
 		return s.foundImage(image, r.Digest), nil
 	}
-	wanted := image.String()
-	if image.Tag == "" {
-		wanted += " " + r.Version.String()
-		if r.Tags != "" && r.Tags != resolve.AnyTag {
-			wanted += " of tags " + r.Tags
-		}
-	}
+	wanted := r.Wants()
 	if s.Offline {
 		return s.notedImage(image, wanted, r.Digest)
 	}

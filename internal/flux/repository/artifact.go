@@ -16,6 +16,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
+// chartLayer is the type of the layer that holds a chart. With it, source-controller takes _ in a tag
+// for the + of a version (v1.9.1, internal/controller/ocirepository_controller.go,
+// convertOCIToSemVerTag).
+const chartLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+
 // oci returns a chart in a registry: a digest takes precedence over a range of versions among the
 // tags that semverFilter selects, and that over a tag, which is "latest" if none is given.
 func (m *Managed) oci(url string, ref *flux.SourceVersion, layer *flux.LayerSelector) releaseset.Chart {
@@ -32,6 +37,7 @@ func (m *Managed) oci(url string, ref *flux.SourceVersion, layer *flux.LayerSele
 		return out
 	case ref.SemVer != "":
 		out.Version, out.Tags = ref.SemVer, cmp.Or(ref.SemverFilter, resolve.AnyTag)
+		out.PlusTags = layer != nil && layer.MediaType == chartLayer
 		return out
 	}
 	tag := cmp.Or(ref.Tag, "latest")
