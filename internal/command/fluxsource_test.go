@@ -2,7 +2,9 @@ package command
 
 import (
 	"fmt"
+	"maps"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +75,19 @@ func TestKustomizationsAreBuiltOfWhatTheSourceKeeps(t *testing.T) {
 	d.file(".sourceignore", "/apps/old.yaml\n")
 	if all := d.planned("--flux clusters/prod --offline --base-dir /dev/null"); len(all) != 1 || all["web"].Plan == nil {
 		t.Errorf("%+v", all)
+	}
+}
+
+// So it is with the folder where Flux begins; hidden folders and files are part of both.
+func TestTheFolderWhereFluxBeginsIsOfWhatTheSourceKeeps(t *testing.T) {
+	d := atDesk(t)
+	for _, name := range []string{"web", ".disabled/api", ".shop", "old"} {
+		d.releaseFile("clusters/prod/"+name+".yaml", strings.Trim(path.Base(name), "."), "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}}}")
+	}
+	d.file(".sourceignore", "/clusters/*/old.yaml\n")
+	all := d.planned("--flux clusters/prod --offline --base-dir /dev/null")
+	if names := slices.Sorted(maps.Keys(all)); fmt.Sprint(names) != "[api shop web]" {
+		t.Errorf("%v", names)
 	}
 }
 

@@ -188,26 +188,26 @@ func addImage(out *types.Kustomization, image flux.Image) {
 	}
 }
 
-// below returns all YAML files under a folder, and folders with a kustomization of
-// their own instead of what is in them. Hidden folders and files are left out, as
-// source-controller does with those of version control and CI.
+// below returns all YAML files under a folder, hidden ones too, and folders with a
+// kustomization of their own instead of what is in them (fluxcd/pkg,
+// kustomize/kustomize_generator.go, scanManifests). The tree has only what is part of
+// the source; .git never is, and is not looked into.
 func below(tree fs.FS, dir string) ([]string, error) {
 	var out []string
 	err := fs.WalkDir(tree, dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || p == dir {
 			return err
 		}
-		hidden := strings.HasPrefix(d.Name(), ".")
 		name := strings.TrimPrefix(p, dir+"/")
 		switch {
-		case d.IsDir() && hidden:
+		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
 		case d.IsDir():
 			if _, err := fs.Stat(tree, path.Join(p, fileOf(tree, p))); err == nil {
 				out = append(out, name)
 				return fs.SkipDir
 			}
-		case !hidden && (path.Ext(p) == ".yaml" || path.Ext(p) == ".yml"):
+		case path.Ext(p) == ".yaml" || path.Ext(p) == ".yml":
 			out = append(out, name)
 		}
 		return nil

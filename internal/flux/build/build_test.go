@@ -61,7 +61,7 @@ func TestCheck49OverlaysComponentsAndSpec(t *testing.T) {
 
 func TestAFolderWithoutKustomizationIsAllThatIsBelow(t *testing.T) {
 	got, err := Objects(tree(map[string]string{
-		"prod/a.yaml": configMap("a"), "prod/sub/b.yml": configMap("b"), "prod/.hidden/c.yaml": configMap("c"), "prod/README.md": "text",
+		"prod/a.yaml": configMap("a"), "prod/sub/b.yml": configMap("b"), "prod/.hidden/c.yaml": configMap("c"), "prod/.e.yaml": configMap("e"), "prod/README.md": "text", "prod/.git/f.yaml": configMap("f"),
 		"prod/own/kustomization.yaml": "namePrefix: own-\nresources: [d.yaml]\n", "prod/own/d.yaml": configMap("d"),
 	}), kustomize("prod"))
 	if err != nil {
@@ -71,7 +71,7 @@ func TestAFolderWithoutKustomizationIsAllThatIsBelow(t *testing.T) {
 	for _, o := range got {
 		names = append(names, o["metadata"].(map[string]any)["name"].(string))
 	}
-	if text := strings.Join(names, " "); text != "a own-d b" {
+	if text := strings.Join(names, " "); text != "e c a own-d b" {
 		t.Error(text)
 	}
 }

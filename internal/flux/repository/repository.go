@@ -110,7 +110,12 @@ func Files(tree fs.FS, names []string, reading Reading) (*Repository, error) {
 func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 	r := open(tree, reading)
 	first := &flux.Kustomization{Spec: flux.KustomizationSpec{Path: root}}
-	objects, err := build.Objects(tree, first)
+	found, err := r.ignored()
+	if err != nil {
+		return nil, err
+	}
+	// Which GitRepository this is, with its spec.ignore, is known only once the folder is built.
+	objects, err := build.Objects(found.With(nil).Tree(tree), first)
 	if err != nil {
 		return nil, err
 	}
