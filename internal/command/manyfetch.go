@@ -13,13 +13,19 @@ import (
 )
 
 // manyFetch returns a function that fetches charts one at a time, because each is reported, and
-// none twice.
+// none twice. The credentials of flags are not for dependencies: a chart of a pull request must not
+// be able to have them sent anywhere.
 func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 	var mu sync.Mutex
-	return func(ctx context.Context, which releaseset.Chart) (setrun.Fetched, error) {
+	return func(ctx context.Context, which releaseset.Chart, dependency bool) (setrun.Fetched, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		found, err := p.located(ctx, o, requestFor(which))
+		flags := *o
+		if dependency {
+			a := &flags.access.Access
+			a.Username, a.Password, a.PassAll, a.CertFile, a.KeyFile = "", "", false, "", ""
+		}
+		found, err := p.located(ctx, &flags, requestFor(which))
 		if err != nil {
 			return setrun.Fetched{}, err
 		}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/Masterminds/semver/v3"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
@@ -31,8 +30,9 @@ type Fetched struct {
 	Pin *plan.ChartSource
 }
 
-// Fetch fetches a chart that is not a path in the tree.
-type Fetch func(ctx context.Context, c releaseset.Chart) (Fetched, error)
+// Fetch fetches a chart that is not a path in the tree. dependency says that it is not the set that names
+// it but a chart in the tree: what is given for charts of the set, such as credentials, is not for it.
+type Fetch func(ctx context.Context, c releaseset.Chart, dependency bool) (Fetched, error)
 
 // charts holds the charts of one tree; each is read once.
 type charts struct {
@@ -63,8 +63,8 @@ func newCharts(dir string, tree releaseset.Tree, named []string, fetch Fetch) *c
 	}
 }
 
-// load reads or fetches a chart. Its file:// dependencies that are not in charts/ are read
-// from where they point.
+// load reads or fetches a chart. Dependencies of a folder that are not in its charts/ are read from
+// where they point, or fetched.
 func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, error) {
 	c.mu.Lock()
 	once, ok := c.loaded[which]
@@ -85,7 +85,7 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, erro
 		return loaded{chart: out, warnings: warnings}, err
 	}
 	if which.Path == "" {
-		fetched, err := c.fetch(ctx, which)
+		fetched, err := c.fetch(ctx, which, false)
 		if err != nil {
 			return loaded{}, err
 		}
@@ -128,64 +128,6 @@ func reading(which releaseset.Chart) chartload.Options {
 	return chartload.Options{Omits: func(name string, mode fs.FileMode) bool {
 		return which.Source.Omits(path.Join(which.Path, name), mode)
 	}}
-}
-
-// complete adds the file:// dependencies that are not in charts/.
-func (c *charts) complete(ctx context.Context, which releaseset.Chart, to *chart.Chart) error {
-	at := which.Path
-	for _, d := range to.Metadata.Dependencies {
-		folder, local := strings.CutPrefix(d.Repository, "file://")
-		have := slices.ContainsFunc(to.Dependencies(), func(sub *chart.Chart) bool { return sub.Name() == d.Name })
-		if !local || have {
-			continue
-		}
-		folder, err := releaseset.Join(at, folder)
-		if err != nil {
-			return fmt.Errorf("dependency %s of %s: %w", d.Name, at, err)
-		}
-		sub, err := c.dependency(ctx, which, releaseset.Chart{Path: folder, Source: which.Source})
-		if err == nil {
-			err = fitting(sub.chart, d)
-		}
-		if err != nil {
-			return fmt.Errorf("dependency %s of %s: %w", d.Name, at, err)
-		}
-		to.AddDependency(sub.chart.Clone())
-	}
-	return nil
-}
-
-// dependency loads a file:// dependency of a chart. It returns an error, instead of waiting forever,
-// for one that depends on the chart itself.
-func (c *charts) dependency(ctx context.Context, of, which releaseset.Chart) (loaded, error) {
-	c.mu.Lock()
-	circular := which == of || c.dependsOn(which, of)
-	if !circular {
-		c.needs[of] = append(c.needs[of], which)
-	}
-	c.mu.Unlock()
-	if circular {
-		return loaded{}, fmt.Errorf("chart %s depends on itself", of.Path)
-	}
-	return c.load(ctx, which)
-}
-
-// dependsOn reports whether a chart depends on another one, as far as they have been loaded. The
-// caller holds mu.
-func (c *charts) dependsOn(one, other releaseset.Chart) bool {
-	return slices.ContainsFunc(c.needs[one], func(d releaseset.Chart) bool { return d == other || c.dependsOn(d, other) })
-}
-
-// fitting returns an error unless a chart's version is in the range that a dependency asks for.
-func fitting(c *chart.Chart, d *chart.Dependency) error {
-	wanted, err := semver.NewConstraint(d.Version)
-	if err != nil {
-		return fmt.Errorf("version %q: %w", d.Version, err)
-	}
-	if have, err := semver.NewVersion(c.Metadata.Version); err != nil || !wanted.Check(have) {
-		return fmt.Errorf("its version is %s, but %s is required", c.Metadata.Version, d.Version)
-	}
-	return nil
 }
 
 // sum returns a checksum of everything that a chart in the tree is made of: its files except
