@@ -91,6 +91,33 @@ func TestTheFolderWhereFluxBeginsIsOfWhatTheSourceKeeps(t *testing.T) {
 	}
 }
 
+// The version of a chart from a HelmRepository is that very version or else a range, and of the builds of a
+// version the one that was created last counts.
+func TestVersionOfAChartFromAHelmRepository(t *testing.T) {
+	repository := sourcetest.Serve(t, sourcetest.Options{})
+	var entries []sourcetest.Entry
+	for version, created := range map[string]string{
+		"1.0.0+a": "2026-01-01T00:00:00Z", "1.0.0+b": "2026-01-03T00:00:00.5+01:00", "1.0.0+c": "2026-01-02T00:00:00Z", "2.0.0": "2026-01-01T00:00:00Z", "2.0.0+z": "2026-01-02T00:00:00Z",
+	} {
+		file := "web-" + version + ".tgz"
+		archive := sourcetest.Chart(t, "web", version, "")
+		repository.Put("/"+file, archive)
+		entries = append(entries, sourcetest.Entry{Name: "web", Version: version, URL: file, Digest: sourcetest.Digest(archive), Created: created})
+	}
+	repository.Put("/index.yaml", sourcetest.Index(entries...))
+	d := atDesk(t)
+	d.file("source.yaml", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: charts, namespace: shop}\nspec: {interval: 1m, url: '"+repository.URL+"'}\n")
+	for version, want := range map[string]string{
+		"1.0.0": "version:1.0.0+b]", "1.0.0+a": "version:1.0.0+a]", "v1.0.0": "version:1.0.0+b]", "~1": "version:1.0.0+b]",
+		"2.0.0": "version:2.0.0]", "*": "version:2.0.0+z]", "1.0.1": "there is no version 1.0.1",
+	} {
+		d.releaseFile("release.yaml", "web", "chart: {spec: {chart: web, version: '"+version+"', sourceRef: {kind: HelmRepository, name: charts}}}")
+		if got := d.texts("source.yaml release.yaml --base-dir /dev/null"); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", version, got, want)
+		}
+	}
+}
+
 // Fields of a GitRepository that make its tree differ from the checkout are reported.
 func TestSourcesOfMoreThanTheCheckoutAreTold(t *testing.T) {
 	for _, field := range []string{"include: [{repository: {name: other}}]", "sparseCheckout: [web]", "recurseSubmodules: true"} {

@@ -37,7 +37,7 @@ func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 }
 
 func requestFor(c releaseset.Chart) resolve.Request {
-	return resolve.Request{Chart: c.Name, Repo: c.Repo, Version: c.Version, Tags: c.Tags, PlusTags: c.PlusTags}
+	return resolve.Request{Chart: c.Name, Repo: c.Repo, Version: c.Version, Tags: c.Tags, PlusTags: c.PlusTags, AnyBuild: c.AnyBuild}
 }
 
 // oneServer refuses the credentials of flags for charts from several servers: they were given for

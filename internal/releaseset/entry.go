@@ -120,6 +120,8 @@ type Chart struct {
 	Tags string `json:"-"`
 	// PlusTags, with Tags, says that _ in a tag stands for the + of a version.
 	PlusTags bool `json:"-"`
+	// AnyBuild, with Repo, has Version chosen as Flux does (see resolve.Request).
+	AnyBuild bool `json:"-"`
 	// Source is the part of the tree that Path is in, where that does not have all of the tree's files.
 	Source Source `json:"-"`
 }

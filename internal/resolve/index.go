@@ -263,25 +263,3 @@ func decodeEntry(name string, raw []byte) (*Entry, error) {
 	}
 	return e, nil
 }
-
-// Find chooses a version of a chart. Errors: *NoChartError, *NoVersionError; the chart's entries
-// can't be decoded.
-func (x *Index) Find(name string, w Wanted) (Entry, []chart.Warning, error) {
-	if !x.Has(name) {
-		return Entry{}, nil, &NoChartError{Name: name}
-	}
-	entries, warnings, err := x.Versions(name)
-	if err != nil {
-		return Entry{}, warnings, err
-	}
-	i, err := Choose(versions(entries), w)
-	if err != nil {
-		return Entry{}, warnings, fmt.Errorf("chart %s: %w", name, err)
-	}
-	return entries[i], warnings, nil
-}
-
-// NoChartError says that an index does not have a chart.
-type NoChartError struct{ Name string }
-
-func (e *NoChartError) Error() string { return fmt.Sprintf("there is no chart %q", e.Name) }

@@ -35,6 +35,11 @@ type Request struct {
 	// PlusTags, with Tags, says that _ in a tag stands for the + of a version, as in tags that Helm
 	// writes.
 	PlusTags bool
+	// AnyBuild chooses in a repository by the rules of Flux's source-controller instead of Helm's: an
+	// exact version that the index does not have is a range, in which other builds of it are, and of
+	// the builds of one version the one that was created last is taken (v1.9.1,
+	// internal/helm/repository/chart_repository.go, getChartVersion).
+	AnyBuild bool
 }
 
 // AnyTag is a Request.Tags that matches all tags.
@@ -85,7 +90,7 @@ func Parse(r Request, local func(path string) bool, schemes []string) (Reference
 	if err != nil {
 		return Reference{}, fmt.Errorf("--version %s: %w", r.Version, err)
 	}
-	ref := Reference{Version: Wanted{Version: version, Devel: r.Devel, Range: r.Tags != ""}, Digest: digest, Tags: r.Tags, PlusTags: r.PlusTags}
+	ref := Reference{Version: Wanted{Version: version, Devel: r.Devel, Range: r.Tags != "" || r.AnyBuild, LastCreated: r.AnyBuild}, Digest: digest, Tags: r.Tags, PlusTags: r.PlusTags}
 	switch {
 	case name == "":
 		return Reference{}, errors.New("the name of the chart is empty")

@@ -18,6 +18,9 @@ type Wanted struct {
 	// Range treats even an exact version as a range, as for a dependency in Chart.yaml. Without it,
 	// no other build of that version matches.
 	Range bool
+	// LastCreated, with Range and an index, chooses among builds of one version the one that was
+	// created last, instead of the one with the highest metadata.
+	LastCreated bool
 }
 
 // Strict reports whether text is a complete semantic version, such as 1.2.3-rc.1+b5.
@@ -100,6 +103,13 @@ func above(a, b *semver.Version) bool {
 		return c > 0
 	}
 	return a.Metadata() > b.Metadata()
+}
+
+// sameVersion reports whether two versions are the same or builds of the same.
+func sameVersion(a, b string) bool {
+	v, errV := semver.NewVersion(a)
+	w, errW := semver.NewVersion(b)
+	return errV == nil && errW == nil && v.Equal(w)
 }
 
 // Descending returns the indices of versions, highest first; invalid ones come last, in their

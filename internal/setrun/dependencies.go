@@ -62,7 +62,7 @@ func (c *charts) find(ctx context.Context, of releaseset.Chart, d resolve.Locked
 	case "file":
 		return c.beside(ctx, of, d)
 	case "http", "https":
-		return c.fetched(ctx, releaseset.Chart{Name: d.Name, Repo: repository, Version: d.Version}, d)
+		return c.fetched(ctx, releaseset.Chart{Name: d.Name, Repo: repository, Version: d.Version, AnyBuild: true}, d)
 	case "oci":
 		return c.fetched(ctx, releaseset.Chart{Name: repository + "/" + d.Name, Version: d.Version}, d)
 	}

@@ -3,6 +3,7 @@ package sourcetest
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -55,6 +56,8 @@ func Chart(t testing.TB, name, version, text string) []byte {
 // Entry is a chart version in an index.
 type Entry struct {
 	Name, Version, URL, Digest, Description string
+	// Created is "2026-01-01T00:00:00Z" if it is "".
+	Created string
 }
 
 // Index returns an index.yaml in the layout that Helm writes.
@@ -68,7 +71,7 @@ func Index(entries ...Entry) []byte {
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		fmt.Fprintf(&b, "  %s:\n", name)
 		for _, e := range byName[name] {
-			fmt.Fprintf(&b, "  - apiVersion: v2\n    created: \"2026-01-01T00:00:00Z\"\n    description: %q\n    digest: %q\n    name: %s\n    urls:\n    - %s\n    version: %s\n", e.Description, e.Digest, e.Name, e.URL, e.Version)
+			fmt.Fprintf(&b, "  - apiVersion: v2\n    created: %q\n    description: %q\n    digest: %q\n    name: %s\n    urls:\n    - %s\n    version: %s\n", cmp.Or(e.Created, "2026-01-01T00:00:00Z"), e.Description, e.Digest, e.Name, e.URL, e.Version)
 		}
 	}
 	b.WriteString("generated: \"2026-01-01T00:00:00Z\"\n")

@@ -193,7 +193,7 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	if source.Spec.Type == "oci" {
 		return releaseset.Chart{Name: strings.TrimSuffix(source.Spec.URL, "/") + "/" + c.name, Version: version}, nil
 	}
-	return releaseset.Chart{Name: c.name, Repo: source.Spec.URL, Version: version}, nil
+	return releaseset.Chart{Name: c.name, Repo: source.Spec.URL, Version: version, AnyBuild: true}, nil
 }
 
 // packaged returns a chart in the repository itself, from the files that source-controller keeps.
