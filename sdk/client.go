@@ -25,7 +25,8 @@ type Options struct {
 	// Name is how the holder of a release's lock is shown to other users; "" uses the
 	// user agent of the configuration.
 	Name string
-	// QPS limits the requests per second; 0 leaves that to the API server's priority and fairness.
+	// QPS limits the requests per second, those for the lock not counted; 0 leaves that to the API
+	// server's priority and fairness.
 	QPS float32
 	// CacheDir is where discovery is cached, as by kubectl; "" caches in memory.
 	CacheDir string

@@ -26,8 +26,9 @@ import (
 
 // Options tune a client.
 type Options struct {
-	// QPS limits the requests per second of all parts of the client together; 0 leaves that to the
-	// API server's own priority and fairness.
+	// QPS limits the requests per second of all parts of the client together, except those for the
+	// lock: renewals must not queue behind writes. 0 leaves that to the API server's own priority and
+	// fairness.
 	QPS float32
 	// Burst is how many requests may be sent in one burst under QPS; 0 is about twice QPS.
 	Burst int
@@ -93,7 +94,9 @@ func (c *Client) connect(config *rest.Config, httpClient *http.Client) error {
 	if err != nil {
 		return err
 	}
-	leases, err := coordinationv1.NewForConfigAndClient(config, httpClient)
+	unlimited := rest.CopyConfig(config)
+	unlimited.RateLimiter = nil
+	leases, err := coordinationv1.NewForConfigAndClient(unlimited, httpClient)
 	if err != nil {
 		return err
 	}

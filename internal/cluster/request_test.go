@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -198,4 +199,26 @@ func expired(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx
+}
+
+// A renewal of the lock does not queue behind the requests that QPS holds back: the lock would be lost.
+func TestTheLockIsExemptFromQPS(t *testing.T) {
+	s := newServer(t)
+	s.reply("GET /api/v1/namespaces/shop/secrets/a", map[string]any{"apiVersion": "v1", "kind": "Secret"})
+	s.reply("GET /apis/coordination.k8s.io/v1/namespaces/shop/leases/a", map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"})
+	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, QPS: 0.001, Burst: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // in which no second request is allowed
+	defer cancel()
+	if _, err := c.CoreV1().Secrets("shop").Get(ctx, "a", metav1.GetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CoreV1().Secrets("shop").Get(ctx, "a", metav1.GetOptions{}); err == nil {
+		t.Error("QPS holds nothing back")
+	}
+	if _, err := c.CoordinationV1().Leases("shop").Get(ctx, "a", metav1.GetOptions{}); err != nil {
+		t.Error(err)
+	}
 }
