@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // troubled is a cluster that reports why its Jobs fail.
@@ -70,7 +71,11 @@ func (s slow) Reasons(_ context.Context, asked []apply.Asked) [][]apply.Reason {
 
 func (s slow) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
 	if kind.Kind == "Job" {
-		see(names[0], nil)
+		s.Mu.Lock()
+		running := s.Objects[manifest.ID{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: names[0]}].DeepCopy()
+		s.Mu.Unlock()
+		delete(running.Object, "status")
+		see(names[0], running)
 		select {
 		case <-s.told:
 		case <-ctx.Done():

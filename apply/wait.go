@@ -195,8 +195,8 @@ func (w *waiter) check(ctx context.Context, p *pending, object *unstructured.Uns
 		}
 		return readiness.Result{State: readiness.Progressing, Why: "it is still being deleted"}
 	}
-	if object != nil && p.uid != "" && object.GetUID() != p.uid {
-		return readiness.Result{State: readiness.Progressing, Why: "another object now has its name"}
+	if p.uid != "" && (object == nil || object.GetUID() != p.uid) {
+		return p.lost(object)
 	}
 	if p.before == nil && w.run.written.Load() {
 		p.before = object

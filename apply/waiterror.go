@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -81,6 +85,25 @@ func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bo
 	event.Message, event.Diagnosis, event.Cause = why, behind, err
 	w.run.observe(event)
 	return err
+}
+
+// lost judges an object that no longer exists: it can't become ready. instead is the object that now has its
+// name, or nil.
+func (p *pending) lost(instead *unstructured.Unstructured) readiness.Result {
+	why := "it was deleted during the wait"
+	if p.step.Object.RunsToItsEnd() {
+		why = "it was deleted before its end was seen"
+		if seen := cmp.Or(p.last, p.step.Body); seen != nil {
+			if ttl, ok, _ := unstructured.NestedFieldNoCopy(seen.Object, "spec", "ttlSecondsAfterFinished"); ok {
+				why += fmt.Sprintf(" (its ttlSecondsAfterFinished is %v)", ttl)
+			}
+		}
+		why += ", so whether it succeeded is not known"
+	}
+	if instead != nil {
+		why += "; another object now has its name"
+	}
+	return readiness.Result{State: readiness.Failed, Why: why}
 }
 
 // abandoned adds the objects that are no longer waited for when a wait fails early.

@@ -52,7 +52,7 @@ type Context struct {
 type check func(*unstructured.Unstructured, Context) Result
 
 // Check says whether the object is ready. It must be the one that was sent: callers compare the UID
-// first. A nil object does not exist yet.
+// first, and know whether a nil object does not exist yet or was deleted.
 func Check(obj *unstructured.Unstructured, ctx Context) Result {
 	if obj == nil {
 		return progressing("it does not exist yet")
