@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -70,7 +69,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if o.QPS > 0 {
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(o.QPS, cmp.Or(o.Burst, int(2*o.QPS)+1))
 	}
-	config.WarningHandler = newWarnings(o.Warn)
+	config.WarningHandlerWithContext = &warnings{seen: map[string]bool{}, warn: o.Warn}
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
@@ -141,29 +140,3 @@ func (c *Client) CoreV1() corev1.CoreV1Interface { return c.core }
 
 // CoordinationV1 returns the typed client for the lock's Leases.
 func (c *Client) CoordinationV1() coordinationv1.CoordinationV1Interface { return c.leases }
-
-// warnings passes on each distinct warning of the API server once.
-type warnings struct {
-	mu   sync.Mutex
-	seen map[string]bool
-	warn func(string)
-}
-
-func newWarnings(warn func(string)) *warnings {
-	return &warnings{seen: map[string]bool{}, warn: warn}
-}
-
-// HandleWarningHeader implements rest.WarningHandler. The API server only uses code 299
-// (https://kubernetes.io/blog/2020/09/03/warnings/).
-func (w *warnings) HandleWarningHeader(code int, _, text string) {
-	if code != 299 || text == "" || w.warn == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.seen[text] {
-		return
-	}
-	w.seen[text] = true
-	w.warn(text)
-}

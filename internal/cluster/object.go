@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // resource returns the client for one kind in one namespace.
@@ -86,8 +88,16 @@ func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, 
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.Create(ctx, object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+	after, err := r.Create(sending(ctx, idOf(object)), object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation})
 	return after, c.explain(err)
+}
+
+// idOf returns the ID of an object that is sent; one whose name is to be generated has the name that it
+// stands for, see dryRunReplacement.
+func idOf(object *unstructured.Unstructured) manifest.ID {
+	kind := object.GroupVersionKind()
+	name := cmp.Or(object.GetName(), strings.TrimSuffix(object.GetGenerateName(), "-"))
+	return manifest.ID{Group: kind.Group, Kind: kind.Kind, Namespace: object.GetNamespace(), Name: name}
 }
 
 // Replace replaces an object (PUT).
@@ -96,7 +106,7 @@ func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured,
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.Update(ctx, object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"})
+	after, err := r.Update(sending(ctx, idOf(object)), object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation})
 	return after, c.explain(err)
 }
 
@@ -106,11 +116,11 @@ func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o appl
 	if err != nil {
 		return nil, err
 	}
-	options := metav1.PatchOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: "Ignore"}
+	options := metav1.PatchOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation}
 	if p.Type == types.ApplyPatchType {
 		options.Force = &o.Force
 	}
-	patched, err := r.Patch(ctx, ref.Name, p.Type, p.Data, options)
+	patched, err := r.Patch(sending(ctx, ref.ID), ref.Name, p.Type, p.Data, options)
 	return patched, c.explain(misfit(err))
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,11 +18,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 func encode(w http.ResponseWriter, body any) { _ = json.NewEncoder(w).Encode(body) }
@@ -191,6 +194,42 @@ func TestWarningsAreToldOnce(t *testing.T) {
 	}
 	if fmt.Sprint(told) != "[this is old]" {
 		t.Errorf("told %q", told)
+	}
+}
+
+// Fields that the API server drops are told with the object, once for a dry run and a write together.
+func TestUnknownFieldsAreToldOnce(t *testing.T) {
+	s := newServer(t)
+	drop := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("fieldValidation") == metav1.FieldValidationWarn {
+			w.Header().Add("Warning", `299 - "unknown field \"dota\""`)
+		}
+		encode(w, configMap("a"))
+	}
+	const at = "/api/v1/namespaces/shop/configmaps"
+	s.answers["POST "+at], s.answers["PUT "+at+"/a"], s.answers["PATCH "+at+"/a"] = drop, drop, drop
+	var told []string
+	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, Warn: func(text string) { told = append(told, text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := &unstructured.Unstructured{Object: configMap("a")}, &unstructured.Unstructured{Object: configMap("b")}
+	for _, o := range []apply.WriteOptions{{DryRun: true}, {}} {
+		_, created := c.Create(t.Context(), a, o)
+		_, other := c.Create(t.Context(), b, o)
+		_, replaced := c.Replace(t.Context(), a, o)
+		_, patched := c.Patch(t.Context(), ref("ConfigMap", "a"), apply.Patch{Type: types.MergePatchType, Data: []byte("{}")}, o)
+		if err := errors.Join(created, other, replaced, patched); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recreation := &plan.Step{ID: "a", Op: plan.OpRecreate, Object: ref("ConfigMap", "a").ID, APIVersion: "v1", Body: a}
+	if _, err := c.Predict(t.Context(), []*plan.Step{recreation}, apply.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{`ConfigMap/a: unknown field "dota"`, `ConfigMap/b: unknown field "dota"`}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }
 

@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// fieldValidation asks the API server to warn about fields that it does not know and drops, as it does
+// by default, and thus for Helm 3. Helm 4 asks it to refuse them, in hooks as well (4.3.1,
+// pkg/kube/client.go, Create).
+const fieldValidation = metav1.FieldValidationWarn
+
+// warnings passes on each distinct warning of the API server once, in dry runs and writes together.
+type warnings struct {
+	mu   sync.Mutex
+	seen map[string]bool
+	warn func(string)
+}
+
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext. The API server only uses
+// code 299 (https://kubernetes.io/blog/2020/09/03/warnings/).
+func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
+	if code != 299 || text == "" || w.warn == nil {
+		return
+	}
+	if about, known := ctx.Value(sentObject{}).(manifest.ID); known && strings.HasPrefix(text, unknownField) {
+		text = about.String() + ": " + text
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen[text] {
+		return
+	}
+	w.seen[text] = true
+	w.warn(text)
+}
+
+// unknownField begins the API server's warnings about unknown fields, which do not say in which object
+// (k8s.io/apimachinery 0.37, pkg/runtime/converter.go, and sigs.k8s.io/json, kubernetes_patch.go).
+const unknownField = "unknown field "
+
+// sentObject is the key of the object that a request sends, in its context.
+type sentObject struct{}
+
+// sending returns the context of a request that sends the object.
+func sending(ctx context.Context, id manifest.ID) context.Context {
+	return context.WithValue(ctx, sentObject{}, id)
+}
