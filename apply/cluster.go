@@ -124,11 +124,11 @@ type Cluster interface {
 // same arguments after a response was lost, and recognise what they have written.
 type Store interface {
 	// Create stores a new revision. It fails with already-exists when another one has its number,
-	// and with a *releasestore.TooLargeError when the record does not fit.
+	// and with request-entity-too-large when the record does not fit.
 	Create(ctx context.Context, r *release.Revision) error
 	// Update overwrites a stored revision. It fails with a conflict when somebody else has written
-	// it since this process last read or wrote it, with not-found when it is gone, and with a
-	// *releasestore.TooLargeError when it does not fit.
+	// it since this process last read or wrote it, with not-found when it is gone, and with
+	// request-entity-too-large when it does not fit.
 	Update(ctx context.Context, r *release.Revision) error
 	// Delete removes one revision's record. A missing one is not an error; one that somebody else
 	// has written since this process last read or wrote it is a conflict.

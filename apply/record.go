@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
@@ -79,12 +81,11 @@ func (r *run) setStatus(ctx context.Context, status release.Status, description 
 	r.mu.Unlock()
 
 	r.stamp(next, status)
-	err := r.try(ctx, nil, func(ctx context.Context, _ bool) error {
-		if recorded {
-			return r.env.Store.Update(ctx, next)
-		}
-		return r.env.Store.Create(ctx, next)
-	})
+	err := r.store(ctx, next, recorded)
+	if apierrors.IsRequestEntityTooLargeError(err) && status == release.StatusFailed {
+		next = r.brief(next)
+		err = r.store(ctx, next, recorded)
+	}
 	if err != nil && !recorded && Passes(err) {
 		r.unsure = next
 	}
@@ -95,6 +96,26 @@ func (r *run) setStatus(ctx context.Context, status release.Status, description 
 	r.record, r.recorded = next, true
 	r.mu.Unlock()
 	return nil
+}
+
+// store creates a record, or updates it if an earlier state of it was recorded.
+func (r *run) store(ctx context.Context, next *release.Revision, recorded bool) error {
+	return r.try(ctx, nil, func(ctx context.Context, _ bool) error {
+		if recorded {
+			return r.env.Store.Update(ctx, next)
+		}
+		return r.env.Store.Create(ctx, next)
+	})
+}
+
+// brief returns a failed revision with a short description and without the results of its hooks. It
+// takes hardly more room than its pending record: a revision must not stay pending.
+func (r *run) brief(failed *release.Revision) *release.Revision {
+	next := failed.WithStatus(failed.Info.Status, r.subject()+" failed: too large to record")
+	for i := range next.Hooks {
+		next.Hooks[i].LastRun = release.Execution{}
+	}
+	return next
 }
 
 // stamp sets the times that go with a status.
@@ -179,26 +200,44 @@ func (r *run) ascertain(ctx context.Context) {
 	}
 }
 
-// describe returns the description of a failed revision, in Helm's words (4.3.1, pkg/action/install.go,
-// upgrade.go and rollback.go). Secrets are masked: the API server's messages may quote them, and
-// many people can read descriptions.
+// maxDescription is how many bytes of the description of a failed revision are recorded: the record has
+// room for them (plan.RecordReserve).
+const maxDescription = 4 << 10
+
+// describe returns the description of a failed revision. Secrets are masked: the API server's messages
+// may quote them, and many people can read descriptions.
 func (r *run) describe(err error) string {
-	cause := redact.NewMask(r.plan).Text(textOf(linesOf(err, false)))
+	text := redact.NewMask(r.plan).Text(textOf(linesOf(err, false)))
+	if r.plan.Operation == plan.Rollback {
+		first, more, _ := strings.Cut(text, "\n") // lists of revisions show one line
+		text = strings.TrimSuffix(first+r.undone()+"\n"+more, "\n")
+	}
+	if subject := r.subject(); subject != "" {
+		text = subject + " failed: " + text
+	}
+	if len(text) > maxDescription {
+		text = strings.ToValidUTF8(text[:maxDescription], "") + "…"
+	}
+	return text
+}
+
+// subject begins the description of a failed revision, in Helm's words (4.3.1, pkg/action/install.go,
+// upgrade.go and rollback.go).
+func (r *run) subject() string {
 	switch r.plan.Operation {
 	case plan.Install:
-		return fmt.Sprintf("Release %q failed: %s", r.plan.Release.Name, cause)
+		return fmt.Sprintf("Release %q", r.plan.Release.Name)
 	case plan.Upgrade:
-		return fmt.Sprintf("Upgrade %q failed: %s", r.plan.Release.Name, cause)
+		return fmt.Sprintf("Upgrade %q", r.plan.Release.Name)
 	case plan.Rollback:
-		first, more, _ := strings.Cut(cause, "\n") // lists of revisions show one line
-		return strings.TrimSuffix(fmt.Sprintf("Rollback %q failed: %s%s\n%s", r.plan.Release.Name, first, r.undone(), more), "\n")
+		return fmt.Sprintf("Rollback %q", r.plan.Release.Name)
 	case plan.Uninstall:
-		return fmt.Sprintf("Uninstall of %q failed: %s", r.plan.Release.Name, cause)
+		return fmt.Sprintf("Uninstall of %q", r.plan.Release.Name)
 	case plan.Test:
-		return fmt.Sprintf("Test of %q failed: %s", r.plan.Release.Name, cause)
+		return fmt.Sprintf("Test of %q", r.plan.Release.Name)
 	case plan.CorrectDrift, plan.CorrectRecords: // they write no failed revision
 	}
-	return cause
+	return ""
 }
 
 // undone returns, for the record of a failed rollback, which changes were undone and which were not.

@@ -251,12 +251,16 @@ func (b *builder) warnDuplicates(o manifest.Object) {
 	}
 }
 
-// checkRecord blocks if the release record is too large for the store.
+// RecordReserve is by how many bytes a record may grow until the run has ended: by a description and
+// the results of hooks.
+const RecordReserve = 8 << 10
+
+// checkRecord blocks if the release record is, or may become, too large for the store.
 func (b *builder) checkRecord() {
-	if b.in.MaxRecordSize == 0 || b.in.RecordSize <= b.in.MaxRecordSize {
+	if b.in.MaxRecordSize == 0 || b.in.RecordSize+RecordReserve <= b.in.MaxRecordSize {
 		return
 	}
-	what := fmt.Sprintf("the release record is %d bytes, and the store accepts at most %d", b.in.RecordSize, b.in.MaxRecordSize)
+	what := fmt.Sprintf("the release record is %d bytes and may grow by %d until the run has ended, and the store accepts at most %d", b.in.RecordSize, RecordReserve, b.in.MaxRecordSize)
 	var parts []string
 	for _, part := range b.in.RecordParts {
 		parts = append(parts, fmt.Sprintf("%s %d", part.What, part.Bytes))

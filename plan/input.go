@@ -88,7 +88,7 @@ type Input struct {
 	// MaxRecordSize the most that the store accepts; 0 means no limit.
 	RecordSize    int
 	MaxRecordSize int
-	// RecordParts are the largest parts of a record that exceeds that limit.
+	// RecordParts are the largest parts of a record that leaves less than RecordReserve to that limit.
 	RecordParts []release.PartSize
 	// Against is set if Live does not come from the cluster but from something
 	// else: see Unmoved. Only installs, upgrades and uninstalls support it.

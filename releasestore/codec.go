@@ -54,8 +54,8 @@ func newAllowance() *allowance {
 }
 
 // Size returns the number of bytes that the record takes, to be compared with Store.MaxSize. It is
-// an error if the record unpacks to more than MaxUnpacked, or to too many entries. A later status,
-// description or hook result changes the size by a few hundred bytes.
+// an error if the record unpacks to more than MaxUnpacked, or to too many entries. Later
+// statuses, descriptions and hook results change the size: see plan.RecordReserve.
 func Size(r *release.Revision) (int, error) {
 	record, err := encode(r)
 	return len(record), err

@@ -3,6 +3,9 @@ package releasestore
 import (
 	"errors"
 	"fmt"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -72,6 +75,14 @@ type TooLargeError struct {
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("record of %s: %d bytes packed are more than the %d that a %s can hold; move large files out of the chart or split it",
 		e.Record, e.Size, e.Max, e.Kind)
+}
+
+// Status implements apierrors.APIStatus: package apply recognises the error by its reason.
+func (e *TooLargeError) Status() metav1.Status {
+	return metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusRequestEntityTooLarge,
+		Reason: metav1.StatusReasonRequestEntityTooLarge, Message: e.Error(),
+	}
 }
 
 // Corrupt splits an error of History or List. ok is true when err consists of

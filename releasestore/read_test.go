@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/fake"
@@ -239,6 +240,8 @@ func TestTooLarge(t *testing.T) {
 	var large *TooLargeError
 	if err := s.Create(t.Context(), r); !errors.As(err, &large) || large.Size != size || large.Max != 1048576 {
 		t.Errorf("record of %d bytes: %v", size, err)
+	} else if !apierrors.IsRequestEntityTooLargeError(err) {
+		t.Errorf("package apply does not recognise %v", err)
 	}
 	r.Chart.Files[0].Data = noise[:500_000]
 	must(t, s.Create(t.Context(), r))

@@ -39,7 +39,7 @@ func measuring(target *plan.Target, limit int) func(*plan.Input) error {
 			return fmt.Errorf("measure the record of %s: %w", in.Release, m.err)
 		}
 		in.RecordSize, in.MaxRecordSize = m.size, limit
-		if limit > 0 && m.size > limit {
+		if limit > 0 && m.size+plan.RecordReserve > limit {
 			in.RecordParts = release.LargestParts(target.Record, 10)
 		}
 		return nil
