@@ -3,15 +3,18 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -74,3 +77,87 @@ func TestACreationInDoubtIsTriedAgain(t *testing.T) {
 		})
 	}
 }
+
+// altering is a cluster with an admission webhook that changes the Role named born, and an API server whose
+// answer to the first creation of it is lost. by and owner are the field manager and the release of what is there
+// afterwards.
+type altering struct {
+	*clusterfake.Cluster
+	by, owner string
+	lost      bool
+}
+
+func (a *altering) stored(u *unstructured.Unstructured) *unstructured.Unstructured {
+	u = u.DeepCopy()
+	u.SetResourceVersion("")
+	u.SetLabels(map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm, "app": "altered"})
+	u.SetAnnotations(map[string]string{manifest.ReleaseNameAnnotation: a.owner, manifest.ReleaseNamespaceAnnotation: "shop"})
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: a.by}})
+	return u
+}
+
+func (a *altering) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if u.GetName() != "born" {
+		return a.Cluster.Create(ctx, u, o)
+	}
+	created, err := a.Cluster.Create(ctx, a.stored(u), o)
+	if err == nil && !a.lost {
+		a.lost = true
+		return nil, apierrors.NewServiceUnavailable("the answer is lost")
+	}
+	return created, err
+}
+
+func (a *altering) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if ref.Name != "born" || a.lost {
+		return a.Cluster.Patch(ctx, ref, p, o)
+	}
+	var sent unstructured.Unstructured
+	if err := sent.UnmarshalJSON(p.Data); err != nil {
+		return nil, err
+	}
+	return a.Create(ctx, &sent, o)
+}
+
+// A creation whose answer was lost is recognised even if a webhook has changed what was sent. An object of
+// another field manager or another release, and one that was there before the first attempt, are not.
+func TestACreationThatWasAlteredIsRecognised(t *testing.T) {
+	for _, serverSide := range []bool{false, true} {
+		for name, c := range map[string]struct {
+			by, owner string
+			before    bool
+			fails     bool
+		}{
+			"by this run":        {by: plan.FieldManager, owner: "web"},
+			"by another manager": {by: "kubectl-create", owner: "web", fails: true},
+			"by another release": {by: plan.FieldManager, owner: "other", fails: true},
+			"before this run":    {by: plan.FieldManager, owner: "web", before: true, fails: true},
+		} {
+			t.Run(fmt.Sprintf("%s, server-side %t", name, serverSide), func(t *testing.T) {
+				w := installed(t)
+				p := plannedWith(t, w, plan.Upgrade, revision(2, born), plan.Options{ServerSide: serverSide, FieldManager: plan.FieldManager})
+				a := &altering{Cluster: w, by: c.by, owner: c.owner, lost: c.before}
+				p.Steps(func(_ plan.StageName, s *plan.Step) {
+					if s.Object.Name == "born" {
+						manifest.AddLabels(s.Body, map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
+						manifest.AddAnnotations(s.Body, map[string]string{manifest.ReleaseNameAnnotation: "web", manifest.ReleaseNamespaceAnnotation: "shop"})
+						if c.before {
+							w.Put(a.stored(s.Body))
+						}
+					}
+				})
+				env := w.Env()
+				env.Cluster = a
+				_, err := apply.Run(t.Context(), p, env)
+				if c.fails != apierrors.IsAlreadyExists(err) || !c.fails && err != nil {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+	}
+}
+
+const born = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: born, namespace: shop, labels: {app: sent}}
+`

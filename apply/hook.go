@@ -62,7 +62,7 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	err = r.try(ctx, s, func(ctx context.Context, again bool) (err error) {
 		created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions())
 		if apierrors.IsAlreadyExists(err) && again {
-			created, err = r.recognise(ctx, s, err)
+			created, err = r.recognise(ctx, s, again, err)
 		}
 		return err
 	})

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,7 +43,7 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions())
 		}
 		if apierrors.IsAlreadyExists(err) && (again || s.Hook == nil) {
-			created, err = r.recognise(ctx, s, err)
+			created, err = r.recognise(ctx, s, again, err)
 		}
 		return err
 	})
@@ -88,19 +90,31 @@ func isReleaseNamespace(s *plan.Step) bool {
 // recognise handles already-exists after a create. An object that has everything that was sent and the
 // release's ownership metadata is the run's own, since no one else sets that metadata while the run
 // holds the lock; so is any that an attempt sent whose response was lost or replaced by a proxy's error.
-// The release's namespace and CRDs of crds/ folders may come from another run, and will do as well. A
-// hook has no such metadata: before a second attempt, it is another release's.
-func (r *run) recognise(ctx context.Context, s *plan.Step, exists error) (*unstructured.Unstructured, error) {
+// again is true from the second attempt on: see created. The release's namespace and CRDs of crds/
+// folders may come from another run, and will do as well. A hook has no such metadata: before a second
+// attempt, it is another release's.
+func (r *run) recognise(ctx context.Context, s *plan.Step, again bool, exists error) (*unstructured.Unstructured, error) {
 	live, err := r.env.Cluster.Get(ctx, target(s))
 	if err != nil { // this error may be transient, already-exists is not
 		return nil, fmt.Errorf("%s; reading the object failed, too: %w", exists.Error(), err)
 	}
-	will := isReleaseNamespace(s) || patch.InSync(s.Body, live, s.Body)
+	will := isReleaseNamespace(s) || patch.InSync(s.Body, live, s.Body) || again && r.created(s, live)
 	if will && live.GetDeletionTimestamp() == nil {
 		delete(live.Object, "status") // it had none when it was created
 		return live, nil
 	}
 	return nil, exists
+}
+
+// created reports whether an earlier attempt has created the resource, though it is not what was sent:
+// an admission webhook may have changed a field, the API server dropped one that it does not know. The
+// plan has seen no such object, and the run holds the lock, so nobody else gives one this release's
+// ownership metadata and writes it as this field manager.
+func (r *run) created(s *plan.Step, live *unstructured.Unstructured) bool {
+	return s.Hook == nil && plan.Owns(r.plan.Release, s.Body) && plan.Owns(r.plan.Release, live) &&
+		slices.ContainsFunc(live.GetManagedFields(), func(by metav1.ManagedFieldsEntry) bool {
+			return by.Manager == r.plan.Options.FieldManager && by.Subresource == ""
+		})
 }
 
 func (r *run) patch(ctx context.Context, s *plan.Step) error {

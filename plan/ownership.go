@@ -73,6 +73,9 @@ func (b *builder) sent(doc *unstructured.Unstructured) *unstructured.Unstructure
 	return owned(doc, b.in.Release)
 }
 
+// Owns reports whether a live object belongs to the release by its ownership label and annotations.
+func Owns(key release.Key, live *unstructured.Unstructured) bool { return foreign(live, key) == "" }
+
 // foreign says who a live object belongs to if not to the release; "" if it is the release's own.
 func foreign(live *unstructured.Unstructured, key release.Key) string {
 	owner := ownerOf(live)
