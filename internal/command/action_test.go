@@ -305,6 +305,34 @@ func TestActionRunsEveryStep(t *testing.T) {
 	}
 }
 
+// printer writes a program into the folder that prints its arguments, writes the outputs of a plan that
+// changes nothing, and runs a line of shell before that.
+func printer(t *testing.T, dir, first string) {
+	t.Helper()
+	text := "#!/bin/sh\necho \"$@\"\n" + first + `
+for a; do case $a in dotenv=*) echo changed=false > "${a#dotenv=}" ;; esac; done
+`
+	if err := os.WriteFile(filepath.Join(dir, "program"), []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Go's runtime exits with 2 when there is no memory: that is no plan with changes.
+func TestActionFailsAfterACrash(t *testing.T) {
+	a, _ := readAction(t)
+	for line, want := range map[string]bool{"": true, "exit 2": false, "exit 0": false} {
+		temp := t.TempDir()
+		printer(t, temp, line)
+		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{}, env: []string{
+			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
+		}}
+		out, succeeded := r.run(a, map[string]string{"binary": filepath.Join(temp, "program"), "name": "web", "chart": "chart", "comment": "never"})
+		if succeeded != want || (out["blocked"] == "true") == want {
+			t.Errorf("%q: %t, %v\n%s", line, succeeded, out, r.log.String())
+		}
+	}
+}
+
 // The base is the pull request's even if its head is checked out, whose parent is another commit of
 // it; and the action works several times in a job, and on a runner that an earlier job has used.
 func TestActionFindsTheBase(t *testing.T) {
@@ -326,9 +354,7 @@ func TestActionFindsTheBase(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(temp, "base")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(temp, "program"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	printer(t, temp, "")
 	folders := map[string]bool{}
 	for i, tc := range []struct{ checkedOut, want string }{{head, forked}, {merged, base}} {
 		git("checkout", "-q", tc.checkedOut)
@@ -389,9 +415,7 @@ func TestActionSavesPlans(t *testing.T) {
 		"plan many a.yaml [^\n]*--sign ci --all --out RUN/plan/saved":                                                                              {"releases": "a.yaml", "all": "true"},
 	} {
 		temp := t.TempDir()
-		if err := os.WriteFile(filepath.Join(temp, "program"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		printer(t, temp, "")
 		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{"github.event.pull_request.head.sha": "c0ffee"}, env: []string{
 			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
 		}}
