@@ -53,8 +53,8 @@ func DefaultAPIVersions() VersionSet {
 	return VersionSet(strings.Fields(builtinAPIVersions))
 }
 
-// KubeVersion is .Capabilities.KubeVersion. It prints as the version without
-// vendor suffixes; Version keeps them.
+// KubeVersion is .Capabilities.KubeVersion. What ParseKubeVersion returns prints as the version
+// without vendor suffixes, which Version keeps; a cluster's prints as Version.
 type KubeVersion struct {
 	Version    string
 	normalized string

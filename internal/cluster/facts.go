@@ -13,12 +13,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // Facts are properties of a cluster as a whole.
 type Facts struct {
-	// KubeVersion is the server's version, "v1.36.3".
-	KubeVersion string
+	// KubeVersion is the server's version: its gitVersion, major and minor as they are, "33+" for
+	// instance.
+	KubeVersion templating.KubeVersion
 	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind, including those of
 	// subresources. Group versions that do not answer are listed without kinds.
 	APIVersions []string
@@ -70,19 +72,21 @@ func (c *Client) identity(ctx context.Context) (uid string, err error) {
 	return uid, nil
 }
 
-// version requests /version, which discovery does not cache.
-func (c *Client) version(ctx context.Context) (string, error) {
+// version requests /version, which discovery does not cache. As in Helm (4.3.1,
+// pkg/action/action.go, getCapabilities), a vendor's suffix stays, and makes the version a
+// pre-release where it is compared.
+func (c *Client) version(ctx context.Context) (templating.KubeVersion, error) {
 	var raw []byte
 	err := c.read(ctx, func(ctx context.Context) (err error) {
 		raw, err = c.core.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("ask for the version of the cluster: %w", err)
+		return templating.KubeVersion{}, fmt.Errorf("ask for the version of the cluster: %w", err)
 	}
 	var info version.Info
 	if err := json.Unmarshal(raw, &info); err != nil {
-		return "", fmt.Errorf("read the version of %s: %w", c.host, err)
+		return templating.KubeVersion{}, fmt.Errorf("read the version of %s: %w", c.host, err)
 	}
-	return info.GitVersion, nil
+	return templating.KubeVersion{Version: info.GitVersion, Major: info.Major, Minor: info.Minor}, nil
 }

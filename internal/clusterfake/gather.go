@@ -16,11 +16,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // Facts returns the facts of a cluster with the Kubernetes version that charts are tested with.
 func (c *Cluster) Facts(context.Context) (cluster.Facts, error) {
-	return cluster.Facts{KubeVersion: "v1.36.3", APIVersions: []string{"v1", "apps/v1", "batch/v1"}}, nil
+	return cluster.Facts{KubeVersion: templating.KubeVersion{Version: "v1.36.3", Major: "1", Minor: "36"}, APIVersions: []string{"v1", "apps/v1", "batch/v1"}}, nil
 }
 
 // Kinds returns the kinds that are built into Kubernetes; others are unknown.

@@ -66,7 +66,7 @@ func PlanOfflineUninstall(ctx context.Context, api Offline, toolVersion string, 
 	against := b.Against
 	against.Chart = base.chart
 	return c.decide(ctx, plan.Input{
-		Operation: plan.Uninstall, Release: d.Release, Options: d.Options, ToolVersion: toolVersion, KubeVersion: facts.KubeVersion,
+		Operation: plan.Uninstall, Release: d.Release, Options: d.Options, ToolVersion: toolVersion, KubeVersion: facts.KubeVersion.Version,
 		History: release.History{base.revision}, Against: &against, Predictions: map[string]plan.Prediction{},
 		Secrets: append(base.secrets, g.lookups.read()...),
 	}, base)
@@ -94,7 +94,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	}
 	in := plan.Input{
 		Operation: op, Release: c.Release, Options: c.Options, ToolVersion: c.toolVersion,
-		KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster,
+		KubeVersion: g.facts.KubeVersion.Version, Cluster: g.facts.Cluster,
 		Target: &target.Target, Warnings: target.warnings, Secrets: slices.Concat(base.secrets, c.Source.Secrets, g.lookups.read()), Predictions: map[string]plan.Prediction{},
 	}
 	against := c.baseline.Against

@@ -163,10 +163,7 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 	if d.Options.SkipCRDs {
 		crds = nil
 	}
-	caps, err := capabilities(g.facts, crds)
-	if err != nil {
-		return rendered{}, err
-	}
+	caps := capabilities(g.facts, crds)
 	version := 1
 	if last := g.history.Last(); last != nil {
 		version = last.Version + 1
@@ -185,7 +182,7 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 func (e *Engine) input(op plan.Operation, key release.Key, o plan.Options, g gathered) plan.Input {
 	return plan.Input{
 		Operation: op, Release: key, Options: o, ToolVersion: e.ToolVersion, Invocation: e.Invocation,
-		Now: e.Now(), KubeVersion: g.facts.KubeVersion, Cluster: g.facts.Cluster,
+		Now: e.Now(), KubeVersion: g.facts.KubeVersion.Version, Cluster: g.facts.Cluster,
 		History: g.history, Corrupt: corruptRecords(g.corrupt), Pending: g.pending,
 	}
 }

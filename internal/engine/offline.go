@@ -23,7 +23,7 @@ type Offline struct {
 
 // Facts implements API with the versions of the Capabilities.
 func (o Offline) Facts(context.Context) (cluster.Facts, error) {
-	return cluster.Facts{KubeVersion: o.Capabilities.KubeVersion.Version, APIVersions: o.Capabilities.APIVersions}, nil
+	return cluster.Facts{KubeVersion: o.Capabilities.KubeVersion, APIVersions: o.Capabilities.APIVersions}, nil
 }
 
 // Kinds implements API. It knows only the scopes of built-in kinds.

@@ -196,23 +196,23 @@ func installable(c *chart.Chart, caps *templating.Capabilities) error {
 	if err != nil {
 		return fmt.Errorf("chart %s: the cluster's version %q: %w", c.Name(), caps.KubeVersion.Version, err)
 	}
-	if !constraint.Check(have) {
-		return fmt.Errorf("chart %s needs Kubernetes %s, and this is %s", c.Name(), want, caps.KubeVersion.Version)
+	if constraint.Check(have) {
+		return nil
 	}
-	return nil
+	why := ""
+	if constraint.Check(semver.New(have.Major(), have.Minor(), have.Patch(), "", "")) {
+		why = ", whose suffix makes it a pre-release: the range has to allow these, as >=1.25.0-0 does"
+	}
+	return fmt.Errorf("chart %s needs Kubernetes %s, and this is %s%s", c.Name(), want, caps.KubeVersion.Version, why)
 }
 
 // capabilities returns .Capabilities for a cluster. The chart's CRDs count as installed, since they
 // are created before everything that is rendered.
-func capabilities(facts cluster.Facts, crds []manifest.Object) (*templating.Capabilities, error) {
+func capabilities(facts cluster.Facts, crds []manifest.Object) *templating.Capabilities {
 	caps := templating.DefaultCapabilities()
-	version, err := templating.ParseKubeVersion(facts.KubeVersion)
-	if err != nil {
-		return nil, fmt.Errorf("the cluster's version: %w", err)
-	}
-	caps.KubeVersion = version
+	caps.KubeVersion = facts.KubeVersion
 	caps.APIVersions = append(templating.VersionSet(slices.Clone(facts.APIVersions)), servedBy(crds)...)
-	return caps, nil
+	return caps
 }
 
 // servedBy returns the API versions that CRDs serve.
@@ -293,5 +293,5 @@ func (e *Engine) Capabilities(ctx context.Context, crds []manifest.Object) (*tem
 	if err != nil {
 		return nil, err
 	}
-	return capabilities(facts, crds)
+	return capabilities(facts, crds), nil
 }

@@ -1,0 +1,23 @@
+package cluster_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// A cluster's version is what it says, vendor's suffix and "+" included (Helm 4.3.1,
+// pkg/action/action.go, getCapabilities).
+func TestVersionOfTheCluster(t *testing.T) {
+	s := newServer(t)
+	s.aggregate()
+	s.reply("GET /version", map[string]any{"major": "1", "minor": "33+", "gitVersion": "v1.33.4-eks-abc123"})
+	s.reply(kubeSystem, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system"}})
+	facts, err := s.connect(t).Facts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (templating.KubeVersion{Version: "v1.33.4-eks-abc123", Major: "1", Minor: "33+"}); facts.KubeVersion != want {
+		t.Errorf("the version is %+v, want %+v", facts.KubeVersion, want)
+	}
+}

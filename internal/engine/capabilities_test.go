@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/values"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/templating"
+)
+
+// vendors is a cluster with a vendor's version.
+type vendors struct{ *clusterfake.Cluster }
+
+func (c vendors) Facts(ctx context.Context) (cluster.Facts, error) {
+	facts, err := c.Cluster.Facts(ctx)
+	facts.KubeVersion = templating.KubeVersion{Version: "v1.33.4-eks-abc123", Major: "1", Minor: "33+"}
+	return facts, err
+}
+
+// telling returns a chart with a constraint on the version of Kubernetes and one ConfigMap.
+func telling(constraint, text string) Source {
+	return Source{Chart: &chart.Chart{
+		Metadata: &chart.Metadata{APIVersion: "v2", Name: "telling", Version: "1.0.0", KubeVersion: constraint},
+		Templates: []*chart.File{{Name: "templates/web.yaml", Data: []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data:
+  text: '` + text + `'
+`)}},
+	}}
+}
+
+const versionText = `{{ with .Capabilities.KubeVersion }}{{ . }} {{ .Version }} {{ .GitVersion }} {{ .Major }}.{{ .Minor }}{{ end }}`
+
+// Templates and constraints see the cluster's version as it is, in plans with and without a baseline
+// (Helm 4.3.1, pkg/action/action.go: getCapabilities, renderResources).
+func TestVersionsOfVendors(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.Cluster = vendors{c}
+		p, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: telling(">=1.25.0-0", versionText)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = "v1.33.4-eks-abc123 v1.33.4-eks-abc123 v1.33.4-eks-abc123 1.33+"
+		if got := p.Record.Manifest; !strings.Contains(got, want) {
+			t.Errorf("rendered\n%s\nwant %s", got, want)
+		}
+		if p.KubeVersion != "v1.33.4-eks-abc123" {
+			t.Errorf("the plan says Kubernetes %s", p.KubeVersion)
+		}
+		_, err = b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: telling(">=1.25.0", versionText)})
+		if err == nil || !strings.Contains(err.Error(), "this is v1.33.4-eks-abc123, whose suffix makes it a pre-release") {
+			t.Errorf("a range without pre-releases gives %v", err)
+		}
+	})
+}
+
+// The version that --kube-version gives is shown and compared without its suffix (Helm 4.3.1,
+// pkg/chart/common/capabilities.go, ParseKubeVersion).
+func TestGivenVersions(t *testing.T) {
+	caps := templating.DefaultCapabilities()
+	var err error
+	if caps.KubeVersion, err = templating.ParseKubeVersion("v1.33.4-eks-abc123"); err != nil {
+		t.Fatal(err)
+	}
+	d := Deployment{Release: webKey, Source: telling(">=1.25.0", versionText)}
+	p, err := PlanOffline(t.Context(), Offline{Capabilities: caps}, "", d, Baseline{Against: plan.Against{Kind: plan.AgainstNothing}, AsInstall: true, Source: Source{Reuse: values.ResetValues}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.Record.Manifest, "v1.33.4 v1.33.4-eks-abc123 v1.33.4-eks-abc123 1.33'"; !strings.Contains(got, want) {
+		t.Errorf("rendered\n%s\nwant %s", got, want)
+	}
+}
