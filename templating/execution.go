@@ -21,6 +21,7 @@ type execution struct {
 	buffers   [][]byte
 	reads     *keyuse.Reads
 	exponents []Place
+	unknown   []UnknownKind
 	// asked counts the calls in a file whose results come from Options.Recall.
 	asked map[string]int
 	// words counts what has been parsed, see wordsOf.

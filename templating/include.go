@@ -90,19 +90,3 @@ func (s *state) refuse(message string) any {
 	}
 	panic(s.failure(message, nil))
 }
-
-// lookup asks the cluster. Without one, and in lint mode, it finds nothing.
-func (s *state) lookup(args []any) any {
-	if s.options.Lookup == nil || s.options.Lint {
-		return map[string]any{}
-	}
-	text := func(i int) string { t, _ := args[i].(string); return t }
-	object, err := s.options.Lookup(text(0), text(1), text(2), text(3))
-	if err != nil {
-		s.check(err)
-	}
-	if object == nil {
-		object = map[string]any{}
-	}
-	return object
-}

@@ -20,10 +20,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// LookupFunc serves the lookup function of templates: it returns one object, or a
-// list when name is empty. A missing object is an empty map, not an error.
-type LookupFunc func(apiVersion, kind, namespace, name string) (map[string]any, error)
-
 // Options change how a chart is rendered. The zero value is what an install
 // without a cluster uses.
 type Options struct {
@@ -59,6 +55,8 @@ type Rendered struct {
 	// Exponents are the places where a large whole number became text with an
 	// exponent, such as 1e+06.
 	Exponents []Place
+	// Unknown are the lookups that found nothing because their kind is unknown.
+	Unknown []UnknownKind
 }
 
 // notesName ends the path of every file that is kept out of the manifests.
@@ -96,7 +94,7 @@ func (e *execution) render(c *chart.Chart, top map[string]any) (Rendered, error)
 
 // sort separates notes from manifests and puts both in order.
 func (e *execution) sort(c *chart.Chart, texts map[string]string) Rendered {
-	out := Rendered{Warnings: e.warnings, Seen: e.reads.Seen(e.options.Watch), Exponents: e.exponents}
+	out := Rendered{Warnings: e.warnings, Seen: e.reads.Seen(e.options.Watch), Exponents: e.exponents, Unknown: e.unknown}
 	own := path.Join(c.Name(), "templates", notesName)
 	notes := []string{}
 	if text, ok := texts[own]; ok && text != "" {

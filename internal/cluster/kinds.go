@@ -73,6 +73,13 @@ func (k *kinds) find(ctx context.Context, gvk schema.GroupVersionKind) (served, 
 	return served{}, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 }
 
+// serve reports whether the API server, when it was last asked, served a group version.
+func (k *kinds) serve(gv schema.GroupVersion) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.known != nil && slices.Contains(k.known.all, gv.String())
+}
+
 // covering returns a catalog that knows the kinds, or a fresh one.
 func (k *kinds) covering(ctx context.Context, gvks ...schema.GroupVersionKind) (*catalog, error) {
 	k.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // resource returns the client for one kind in one namespace.
@@ -59,9 +61,14 @@ func (c *Client) Get(ctx context.Context, ref apply.Ref) (*unstructured.Unstruct
 }
 
 // Lookup reads one object, or the list of a kind when name is empty, with the
-// apiVersion and kind that a template asks for.
+// apiVersion and kind that a template asks for. If the API server serves the apiVersion without
+// that kind, the error is a *templating.UnknownKindError.
 func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
-	r, err := c.resource(ctx, schema.FromAPIVersionAndKind(apiVersion, kind), namespace)
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	r, err := c.resource(ctx, gvk, namespace)
+	if meta.IsNoMatchError(err) && c.kinds.serve(gvk.GroupVersion()) {
+		return nil, &templating.UnknownKindError{APIVersion: apiVersion, Kind: kind}
+	}
 	if err != nil {
 		return nil, err
 	}

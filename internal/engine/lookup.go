@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +45,8 @@ type lookups struct {
 func (e *Engine) lookups(ctx context.Context) *lookups { return &lookups{find: e.Lookup(ctx)} }
 
 // Lookup returns a function that answers lookups from templates with objects of the cluster; for a
-// missing object it returns an empty map.
+// missing object it returns an empty map, and for a kind that its group version lacks a
+// *templating.UnknownKindError.
 func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		found, err := e.Cluster.Lookup(ctx, apiVersion, kind, namespace, name)
@@ -67,7 +69,8 @@ func (l *lookups) answer() templating.LookupFunc {
 		if l.find != nil {
 			found, err = l.find(apiVersion, kind, namespace, name)
 		}
-		if items, isList := found["items"].([]any); err == nil && (len(found) == 0 || isList && len(items) == 0) {
+		var unknown *templating.UnknownKindError
+		if items, isList := found["items"].([]any); errors.As(err, &unknown) || err == nil && (len(found) == 0 || isList && len(items) == 0) {
 			l.miss()
 		}
 		if err == nil && schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind() == kinds.Secret {

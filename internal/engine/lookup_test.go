@@ -3,7 +3,10 @@ package engine
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // Values of Secrets are noted from single lookups and lists, including former values that
@@ -49,5 +52,38 @@ func TestLookupsNoteWhatSecretsHold(t *testing.T) {
 	var none *lookups
 	if none.answer() != nil || none.read() != nil || none.quoted(nil) != nil {
 		t.Error("without a cluster there is something to be found")
+	}
+}
+
+// A lookup of a kind that does not exist finds nothing, with a warning, as in Helm 4.3.1
+// (pkg/engine/lookup_func.go, getAPIResourceForGVK); other errors end the render.
+func TestLookupsOfUnknownKinds(t *testing.T) {
+	l := &lookups{find: func(apiVersion, kind, _, _ string) (map[string]any, error) {
+		if apiVersion != "v1" {
+			return nil, errors.New("no matches")
+		}
+		return nil, &templating.UnknownKindError{APIVersion: apiVersion, Kind: kind}
+	}}
+	rendered := func(lookup string) (Rendering, error) {
+		return Render(t.Context(), telling("", "{{ "+lookup+" | toJson }}"), Moment{Key: webKey, Revision: 1}, templating.DefaultCapabilities(), l.answer())
+	}
+	for _, name := range []string{"x", ""} {
+		r, err := rendered(`lookup "v1" "configmap" "ns" "` + name + `"`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Classified.Documents[0].Text; !strings.Contains(got, "text: '{}'") {
+			t.Errorf("rendered %s", got)
+		}
+		want := "telling/templates/web.yaml:5: lookup finds nothing, since v1 has no kind configmap"
+		if len(r.Warnings) != 1 || r.Warnings[0].String() != want {
+			t.Errorf("the warnings are %v, want %s", r.Warnings, want)
+		}
+	}
+	if !l.missed {
+		t.Error("the lookup does not count as one that found nothing")
+	}
+	if _, err := rendered(`lookup "none.io/v1" "Thing" "ns" "x"`); err == nil || !strings.Contains(err.Error(), "no matches") {
+		t.Errorf("an unknown API version gives %v", err)
 	}
 }

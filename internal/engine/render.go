@@ -152,7 +152,7 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 	}
 	out := Rendering{
 		Chart: c, Config: s.Values, Notes: rendered.Notes,
-		Warnings: slices.Concat(s.Warnings, warnings, unread, exponents(rendered)),
+		Warnings: slices.Concat(s.Warnings, warnings, unread, exponents(rendered), unknownKinds(rendered)),
 	}
 	if out.Classified, err = manifest.Classify(rendered.Files); err != nil {
 		return Rendering{}, &InvalidYAMLError{Files: rendered.Files, Err: err}

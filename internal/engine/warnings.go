@@ -34,6 +34,19 @@ func exponents(r templating.Rendered) []chart.Warning {
 	return out
 }
 
+// unknownKinds warns about lookups of kinds that the cluster does not have, such as configmap
+// instead of ConfigMap.
+func unknownKinds(r templating.Rendered) []chart.Warning {
+	var out []chart.Warning
+	for _, at := range r.Unknown {
+		out = append(out, chart.Warning{
+			Where: at.String(), File: at.File, Line: at.Line,
+			What: fmt.Sprintf("lookup finds nothing, since %s has no kind %s", at.APIVersion, at.Kind),
+		})
+	}
+	return out
+}
+
 // uniqueWarnings removes repeated warnings.
 func uniqueWarnings(warnings []chart.Warning) []chart.Warning {
 	seen := map[chart.Warning]bool{}
