@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
 
 // Kinds knows the kinds that are part of Kubernetes, as of the version of its
@@ -56,7 +57,7 @@ func (m Minor) after(n Minor) bool {
 
 // version is the Kubernetes version that the chart is linted for.
 func (r *run) version() Minor {
-	v := r.Options.Capabilities.KubeVersion
+	v, _ := templating.ParseKubeVersion(r.Options.Capabilities.KubeVersion.Version) // a cluster's minor may be "33+"
 	major, _ := strconv.Atoi(v.Major)
 	minor, _ := strconv.Atoi(v.Minor)
 	return Minor{major, minor}

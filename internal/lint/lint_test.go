@@ -94,7 +94,9 @@ func setOptions(t *testing.T, o *lint.Options, data []byte) {
 	t.Helper()
 	var given struct {
 		KubeVersion string
-		SkipSchema  bool
+		// Minor is what a cluster reports besides its version, such as "30+".
+		Minor      string
+		SkipSchema bool
 	}
 	if err := yaml.Unmarshal(data, &given); err != nil {
 		t.Fatal(err)
@@ -108,6 +110,9 @@ func setOptions(t *testing.T, o *lint.Options, data []byte) {
 		t.Fatal(err)
 	}
 	o.Capabilities, o.ExactVersion = templating.DefaultCapabilities(), true
+	if given.Minor != "" {
+		version.Minor = given.Minor
+	}
 	o.Capabilities.KubeVersion = version
 }
 
