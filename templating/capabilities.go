@@ -2,6 +2,8 @@ package templating
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -99,6 +101,22 @@ type VersionSet []string
 
 // Has reports whether an API version (or group, version and kind) is served.
 func (s VersionSet) Has(apiVersion string) bool { return slices.Contains(s, apiVersion) }
+
+// hasAmong returns Has as a template calls it, where some APIs can't be discovered: not to know is
+// an error, since a template that leaves something out would have it deleted.
+func (s VersionSet) hasAmong(undiscovered map[string]string) *function {
+	return newFunction("Has", reflect.ValueOf(func(apiVersion string) (bool, error) {
+		if s.Has(apiVersion) {
+			return true, nil
+		}
+		for _, api := range slices.Sorted(maps.Keys(undiscovered)) {
+			if strings.HasPrefix(apiVersion, api+"/") {
+				return false, fmt.Errorf("the API %s can't be discovered: %s", api, undiscovered[api])
+			}
+		}
+		return false, nil
+	}))
+}
 
 // HelmVersion is .Capabilities.HelmVersion.
 type HelmVersion struct {

@@ -40,6 +40,10 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 		if s.reads != nil && name != "AsMap" {
 			s.reads.Whole(r)
 		}
+	case VersionSet:
+		if name == "Has" && len(s.options.Undiscovered) > 0 {
+			return s.call(dot, r.hasAmong(s.options.Undiscovered), c)
+		}
 	case nil:
 		if s.options.Strict {
 			s.node = c.node

@@ -35,6 +35,9 @@ type Options struct {
 	Watch []keyuse.Watched
 	// Lookup is nil when there is no cluster: every lookup finds nothing.
 	Lookup LookupFunc
+	// Undiscovered says, by group version or group, why an API can't be discovered. It is an error
+	// to ask .Capabilities.APIVersions for what it may have.
+	Undiscovered map[string]string
 	// Recall is shared by renders that are compared; with nil, random values are
 	// really random.
 	Recall *Recall

@@ -25,7 +25,9 @@ type catalog struct {
 	table    map[schema.GroupVersionKind]served
 	versions map[schema.GroupKind][]string // preferred first
 	failed   map[string]string             // by group: why one of its versions did not answer
-	all      []string
+	// undiscovered says the same by group version, or by group if its versions are not known.
+	undiscovered map[string]string
+	all          []string
 }
 
 // silent is the reason for a group that can't be discovered when discovery gives none.
@@ -35,11 +37,16 @@ func newCatalog(a answers) *catalog {
 	c := &catalog{
 		table:    map[schema.GroupVersionKind]served{},
 		versions: map[schema.GroupKind][]string{},
-		failed:   map[string]string{},
+		failed:   map[string]string{}, undiscovered: map[string]string{},
 	}
 	lists := map[string]*metav1.APIResourceList{}
 	for _, list := range a.Resources {
 		lists[list.GroupVersion] = list
+	}
+	for gv, why := range a.Failed {
+		c.failed[gv.Group] = why
+		c.undiscovered[gv.String()] = why
+		c.all = append(c.all, gv.String())
 	}
 	for _, group := range a.Groups {
 		for _, v := range preferredFirst(group) {
@@ -48,13 +55,10 @@ func newCatalog(a answers) *catalog {
 				c.add(schema.GroupVersion{Group: group.Name, Version: v.Version}, list)
 			}
 		}
-		if len(group.Versions) == 0 { // as in aggregated discovery when no version answers
+		if len(group.Versions) == 0 && c.failed[group.Name] == "" { // as in aggregated discovery when no version answers
 			c.failed[group.Name] = silent
+			c.undiscovered[group.Name] = silent
 		}
-	}
-	for gv, why := range a.Failed {
-		c.failed[gv.Group] = why
-		c.all = append(c.all, gv.String())
 	}
 	slices.Sort(c.all)
 	c.all = slices.Compact(c.all)

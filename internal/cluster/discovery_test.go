@@ -83,6 +83,9 @@ func TestStaleGroupIsUnavailable(t *testing.T) {
 			t.Errorf("API versions %v lack %s", facts.APIVersions, want)
 		}
 	}
+	if got := facts.Undiscovered; len(got) != 1 || got["broken.io/v1"] == "" {
+		t.Errorf("undiscovered are %v, want broken.io/v1", got)
+	}
 	thing := schema.GroupVersionKind{Group: "broken.io", Version: "v1", Kind: "Thing"}
 	kinds, err := c.Kinds(t.Context(), []schema.GroupVersionKind{thing, deployment})
 	if err != nil {

@@ -24,7 +24,9 @@ type Facts struct {
 	// APIVersions are "apps/v1" and "apps/v1/Deployment", for every kind, including those of
 	// subresources. Group versions that do not answer are listed without kinds.
 	APIVersions []string
-	Cluster     plan.Cluster
+	// Undiscovered says why a group version, or all of a group, did not answer.
+	Undiscovered map[string]string
+	Cluster      plan.Cluster
 }
 
 // Facts reads the server's version, its API and its identity, concurrently: four requests. The API
@@ -47,7 +49,7 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 		if err != nil {
 			return c.explain(err)
 		}
-		facts.APIVersions = slices.Clone(known.all)
+		facts.APIVersions, facts.Undiscovered = slices.Clone(known.all), known.undiscovered
 		return nil
 	})
 	return facts, group.Wait()

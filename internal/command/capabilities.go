@@ -29,13 +29,14 @@ func (o *capabilityFlags) capabilities() (*templating.Capabilities, error) {
 	return caps, o.change(caps)
 }
 
-// live returns the cluster's capabilities with a chart's CRDs, changed by the flags.
-func (o *capabilityFlags) live(ctx context.Context, s *session, crds []manifest.Object) (*templating.Capabilities, error) {
-	caps, err := s.engine.Capabilities(ctx, crds)
+// live returns the cluster's capabilities with a chart's CRDs, changed by the flags, and the APIs
+// that can't be discovered.
+func (o *capabilityFlags) live(ctx context.Context, s *session, crds []manifest.Object) (caps *templating.Capabilities, undiscovered map[string]string, err error) {
+	caps, undiscovered, err = s.engine.Capabilities(ctx, crds)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return caps, o.change(caps)
+	return caps, undiscovered, o.change(caps)
 }
 
 // change sets the Kubernetes version and adds the API versions that the flags give.

@@ -150,7 +150,7 @@ func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]s
 	var crds []manifest.Object
 	if l.session != nil && in.Chart != nil {
 		crds, _ = engine.EnabledCRDs(in.Chart, in.Values) // lint reports the error
-		caps, err := l.capable.live(ctx, l.session, crds)
+		caps, _, err := l.capable.live(ctx, l.session, crds)
 		if err != nil {
 			return nil, nil, err
 		}

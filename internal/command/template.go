@@ -99,6 +99,7 @@ func (p *program) rendered(ctx context.Context, o *templateFlags, name, path str
 	if err != nil {
 		return view{}, engine.Rendering{}, err
 	}
+	source.Render.Undiscovered = v.undiscovered
 	r, err := engine.Render(ctx, source, engine.Moment{
 		Key: release.Key{Namespace: v.namespace, Name: name}, Revision: 1,
 		IsInstall: !o.isUpgrade, IsUpgrade: o.isUpgrade,

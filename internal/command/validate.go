@@ -15,10 +15,12 @@ import (
 
 // view is what templates see of a cluster: defaults, or a real one.
 type view struct {
-	caps      *templating.Capabilities
-	lookup    templating.LookupFunc
-	namespace string
-	session   *session
+	caps   *templating.Capabilities
+	lookup templating.LookupFunc
+	// undiscovered are the cluster's APIs that can't be discovered.
+	undiscovered map[string]string
+	namespace    string
+	session      *session
 }
 
 // view returns what templates see; it asks the cluster if --validate or --dry-run=server is given,
@@ -45,8 +47,8 @@ func (p *program) view(ctx context.Context, o *templateFlags, source engine.Sour
 	if err != nil {
 		return view{}, err
 	}
-	caps, err := o.capable.live(ctx, s, crds)
-	return view{caps: caps, lookup: s.engine.Lookup(ctx), namespace: s.namespace, session: s}, err
+	caps, undiscovered, err := o.capable.live(ctx, s, crds)
+	return view{caps: caps, lookup: s.engine.Lookup(ctx), undiscovered: undiscovered, namespace: s.namespace, session: s}, err
 }
 
 // validate returns an error that names every object that the cluster refuses. It warns of checks

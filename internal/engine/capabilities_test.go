@@ -77,3 +77,35 @@ func TestGivenVersions(t *testing.T) {
 		t.Errorf("rendered\n%s\nwant %s", got, want)
 	}
 }
+
+// lame is a cluster one of whose aggregated API servers is down.
+type lame struct{ *clusterfake.Cluster }
+
+func (c lame) Facts(ctx context.Context) (cluster.Facts, error) {
+	facts, err := c.Cluster.Facts(ctx)
+	facts.APIVersions = append(facts.APIVersions, "broken.io/v1")
+	facts.Undiscovered = map[string]string{"broken.io/v1": "the server is down", "lost.io": "the server is lost"}
+	return facts, err
+}
+
+// S28: templates can't ask whether an API has a kind while it can't be discovered: what depends on it
+// would not be rendered, and so be deleted.
+func TestKindsOfUndiscoveredAPIs(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.Cluster = lame{c}
+		for asked, says := range map[string]string{
+			"broken.io/v1":        "",
+			"broken.io/v2":        "",
+			"broken.io/v1/Thing":  "the API broken.io/v1 can't be discovered: the server is down",
+			"lost.io/v1":          "the API lost.io can't be discovered: the server is lost",
+			"lost.io/v1/Thing":    "the API lost.io can't be discovered: the server is lost",
+			"apps/v1/Nope":        "",
+			"not.broken.io/v1/It": "",
+		} {
+			_, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: telling("", `{{ .Capabilities.APIVersions.Has "`+asked+`" }}`)})
+			if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), "telling/templates/web.yaml:5") || !strings.Contains(err.Error(), says)) {
+				t.Errorf("Has %s gives %v, want %q", asked, err, says)
+			}
+		}
+	})
+}

@@ -164,6 +164,7 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 		crds = nil
 	}
 	caps := capabilities(g.facts, crds)
+	source.Render.Undiscovered = g.facts.Undiscovered
 	version := 1
 	if last := g.history.Last(); last != nil {
 		version = last.Version + 1

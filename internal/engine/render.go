@@ -74,6 +74,8 @@ type RenderOptions struct {
 	PostRender func(ctx context.Context, manifest string) (string, error)
 	// CRDLabels are added to the objects of crds/ folders, which PostRender does not see.
 	CRDLabels map[string]string
+	// Undiscovered are the cluster's APIs that can't be discovered, see templating.Options.
+	Undiscovered map[string]string
 	// Recall is shared by renderings that are compared, see templating.Recall.
 	Recall *templating.Recall
 }
@@ -141,7 +143,7 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 	unknown := values.FindUnknownKeys(s.Chart, c, s.Values, table)
 	rendered, err := templating.Render(c, top, templating.Options{
 		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
-		Watch: watchedTables(unknown), Recall: s.Render.Recall,
+		Watch: watchedTables(unknown), Recall: s.Render.Recall, Undiscovered: s.Render.Undiscovered,
 	})
 	if err := valid(); err != nil {
 		return Rendering{}, err
@@ -286,12 +288,12 @@ func digestedRef(c *chart.Chart) plan.ChartRef {
 	return ref
 }
 
-// Capabilities returns what templates see as .Capabilities of the cluster. The chart's CRDs, see
-// EnabledCRDs, count as installed.
-func (e *Engine) Capabilities(ctx context.Context, crds []manifest.Object) (*templating.Capabilities, error) {
+// Capabilities returns what templates see as .Capabilities of the cluster, and its APIs that can't
+// be discovered, see RenderOptions. The chart's CRDs, see EnabledCRDs, count as installed.
+func (e *Engine) Capabilities(ctx context.Context, crds []manifest.Object) (caps *templating.Capabilities, undiscovered map[string]string, err error) {
 	facts, err := e.Cluster.Facts(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return capabilities(facts, crds), nil
+	return capabilities(facts, crds), facts.Undiscovered, nil
 }
