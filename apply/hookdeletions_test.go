@@ -40,7 +40,7 @@ func hooksOnly(t *testing.T, w *clusterfake.Cluster, text string) *plan.Plan {
 			t.Fatal(err)
 		}
 		target.Record.Hooks = append(target.Record.Hooks, release.Hook{Hook: h})
-		target.HookObjects = append(target.HookObjects, objects...)
+		target.HookObjects = append(target.HookObjects, objects)
 	}
 	p, _, err := plan.Build(plan.Input{
 		Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, History: history,

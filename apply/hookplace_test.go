@@ -189,7 +189,7 @@ func (g gamble) deal(t *testing.T) *plan.Plan {
 }
 
 // hooks returns a few hooks with random events and policies.
-func (g gamble) hooks(t *testing.T) (hooks []release.Hook, objects []manifest.Object) {
+func (g gamble) hooks(t *testing.T) (hooks []release.Hook, objects [][]manifest.Object) {
 	t.Helper()
 	events := []string{"pre-upgrade", "post-upgrade", "pre-upgrade,post-upgrade", "pre-install"}
 	policies := []string{"before-hook-creation", "hook-succeeded", "hook-failed", "before-hook-creation,hook-succeeded", ""}
@@ -213,7 +213,7 @@ func (g gamble) hooks(t *testing.T) (hooks []release.Hook, objects []manifest.Ob
 		if err != nil {
 			t.Fatal(err)
 		}
-		hooks, objects = append(hooks, release.Hook{Hook: classified.Hooks[0]}), append(objects, parsed[0])
+		hooks, objects = append(hooks, release.Hook{Hook: classified.Hooks[0]}), append(objects, parsed)
 	}
 	return hooks, objects
 }

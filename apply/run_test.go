@@ -118,7 +118,7 @@ func plannedWith(t *testing.T, w *clusterfake.Cluster, op plan.Operation, target
 			Name: "migrate", Kind: "Job", Manifest: hook, Events: []manifest.Event{manifest.PreUpgrade},
 			DeletePolicies: []manifest.Policy{manifest.BeforeHookCreation, manifest.HookSucceeded},
 		}}}
-		in.Target.HookObjects = job
+		in.Target.HookObjects = [][]manifest.Object{job}
 	}
 	p, _, err := plan.Build(in)
 	if err != nil {

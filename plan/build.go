@@ -239,8 +239,8 @@ func (b *builder) resources() []Wave {
 		}
 	}
 	hooks := map[manifest.ID]bool{}
-	for _, h := range b.in.Target.HookObjects {
-		hooks[h.ID] = true
+	for _, o := range slices.Concat(b.in.Target.HookObjects...) {
+		hooks[o.ID] = true
 	}
 	for _, s := range b.in.Stored {
 		s, known := b.storedObject(s.ID)

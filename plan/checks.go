@@ -25,8 +25,8 @@ func (in Input) Hooks() []release.Hook {
 	return nil
 }
 
-// HookObjects returns the parsed objects of Hooks, in the same order.
-func (in Input) HookObjects() []manifest.Object {
+// HookObjects returns the parsed objects of each of Hooks.
+func (in Input) HookObjects() [][]manifest.Object {
 	if in.Target != nil {
 		return in.Target.HookObjects
 	}
@@ -152,7 +152,7 @@ func (b *builder) learnKinds() {
 	if b.in.Target == nil {
 		return
 	}
-	b.defined = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects, b.in.Target.HookObjects)
+	b.defined = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects, slices.Concat(b.in.Target.HookObjects...))
 	b.brings = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects)
 	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
 		b.brings = manifest.DefinedKinds(b.in.Target.Objects)
@@ -186,12 +186,16 @@ func (b *builder) hookBrings(id manifest.ID) bool {
 	if b.in.Options.NoHooks {
 		return false
 	}
-	for i, o := range b.in.HookObjects() {
-		if h := b.in.Hooks()[i]; o.ID == id && h.On(pre) && !h.Deletes(manifest.HookSucceeded) {
+	for i, h := range b.in.Hooks() {
+		if h.On(pre) && !h.Deletes(manifest.HookSucceeded) && contains(id, b.in.HookObjects()[i]) {
 			return true
 		}
 	}
 	return false
+}
+
+func contains(id manifest.ID, objects []manifest.Object) bool {
+	return slices.ContainsFunc(objects, func(o manifest.Object) bool { return o.ID == id })
 }
 
 // checkNamespaces blocks, once for each, on namespaces that are terminating,

@@ -148,11 +148,11 @@ func (b bench) fresh(p *plan.Plan) (*plan.Plan, error) {
 		}
 		in.Target = &plan.Target{Record: p.Record, Objects: qualified(objects), CRDs: p.CRDs, Chart: p.ChartTo}
 		for _, h := range p.Record.Hooks {
-			parsed, err := manifest.ParseDocument(h.Manifest, h.Path)
-			if err != nil || len(parsed) != 1 {
-				return nil, fmt.Errorf("hook %s: %w", h.Name, err)
+			parsed, err := h.Objects()
+			if err != nil {
+				return nil, err
 			}
-			in.Target.HookObjects = append(in.Target.HookObjects, qualified(parsed)...)
+			in.Target.HookObjects = append(in.Target.HookObjects, qualified(parsed))
 		}
 	}
 	p, _, err := plan.Build(in)

@@ -77,7 +77,7 @@ func (b *builder) lastHooks() map[hookKey]manifest.Object {
 
 // hookObjects returns the objects in a stored hook's manifest, with namespaces.
 func (b *builder) hookObjects(h release.Hook) []manifest.Object {
-	objects, err := manifest.ParseDocument(h.Manifest, h.Path)
+	objects, err := h.Objects()
 	if err != nil {
 		return nil
 	}

@@ -58,26 +58,33 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 	steps := make([]Step, 0, len(at))
 	seen := map[manifest.ID]int{}
 	for _, i := range at {
-		o, h := b.in.HookObjects()[i], hooks[i].Hook
-		b.checkHookServed(o)
-		if _, ran := b.hookOf(b.in.History.Last(), o.ID); ran && b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) {
-			h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
+		for _, o := range b.in.HookObjects()[i] {
+			step := b.hookRun(stage, event, o, i)
+			if seen[o.ID]++; seen[o.ID] > 1 { // charts may contain the same hook twice
+				step.ID += fmt.Sprintf("/%d", seen[o.ID])
+			}
+			b.compareHook(&step)
+			steps = append(steps, step)
 		}
-		step := Step{
-			ID: stepID(stage, o.ID), Op: OpRun, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version),
-			Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: hookWhy(o),
-			Hook: &HookRun{
-				Event: event, Weight: h.Weight, DeletePolicies: h.DeletePolicies, LogPolicies: h.OutputLogPolicies, Index: i,
-				Runs: b.in.History.RunsOf(h, runsTold),
-			},
-		}
-		if seen[o.ID]++; seen[o.ID] > 1 { // charts may contain the same hook twice
-			step.ID += fmt.Sprintf("/%d", seen[o.ID])
-		}
-		b.compareHook(&step)
-		steps = append(steps, step)
 	}
 	return steps
+}
+
+// hookRun returns the step that runs one object of the hook with this index.
+func (b *builder) hookRun(stage StageName, event manifest.Event, o manifest.Object, index int) Step {
+	h := b.in.Hooks()[index].Hook
+	b.checkHookServed(o)
+	if _, ran := b.hookOf(b.in.History.Last(), o.ID); ran && b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) {
+		h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
+	}
+	return Step{
+		ID: stepID(stage, o.ID), Op: OpRun, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version),
+		Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: hookWhy(o),
+		Hook: &HookRun{
+			Event: event, Weight: h.Weight, DeletePolicies: h.DeletePolicies, LogPolicies: h.OutputLogPolicies, Index: index,
+			Runs: b.in.History.RunsOf(h, runsTold),
+		},
+	}
 }
 
 // converted is the reason given for a step on a resource that becomes a hook.
@@ -160,7 +167,7 @@ func (in Input) HooksToRun() []manifest.Object {
 	var out []manifest.Object
 	for i, h := range in.Hooks() {
 		if h.On(pre) && in.chosen(pre, h.Name) || h.On(post) && in.chosen(post, h.Name) {
-			out = append(out, in.HookObjects()[i])
+			out = append(out, in.HookObjects()[i]...)
 		}
 	}
 	return out
@@ -184,10 +191,10 @@ func (b *builder) hookOf(r *release.Revision, id manifest.ID) (sent manifest.Obj
 		return manifest.Object{}, false
 	}
 	for _, h := range r.Hooks {
-		if h.Name != id.Name || h.Kind != id.Kind {
+		if !h.Holds(id) {
 			continue
 		}
-		objects, err := manifest.ParseDocument(h.Manifest, h.Path)
+		objects, err := h.Objects()
 		if err != nil {
 			continue
 		}

@@ -31,9 +31,9 @@ type Input struct {
 	Corrupt []CorruptRecord
 	// Stored is what those revisions sent: see the function Stored.
 	Stored []StoredObject
-	// StoredHookObjects are the newest stored revision's hooks, which uninstall
-	// runs, parsed and with namespaces.
-	StoredHookObjects []manifest.Object
+	// StoredHookObjects are the objects of the newest stored revision's hooks, which
+	// uninstall runs, as in Target.HookObjects.
+	StoredHookObjects [][]manifest.Object
 	// Target is the desired state; nil for Uninstall and CorrectRecords.
 	Target *Target
 	// RollbackTo is the revision that a rollback restores.
@@ -110,9 +110,9 @@ type Target struct {
 	// Record is the revision to store: chart, values, manifest, hooks, notes.
 	Record *release.Revision
 	// Objects and HookObjects are the record's, parsed and with namespaces.
-	// HookObjects[i] belongs to Record.Hooks[i].
+	// HookObjects[i] are those of Record.Hooks[i]: one, or the items of a List.
 	Objects     []manifest.Object
-	HookObjects []manifest.Object
+	HookObjects [][]manifest.Object
 	// CRDs are those of crds/ folders; they are not in the record.
 	CRDs []manifest.Object
 	// Chart identifies the chart in the plan.

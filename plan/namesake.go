@@ -74,10 +74,10 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 
 // leftByHook reports whether an earlier run of one of this release's hooks left the live object.
 // Hooks carry no ownership metadata (Helm 3.22.0 and 4.3.1, pkg/action/hooks.go, execHook), so the
-// stored revisions and the live object's hook annotation decide.
+// stored revisions and the live object's hook annotation decide; items of a List have none.
 func (b *builder) leftByHook(id manifest.ID, live *unstructured.Unstructured) bool {
-	_, wasHook := b.wasHook(id)
-	return wasHook && marked(live) && otherRelease(live, b.in.Release) == ""
+	sent, wasHook := b.wasHook(id)
+	return wasHook && (marked(live) || !marked(sent.Doc)) && otherRelease(live, b.in.Release) == ""
 }
 
 // marked reports whether an object has a hook annotation.

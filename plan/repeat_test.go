@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -86,7 +87,11 @@ func shuffled(in plan.Input) plan.Input {
 	}
 	if in.Target != nil {
 		target := *in.Target
-		target.Objects, target.HookObjects, target.CRDs = documents(target.Objects), documents(target.HookObjects), documents(target.CRDs)
+		target.Objects, target.CRDs = documents(target.Objects), documents(target.CRDs)
+		target.HookObjects = slices.Clone(target.HookObjects)
+		for i, objects := range target.HookObjects {
+			target.HookObjects[i] = documents(objects)
+		}
 		in.Target = &target
 	}
 	return in

@@ -28,8 +28,9 @@ func PendingOperation(s release.Status) Operation {
 }
 
 // Resumable reports whether a pending revision can be resumed: this tool recorded it, with the
-// outcomes of its hooks, so the remaining work is known. A revision with a hook that has failed, or
-// that runs both before and after the resources, can't be resumed.
+// outcomes of its hooks, so the remaining work is known. A revision with a hook that has failed, that
+// runs both before and after the resources, or that has several objects, can't be
+// resumed.
 func Resumable(r *release.Revision) bool {
 	op := PendingOperation(r.Info.Status)
 	if op == "" || r.Info.Description != pendingDescription(op) {
@@ -37,7 +38,8 @@ func Resumable(r *release.Revision) bool {
 	}
 	pre, post, _ := moments(op)
 	for _, h := range r.Hooks {
-		if h.LastRun.Phase == release.PhaseFailed || h.On(pre) && h.On(post) {
+		objects, err := h.Objects()
+		if h.LastRun.Phase == release.PhaseFailed || h.On(pre) && h.On(post) || err != nil || len(objects) > 1 {
 			return false
 		}
 	}

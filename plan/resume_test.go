@@ -12,6 +12,8 @@ func TestResumable(t *testing.T) {
 	hook := func(phase release.Phase, events ...manifest.Event) release.Hook {
 		return release.Hook{Hook: manifest.Hook{Name: "migrate", Events: events}, LastRun: release.Execution{Phase: phase}}
 	}
+	list := hook(release.PhaseSucceeded, manifest.PreUpgrade)
+	list.Manifest = "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}, {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}]}"
 	for _, tc := range []struct {
 		why         string
 		status      release.Status
@@ -31,6 +33,7 @@ func TestResumable(t *testing.T) {
 		}, want: true},
 		{why: "a hook that has failed", status: release.StatusPendingUpgrade, description: pendingDescription(Upgrade), hooks: []release.Hook{hook(release.PhaseFailed, manifest.PreUpgrade)}},
 		{why: "a hook of both moments", status: release.StatusPendingUpgrade, description: pendingDescription(Upgrade), hooks: []release.Hook{hook("", manifest.PreUpgrade, manifest.PostUpgrade)}},
+		{why: "a hook of two objects", status: release.StatusPendingUpgrade, description: pendingDescription(Upgrade), hooks: []release.Hook{list}},
 		{why: "a hook of two operations", status: release.StatusPendingUpgrade, description: pendingDescription(Upgrade), hooks: []release.Hook{hook("", manifest.PreInstall, manifest.PreUpgrade)}, want: true},
 	} {
 		r := &release.Revision{Info: release.Info{Status: tc.status, Description: tc.description}, Hooks: tc.hooks}

@@ -265,7 +265,7 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.History = s.history(setup.History)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
-		in.StoredHookObjects = s.objects(fmt.Sprintf("hooks.%d", last.Version), setup, in.Kinds)
+		in.StoredHookObjects = s.hookObjects(last.Hooks, setup, in.Kinds)
 	}
 	var sent []plan.Sent
 	for _, r := range plan.Attempts(in.History) {
@@ -400,14 +400,22 @@ func (s scenario) target(setup setup, in plan.Input) *plan.Target {
 	target.Objects = s.qualify(parsed, setup, in.Kinds)
 	for _, h := range classified.Hooks {
 		record.Hooks = append(record.Hooks, release.Hook{Hook: h})
-		objects, err := manifest.ParseDocument(h.Manifest, h.Path)
+	}
+	target.HookObjects = s.hookObjects(record.Hooks, setup, in.Kinds)
+	target.CRDs = s.objects("crds", setup, in.Kinds)
+	return target
+}
+
+func (s scenario) hookObjects(hooks []release.Hook, setup setup, kinds map[schema.GroupKind]plan.Kind) [][]manifest.Object {
+	out := make([][]manifest.Object, len(hooks))
+	for i, h := range hooks {
+		objects, err := h.Objects()
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		target.HookObjects = append(target.HookObjects, s.qualify(objects, setup, in.Kinds)...)
+		out[i] = s.qualify(objects, setup, kinds)
 	}
-	target.CRDs = s.objects("crds", setup, in.Kinds)
-	return target
+	return out
 }
 
 func (s scenario) objects(section string, setup setup, kinds map[schema.GroupKind]plan.Kind) []manifest.Object {

@@ -23,7 +23,7 @@ func hooked(t *testing.T, uid types.UID) plan.Input {
 		t.Fatal(err)
 	}
 	in.History[0].Hooks = []release.Hook{h}
-	in.Target.Record.Hooks, in.Target.HookObjects = []release.Hook{h}, objects
+	in.Target.Record.Hooks, in.Target.HookObjects = []release.Hook{h}, [][]manifest.Object{objects}
 	if uid != "" {
 		doc := objects[0].Doc.DeepCopy()
 		doc.SetUID(uid)

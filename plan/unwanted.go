@@ -107,7 +107,7 @@ func (b *builder) runsBefore(id manifest.ID) bool {
 	pre, post, _ := moments(b.in.Operation)
 	objects, before := b.in.HookObjects(), false
 	for i, h := range b.in.Hooks() {
-		if objects[i].ID == id {
+		if contains(id, objects[i]) {
 			if h.On(post) {
 				return false
 			}

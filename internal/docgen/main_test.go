@@ -147,7 +147,7 @@ func inputs(t *testing.T) map[string]plan.Input {
 	source := &plan.ChartSource{Reference: "a/web", Repository: "https://h", Name: "web", Version: "1.0.0", URL: "https://h/web-1.0.0.tgz", Digest: "sha256:00", Fixed: true}
 	return map[string]plan.Input{
 		"install":             {Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects, Source: source}, Predictions: map[string]plan.Prediction{}},
-		"install with a hook": {Operation: plan.Install, Release: key, Target: &plan.Target{Record: hooked, HookObjects: hooks}, Predictions: map[string]plan.Prediction{}},
+		"install with a hook": {Operation: plan.Install, Release: key, Target: &plan.Target{Record: hooked, HookObjects: [][]manifest.Object{hooks}}, Predictions: map[string]plan.Prediction{}},
 		"comparison": {
 			Operation: plan.Install, Release: key, Target: &plan.Target{Record: record, Objects: objects},
 			Against: &plan.Against{Kind: plan.AgainstFile, Name: "base.yaml", Offline: true}, Predictions: map[string]plan.Prediction{},

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -165,17 +164,24 @@ func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) err
 		defineScopes(kinds, s.Objects)
 	}
 	if in.Target != nil {
-		defineScopes(kinds, in.Target.CRDs, in.Target.Objects, in.Target.HookObjects)
+		defineScopes(kinds, in.Target.CRDs, in.Target.Objects, slices.Concat(in.Target.HookObjects...))
 	}
 	scope := func(gvk schema.GroupVersionKind) manifest.Scope { return kinds[gvk.GroupKind()].Scope }
-	lists := []*[]manifest.Object{&in.StoredHookObjects}
+	var lists []*[]manifest.Object
+	for i := range in.StoredHookObjects {
+		lists = append(lists, &in.StoredHookObjects[i])
+	}
 	for i := range sent {
 		lists = append(lists, &sent[i].Objects)
 	}
 	if in.Target != nil {
 		target := *in.Target
 		in.Target = &target
-		lists = append(lists, &target.Objects, &target.HookObjects)
+		target.HookObjects = slices.Clone(target.HookObjects)
+		lists = append(lists, &target.Objects)
+		for i := range target.HookObjects {
+			lists = append(lists, &target.HookObjects[i])
+		}
 	}
 	namespaced(lists, func(all []manifest.Object) []manifest.Object {
 		return manifest.Qualify(all, in.Release.Namespace, scope)
@@ -215,10 +221,10 @@ func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {
 	for _, s := range sent {
 		add(s.Objects)
 	}
-	add(in.StoredHookObjects)
+	add(slices.Concat(in.StoredHookObjects...))
 	if in.Target != nil {
 		add(in.Target.Objects)
-		add(in.Target.HookObjects)
+		add(slices.Concat(in.Target.HookObjects...))
 		add(in.Target.CRDs)
 	}
 	return slices.SortedFunc(maps.Keys(all), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
@@ -262,18 +268,14 @@ func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
 }
 
-// hookObjects parses a revision's hooks, each of which is one object.
-func hookObjects(r *release.Revision) ([]manifest.Object, error) {
-	objects := make([]manifest.Object, 0, len(r.Hooks))
-	for _, h := range r.Hooks {
-		parsed, err := manifest.ParseDocument(h.Manifest, h.Path)
-		if err != nil {
-			return nil, fmt.Errorf("hook %s/%s: %w", h.Kind, h.Name, err)
+// hookObjects parses the objects of each of a revision's hooks.
+func hookObjects(r *release.Revision) ([][]manifest.Object, error) {
+	objects := make([][]manifest.Object, len(r.Hooks))
+	for i, h := range r.Hooks {
+		var err error
+		if objects[i], err = h.Objects(); err != nil {
+			return nil, err
 		}
-		if len(parsed) != 1 {
-			return nil, fmt.Errorf("hook %s/%s in %s contains %d objects instead of one", h.Kind, h.Name, h.Path, len(parsed))
-		}
-		objects = append(objects, parsed[0])
 	}
 	return objects, nil
 }

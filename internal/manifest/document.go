@@ -185,10 +185,13 @@ func onlyComments(doc string) bool {
 	return true
 }
 
+// isList reports whether a kind is one of lists, if it has items.
+func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
+
 // flatten returns the object, or all items if it is a List.
 func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
-	items, isList := u.Object["items"].([]any)
-	if !isList || !strings.HasSuffix(u.GetKind(), "List") {
+	items, hasItems := u.Object["items"].([]any)
+	if !hasItems || !isList(u.GetKind()) {
 		o, err := FromDoc(u, source)
 		if err != nil {
 			return nil, err

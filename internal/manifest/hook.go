@@ -2,9 +2,13 @@ package manifest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // Annotations that Helm reads from objects (Helm 4.3.1, pkg/release/v1/hook.go and
@@ -86,6 +90,23 @@ func (h Hook) Deletes(p Policy) bool {
 		return p == BeforeHookCreation
 	}
 	return slices.Contains(h.DeletePolicies, p)
+}
+
+// Objects parses the hook's manifest: one object or, of a List, its items (Helm 4.3.1,
+// pkg/kube/client.go, buildResourceList). Items are in install order of their kinds, since they run
+// one after another.
+func (h Hook) Objects() ([]Object, error) {
+	objects, err := ParseDocument(h.Manifest, h.Path)
+	if err != nil {
+		return nil, fmt.Errorf("hook %s/%s: %w", h.Kind, h.Name, err)
+	}
+	sort.SliceStable(objects, func(i, j int) bool { return kinds.InstallLess(objects[i].Kind, objects[j].Kind) })
+	return objects, nil
+}
+
+// Holds reports whether the object may be among the hook's: only parsing tells for a List.
+func (h Hook) Holds(id ID) bool {
+	return h.Name == id.Name && h.Kind == id.Kind || isList(h.Kind)
 }
 
 // CompareHooks orders hooks of one event as they run: by weight, then by name. A stable

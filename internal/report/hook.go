@@ -31,13 +31,14 @@ func hookPolicies(s *plan.Step) string {
 	return text
 }
 
-// roomKey identifies a run of a hook.
+// roomKey identifies a run of an object of a hook.
 type roomKey struct {
-	event manifest.Event
-	index int
+	event  manifest.Event
+	index  int
+	object manifest.ID
 }
 
-func roomOf(s *plan.Step) roomKey { return roomKey{s.Hook.Event, s.Hook.Index} }
+func roomOf(s *plan.Step) roomKey { return roomKey{s.Hook.Event, s.Hook.Index, s.Object} }
 
 // roomsOf returns the deletions that make room for the runs of hooks.
 func roomsOf(p *plan.Document) map[roomKey]*plan.Step {
