@@ -101,11 +101,12 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 	return b.in.Predictions == nil || len(step.Changes) > 0 || step.Estimate != ""
 }
 
-// DeletedCRDs returns the steps that delete a CRD, and with it every object of its kind.
+// DeletedCRDs returns the steps that delete a CRD, and with it every object of its kind. Those that
+// create it again are among them.
 func (p *Document) DeletedCRDs() []Step {
 	var found []Step
 	p.Steps(func(_ StageName, s *Step) {
-		if s.Op == OpDelete && s.Object.IsCRD() {
+		if (s.Op == OpDelete || s.Op == OpRecreate) && s.Object.IsCRD() {
 			found = append(found, *s)
 		}
 	})
@@ -113,19 +114,45 @@ func (p *Document) DeletedCRDs() []Step {
 }
 
 // checkCustomResources blocks the deletion of a CRD that has custom resources from outside this
-// release. An uninstall only gets a warning, since there the deletion was asked for.
+// release, or may have some. An uninstall only gets a warning, since there the deletion was asked for.
 func (b *builder) checkCustomResources(id manifest.ID) {
-	n := b.in.CustomResources[id]
-	if n == 0 {
+	found := b.in.CustomResources[id]
+	const keep = "annotate it with helm.sh/resource-policy: keep"
+	what, do := "deleting it also deletes its custom resources, ", "keep it in the chart, "+keep+", or delete them first"
+	switch {
+	case found.Uncounted != "":
+		what, do = what+uncounted(found), "see to it that they can be listed, or "+keep
+	case found.Others > 0:
+		what += fmt.Sprintf("%d of which do not belong to this release", found.Others)
+	default:
 		return
 	}
-	what := fmt.Sprintf("deleting it also deletes its custom resources, %d of which do not belong to this release", n)
 	if b.in.Operation == Uninstall {
 		b.warn(id, what, "keep it with the annotation helm.sh/resource-policy: keep")
 		return
 	}
-	b.block(ProblemConflict, id, what, "keep it in the chart, annotate it with helm.sh/resource-policy: keep, or delete them first")
+	b.block(ProblemConflict, id, what, do)
 }
+
+// checkRecreatedCRD blocks deleting and creating a CRD that has custom resources, whoever they belong
+// to: nothing creates them again.
+func (b *builder) checkRecreatedCRD(id manifest.ID) {
+	found := b.in.CustomResources[id]
+	what, do := "deleting and creating it also deletes its custom resources, ", "keep the field as it is, or delete them first"
+	switch n := found.Own + found.Others; {
+	case found.Uncounted != "":
+		what, do = what+uncounted(found), "see to it that they can be listed, or keep the field as it is"
+	case n == 0:
+		return
+	case n == 1:
+		what += "of which there is 1"
+	default:
+		what += fmt.Sprintf("of which there are %d", n)
+	}
+	b.block(ProblemConflict, id, what, do)
+}
+
+func uncounted(c CustomResources) string { return "which could not be counted: " + c.Uncounted }
 
 // checkCustomResource warns about a custom resource that the chart's own CRD does not allow, where the
 // API server can't be asked: its version comes with this plan, or the plan compares with something else

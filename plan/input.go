@@ -69,9 +69,8 @@ type Input struct {
 	// Predictions are the answers to dry runs, by step ID. The first Build has
 	// none; Questions.DryRuns lists what to ask.
 	Predictions map[string]Prediction
-	// CustomResources holds, for each CRD that the first Build would delete, how
-	// many custom resources exist besides those of the release.
-	CustomResources map[manifest.ID]int
+	// CustomResources holds those of each CRD that a Build would delete or recreate.
+	CustomResources map[manifest.ID]CustomResources
 	// Quotas are the ResourceQuotas of the namespaces in the first Build's
 	// Questions.QuotaNamespaces, as far as they may be listed; nil if they were not asked for.
 	Quotas []*unstructured.Unstructured
@@ -165,6 +164,14 @@ type Observation struct {
 // Observed returns the observation of an existing object.
 func Observed(live *unstructured.Unstructured) Observation {
 	return Observation{Object: live, Managers: live.GetManagedFields()}
+}
+
+// CustomResources says how many custom resources of a CRD exist.
+type CustomResources struct {
+	// Own belong to the release, Others do not.
+	Own, Others int
+	// Uncounted says why they could not be counted; "" if they were.
+	Uncounted string
 }
 
 // CorruptRecord is a stored record that can't be read, but is not the newest.

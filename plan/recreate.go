@@ -23,6 +23,9 @@ func (b *builder) recreate(step *Step, why string) {
 	}
 	step.Cascade = b.in.Options.Cascade
 	step.Why = why + "; --force allows deleting and creating it"
+	if step.Object.IsCRD() {
+		b.checkRecreatedCRD(step.Object)
+	}
 	b.predictReplacement(step)
 }
 

@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -10,31 +13,49 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/templating"
 )
 
-// customResources counts the custom resources of each CRD that a plan deletes, except the release's
-// own. Those that can't be listed are not counted: whoever lacks that permission is rarely allowed
-// to delete the CRD.
-func (e *Engine) customResources(ctx context.Context, p *plan.Plan) map[manifest.ID]int {
-	counts := map[manifest.ID]int{}
+// countCustomResources counts the custom resources of each CRD that a plan deletes, unless the input
+// has their number. counted is true if it has all of them.
+func (e *Engine) countCustomResources(ctx context.Context, p *plan.Plan, in *plan.Input) (counted bool) {
+	counted = true
 	for _, s := range p.DeletedCRDs() {
-		d, ok := kinds.Define(s.Before)
-		if !ok || len(d.Served) == 0 {
+		if _, known := in.CustomResources[s.Object]; known {
 			continue
 		}
-		apiVersion, name := d.WithVersion(d.Served[0]).ToAPIVersionAndKind()
-		list, err := e.Cluster.Lookup(ctx, apiVersion, name, "", "")
-		if err != nil {
-			continue
+		if in.CustomResources == nil {
+			in.CustomResources = map[manifest.ID]plan.CustomResources{}
 		}
-		_ = list.EachListItem(func(item runtime.Object) error { // the callback never fails
-			if o, ok := item.(*unstructured.Unstructured); ok && !belongs(o, p.Release) {
-				counts[s.Object]++
-			}
-			return nil
-		})
+		in.CustomResources[s.Object], counted = e.customResources(ctx, s.Before, p.Release), false
 	}
-	return counts
+	return counted
+}
+
+// customResources counts the custom resources of a CRD. A kind that is not served has none.
+func (e *Engine) customResources(ctx context.Context, crd *unstructured.Unstructured, key release.Key) (found plan.CustomResources) {
+	d, ok := kinds.Define(crd)
+	if !ok || len(d.Served) == 0 {
+		return found
+	}
+	apiVersion, name := d.WithVersion(d.Served[0]).ToAPIVersionAndKind()
+	list, err := e.Cluster.Lookup(ctx, apiVersion, name, "", "")
+	var unknown *templating.UnknownKindError
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err), errors.As(err, &unknown):
+		return found
+	case err != nil:
+		return plan.CustomResources{Uncounted: err.Error()}
+	}
+	_ = list.EachListItem(func(item runtime.Object) error { // the callback never fails
+		if o, ok := item.(*unstructured.Unstructured); ok && belongs(o, key) {
+			found.Own++
+		} else {
+			found.Others++
+		}
+		return nil
+	})
+	return found
 }
 
 // belongs reports whether an object carries the release's ownership annotations.

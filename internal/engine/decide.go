@@ -51,14 +51,12 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		if in.Predictions != nil && len(open.DryRuns) == 0 {
+		counted := in.Undoing || e.countCustomResources(ctx, p, &in)
+		if in.Predictions != nil && len(open.DryRuns) == 0 && counted {
 			if large {
 				gcpacing.Collect() // what it was made from is garbage now, and apply needs memory, too
 			}
 			return p, nil
-		}
-		if in.CustomResources == nil && !in.Undoing {
-			in.CustomResources = e.customResources(ctx, p)
 		}
 		if large = large || len(open.DryRuns) >= manyDryRuns; large {
 			gcpacing.Expect(0) // most of what is allocated from here on soon becomes garbage
