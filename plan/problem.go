@@ -73,7 +73,7 @@ func Impossible(of release.Key, why string, at Place, toolVersion string) *Plan 
 }
 
 // Impossible reports whether the document replaces a plan that can't be made.
-func (d *Document) Impossible() bool { return d.Operation == "" }
+func (p *Document) Impossible() bool { return p.Operation == "" }
 
 // kind returns the kind of problem that the refusal amounts to.
 func (r Refusal) kind() ProblemKind {

@@ -130,10 +130,11 @@ func (p *pass) recall(ctx context.Context) error {
 // resuming returns the action that continues what is pending.
 func (p *pass) resuming() action {
 	hr := p.hr
-	switch op := plan.PendingOperation(p.newest().Info.Status); {
-	case op == plan.Install:
+	op := plan.PendingOperation(p.newest().Info.Status)
+	if op == plan.Install {
 		return action{"install", releasing, hr.TimeoutOf(install(hr).Timeout), p.resume}
-	case op == plan.Rollback:
+	}
+	if op == plan.Rollback {
 		return action{"rollback", remediating, hr.TimeoutOf(rollback(hr).Timeout), p.resume}
 	}
 	return action{"upgrade", releasing, hr.TimeoutOf(upgrade(hr).Timeout), p.resume}
@@ -144,12 +145,11 @@ func (p *pass) resuming() action {
 func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 	last := p.newest()
 	var o plan.Options
-	switch op := plan.PendingOperation(last.Info.Status); {
-	case op == plan.Install:
+	if op := plan.PendingOperation(last.Info.Status); op == plan.Install {
 		o, _ = p.installing()
-	case op == plan.Rollback:
+	} else if op == plan.Rollback {
 		o, _ = p.rollingBack(last)
-	default:
+	} else {
 		o, _ = p.upgrading(last)
 	}
 	_, outcome, err := p.engine.Resume(ctx, engine.Resumption{

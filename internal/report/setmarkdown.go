@@ -70,7 +70,7 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 // setHead prints what comes before the table. The title and the risks are always there.
 func (m *markdown) setHead(first string, d *releaseset.Document, p *setPage) {
 	m.WriteString(first + "\n")
-	m.WriteString(fmt.Sprintf("<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest))
+	fmt.Fprintf(m, "<!-- head=%s base=%s set=%s -->\n", escape.Line(d.Head), escape.Line(d.Base), d.Digest)
 	m.WriteString(effectLine(d.Summary.Objects, d.Summary.Objects.Blocking+d.Summary.Failed, setEffects(d)...))
 	m.WriteString("### " + inline(p.title) + "\n\n")
 	if p.dangers != "" {
