@@ -44,7 +44,7 @@ func TestBundle(t *testing.T) {
 	a.Stop()
 	must(t, os.RemoveAll(h.path(".cache")))
 	h.ok("verify", "signed/um-1.0.0.tgz", "--keyring", public)
-	pin := h.pinned("signed/um-1.0.0.tgz", "--against-version", "1.0.0", "--verify", "--keyring", public)
+	pin := h.pinned("signed/um-1.0.0.tgz", "--offline", "--against", "signed/um-1.0.0.tgz", "--verify", "--keyring", public)
 	if pin.URL != "signed/um-1.0.0.tgz" || pin.Digest != "sha256:"+sourcetest.Digest([]byte(h.read("signed/um-1.0.0.tgz"))) || pin.Signature == nil || pin.Signature.Signer != "Anna <anna@example.com>" {
 		t.Errorf("the plan says %+v", pin)
 	}
