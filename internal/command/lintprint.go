@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/lint"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 )
 
 // printLinted prints the charts, a line per finding, and the counts. The words around them are
@@ -47,15 +48,8 @@ func (p *program) printLinted(o *lintFlags, out linted) error {
 		}
 		fmt.Fprintln(p.streams.Out)
 	}
-	fmt.Fprintf(p.streams.Out, "%d chart(s) linted, %d chart(s) failed: %s, %s\n", out.Charts, failed, counted(out.Errors, "error"), counted(out.Warnings, "warning"))
+	fmt.Fprintf(p.streams.Out, "%d chart(s) linted, %d chart(s) failed: %s, %s\n", out.Charts, failed, report.Count(out.Errors, "error", "errors"), report.Count(out.Warnings, "warning", "warnings"))
 	return nil
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // findingLine formats a finding: "error    chart/templates/a.yaml:3: Service/web: message".

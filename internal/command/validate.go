@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -87,7 +88,7 @@ func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, d
 		}
 	}
 	if len(refused) > 0 {
-		return errors.New("the cluster refuses " + counted(len(refused), "object") + ":" + strings.Join(refused, ""))
+		return errors.New("the cluster refuses " + report.Count(len(refused), "object", "objects") + ":" + strings.Join(refused, ""))
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func hookText(s *plan.Step) string {
 	if s.Hook.Since == plan.HookNew {
 		return text + "is new"
 	}
-	return text + "changes " + counted(len(s.Changes), "field")
+	return text + "changes " + report.Count(len(s.Changes), "field", "fields")
 }
 
 // drift returns "takes back spec.replicas 5 → 3 (kubectl-edit 3h ago) and 2 more".
@@ -185,7 +185,7 @@ func (f *finder) effect(v plan.Change) string {
 	if fields == 0 {
 		return ""
 	}
-	text := ": changes " + counted(fields, "field") + " in " + counted(objects, "object")
+	text := ": changes " + report.Count(fields, "field", "fields") + " in " + report.Count(objects, "object", "objects")
 	if len(restarted) > 0 {
 		const shown = 3
 		text += ", restarts " + strings.Join(restarted[:min(shown, len(restarted))], ", ")
@@ -194,11 +194,4 @@ func (f *finder) effect(v plan.Change) string {
 		}
 	}
 	return text
-}
-
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -37,7 +37,7 @@ func Verdict(plans ...*plan.Document) string {
 		sum.ScaleDown += p.Summary.Risks.ScaleDown
 		sum.Stateful += p.Summary.Risks.Stateful
 	}
-	line := fmt.Sprintf("%s, %d with changes", counted(len(plans), "release"), changing)
+	line := fmt.Sprintf("%s, %d with changes", report.Count(len(plans), "release", "releases"), changing)
 	if len(plans) == 1 {
 		line = name + ": " + report.WordsFor(plans[0]).Verdict()
 	}
@@ -45,16 +45,16 @@ func Verdict(plans ...*plan.Document) string {
 		line += ". " + risks
 	}
 	if blocked > 0 {
-		what := counted(blocked, "release")
+		what := report.Count(blocked, "release", "releases")
 		if len(plans) == 1 {
 			what, line = name, strings.TrimPrefix(line, name+": ")
 		}
-		return short(fmt.Sprintf("%s would %s: blocked by %s. %s", what, failWord, counted(problems, "problem"), line))
+		return short(fmt.Sprintf("%s would %s: blocked by %s. %s", what, failWord, report.Count(problems, "problem", "problems"), line))
 	}
 	if strings.Contains(strings.ToLower(line), failWord) {
 		line = strings.TrimPrefix(line, name+": ")
 		if strings.Contains(strings.ToLower(line), failWord) {
-			line = counted(changing, "release") + " with changes"
+			line = report.Count(changing, "release", "releases") + " with changes"
 		}
 	}
 	return short(line)

@@ -137,7 +137,7 @@ func (w entryWriter) joined(entries []entry, same []int) entry {
 
 // CountOfKind returns the number of objects of a kind: "1 Secret", "2 ConfigMaps".
 func CountOfKind(n int, kind string) string {
-	return count(n, escape.Line(kind), plural(escape.Line(kind)))
+	return Count(n, escape.Line(kind), plural(escape.Line(kind)))
 }
 
 // plural returns the plural of a kind: "NetworkPolicies", "Ingresses".

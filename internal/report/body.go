@@ -42,7 +42,7 @@ func detail(u *unstructured.Unstructured, d kinds.Detail) string {
 		return fact(u, "", append(path, "kind")...) + " " + fact(u, "", append(path, "name")...)
 	case kinds.Rules:
 		rules, _ := field(u, path...).([]any)
-		return count(len(rules), "rule", "rules")
+		return Count(len(rules), "rule", "rules")
 	}
 	return ""
 }
@@ -143,7 +143,7 @@ func dataKeys(u *unstructured.Unstructured) string {
 	if len(names) == 0 {
 		return "empty"
 	}
-	return fmt.Sprintf("%s %s", strings.Fields(count(len(names), "key", "keys"))[1], list(names, 4))
+	return fmt.Sprintf("%s %s", strings.Fields(Count(len(names), "key", "keys"))[1], list(names, 4))
 }
 
 // body returns the YAML of the object that is to be shown in full, nil if none is.

@@ -125,7 +125,7 @@ func (t *textWriter) rows(e entry) {
 		t.row(r)
 	}
 	if e.hiddenRows > 0 {
-		t.line(strings.Repeat(" ", rowIndent) + "… " + count(e.hiddenRows, "more change", "more changes") + " (--full)")
+		t.line(strings.Repeat(" ", rowIndent) + "… " + Count(e.hiddenRows, "more change", "more changes") + " (--full)")
 	}
 }
 
@@ -178,6 +178,6 @@ func (t *textWriter) diff(r row) {
 		}
 	}
 	if r.hiddenLines > 0 {
-		t.line(indent + "… " + count(r.hiddenLines, "more line", "more lines") + " (--full)")
+		t.line(indent + "… " + Count(r.hiddenLines, "more line", "more lines") + " (--full)")
 	}
 }

@@ -118,7 +118,7 @@ func headerNotes(p *plan.Document, v view) []note {
 		if n == 1 {
 			verb = "was"
 		}
-		add("drift", count(n, "object", "objects")+" "+verb+" changed outside of this release (≠)")
+		add("drift", Count(n, "object", "objects")+" "+verb+" changed outside of this release (≠)")
 	}
 	if p.Found != "" {
 		add("found", escape.Line(p.Found))

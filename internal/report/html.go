@@ -191,7 +191,7 @@ func (h *htmlWriter) entry(e entry) {
 	}
 	if len(e.rows) > 0 {
 		h.WriteString(" ")
-		h.tag("small", "", count(len(e.rows)+e.hiddenRows, "change", "changes"))
+		h.tag("small", "", Count(len(e.rows)+e.hiddenRows, "change", "changes"))
 	}
 	h.printf("</%s>", inner)
 	if len(e.rows) > 0 {
@@ -207,7 +207,7 @@ func (h *htmlWriter) entry(e entry) {
 // hidden says how much was left out.
 func (h *htmlWriter) hidden(n int, one, many string) {
 	if n > 0 {
-		h.tag("small", "", "… "+count(n, one, many)+elsewhere)
+		h.tag("small", "", "… "+Count(n, one, many)+elsewhere)
 	}
 }
 

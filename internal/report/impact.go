@@ -55,7 +55,7 @@ func (impactWriter) restarts(impact plan.Impact) []string {
 	for _, r := range impact.Restarts {
 		text := CountOfKind(r.Objects, r.Kind)
 		if r.Pods > 0 {
-			text += " (" + count(int(r.Pods), "pod", "pods") + ")"
+			text += " (" + Count(int(r.Pods), "pod", "pods") + ")"
 		}
 		out = append(out, text)
 	}
@@ -176,7 +176,7 @@ func (w impactWriter) traffic(changes []plan.ObjectChange) []string {
 			}
 		}
 		if len(found) > 0 {
-			out = append(out, count(len(found), of.one, of.many)+": "+list(found, w.limit(6)))
+			out = append(out, Count(len(found), of.one, of.many)+": "+list(found, w.limit(6)))
 		}
 	}
 	return out
@@ -267,7 +267,7 @@ func (w impactWriter) crds(changes []plan.CRDChange) []string {
 		}
 	}
 	add(fmt.Sprintf("%d new", len(created)), created)
-	add(fmt.Sprintf("%d changed in %s", len(changed), count(fields, "field", "fields")), changed)
+	add(fmt.Sprintf("%d changed in %s", len(changed), Count(fields, "field", "fields")), changed)
 	add("stricter validation", stricter)
 	add("fields or versions dropped", dropping)
 	add(fmt.Sprintf("%d deleted", len(deleted)), deleted)

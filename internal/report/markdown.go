@@ -149,7 +149,7 @@ func (m *markdown) opening(p *page) {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
 	}
 	m.alert("WARNING", "", p.foremost)
-	m.alert("CAUTION", "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
+	m.alert("CAUTION", "Blocked by "+Count(len(p.blocking), "problem", "problems")+"; nothing will be written.", p.blocking)
 	if len(p.foremost)+len(p.blocking) > 0 {
 		m.add("\n")
 	}
@@ -215,7 +215,7 @@ func (m *markdown) folded(lines []string) {
 		if m.item("- " + inline(line) + "\n") {
 			continue
 		}
-		m.omit(count(len(lines)-i, "change of labels", "changes of labels"), "")
+		m.omit(Count(len(lines)-i, "change of labels", "changes of labels"), "")
 		for _, line := range lines[i:] {
 			m.rest.WriteString("- " + inline(line) + "\n")
 		}
@@ -286,7 +286,7 @@ func entryLine(e entry) string {
 		line += " " + inHTML(e.detail)
 	}
 	if len(e.rows) > 0 {
-		line += " (" + count(len(e.rows)+e.hiddenRows, "change", "changes") + ")"
+		line += " (" + Count(len(e.rows)+e.hiddenRows, "change", "changes") + ")"
 	}
 	return strings.TrimSpace(line)
 }

@@ -22,7 +22,7 @@ func (m *markdown) alert(kind, title string, notices []notice) {
 		}
 	}
 	if left := notices[shown:]; len(left) > 0 {
-		m.omit(count(len(left), "more notice", "more notices"), "")
+		m.omit(Count(len(left), "more notice", "more notices"), "")
 		for _, n := range left {
 			m.rest.WriteString(noticeLine(n))
 		}

@@ -106,7 +106,7 @@ func diffText(e entry) string {
 		b.WriteString(rowText(r))
 	}
 	if e.hiddenRows > 0 {
-		b.WriteString("# … " + count(e.hiddenRows, "more change", "more changes") + "\n")
+		b.WriteString("# … " + Count(e.hiddenRows, "more change", "more changes") + "\n")
 	}
 	for _, line := range e.body() {
 		b.WriteString("+ " + line + "\n")
@@ -151,7 +151,7 @@ func diffLines(r row) string {
 		b.WriteString(string(line.kind) + " " + line.text + "\n")
 	}
 	if r.hiddenLines > 0 {
-		b.WriteString("# … " + count(r.hiddenLines, "more line", "more lines") + "\n")
+		b.WriteString("# … " + Count(r.hiddenLines, "more line", "more lines") + "\n")
 	}
 	return b.String()
 }

@@ -28,11 +28,11 @@ func (m matrix) table() (heads []string, lines [][]string) {
 func (m matrix) title() string {
 	text := m.name
 	if len(m.like) > 0 {
-		text += " and " + count(len(m.like), "other", "others")
+		text += " and " + Count(len(m.like), "other", "others")
 	}
-	text += ": " + count(len(m.rows), "change differs", "changes differ")
+	text += ": " + Count(len(m.rows), "change differs", "changes differ")
 	if m.alike > 0 {
-		text += ", " + count(m.alike, "is the same", "are the same")
+		text += ", " + Count(m.alike, "is the same", "are the same")
 	}
 	return text
 }
@@ -51,13 +51,13 @@ func (m *markdown) matrices(all []matrix, alike []string) {
 			text += "Same for: " + codes(x.like, 40) + "\n\n"
 		}
 		if !m.add(text + table(heads, lines) + "\n</details>\n") {
-			m.add("\n<sub>" + inline(count(len(all)-i, "more release differs", "more releases differ")+" from cluster to cluster.") + "</sub>\n")
+			m.add("\n<sub>" + inline(Count(len(all)-i, "more release differs", "more releases differ")+" from cluster to cluster.") + "</sub>\n")
 			break
 		}
 	}
 	if len(alike) > 0 {
 		const shown = 10
-		m.add("\n<sub>" + inline(count(len(alike), "release changes", "releases change")+" in the same way in each cluster or namespace: "+list(alike, shown)+".") + "</sub>\n")
+		m.add("\n<sub>" + inline(Count(len(alike), "release changes", "releases change")+" in the same way in each cluster or namespace: "+list(alike, shown)+".") + "</sub>\n")
 	}
 }
 

@@ -40,8 +40,8 @@ func (n namer) name(id manifest.ID) string {
 	return escape.Line(name)
 }
 
-// count returns "1 object" or "3 objects".
-func count(n int, one, many string) string {
+// Count returns "1 object" or "3 objects".
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

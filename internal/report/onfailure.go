@@ -28,7 +28,7 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	}
 	var parts []string
 	if n := cleanups(f); n > 0 {
-		parts = append(parts, "delete what this run created (at most "+count(n, "object", "objects")+")")
+		parts = append(parts, "delete what this run created (at most "+Count(n, "object", "objects")+")")
 	}
 	if f.Rollback == nil {
 		if len(parts) == 0 {
@@ -101,7 +101,7 @@ func wayBack(r *plan.RollbackPreview) string {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	if r.Hooks > 0 {
-		text += "; " + count(r.Hooks, "hook", "hooks")
+		text += "; " + Count(r.Hooks, "hook", "hooks")
 	}
 	return text
 }
@@ -150,7 +150,7 @@ func (m *markdown) ending(e *ending) {
 		}
 	}
 	if left > 0 {
-		m.omit(count(left, "thing that is not undone", "things that are not undone"), rest)
+		m.omit(Count(left, "thing that is not undone", "things that are not undone"), rest)
 	}
 }
 

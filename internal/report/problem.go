@@ -89,7 +89,7 @@ func loss(p *plan.Document, s *plan.Step) string {
 		}
 		text := what + ", with " + holds
 		if !destructive(s.Op) {
-			text = scaleDown(s) + ", and " + count(len(v.Claims), "volume claim is deleted with its data", "volume claims are deleted with their data")
+			text = scaleDown(s) + ", and " + Count(len(v.Claims), "volume claim is deleted with its data", "volume claims are deleted with their data")
 		}
 		const shown = 6
 		return fmt.Sprintf("%s (%s): %s", text, escape.Line(v.Why), escape.Line(list(v.Claims, shown)))

@@ -23,7 +23,7 @@ func Dangers(c plan.RiskCounts) string {
 		{c.Stateful, "change of what data depends on", "changes of what data depends on"},
 	} {
 		if part.n > 0 {
-			parts = append(parts, count(part.n, part.one, part.many))
+			parts = append(parts, Count(part.n, part.one, part.many))
 		}
 	}
 	if len(parts) == 0 {

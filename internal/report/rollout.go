@@ -21,11 +21,11 @@ func (w impactWriter) rollouts(all []plan.Rollout) []string {
 		case r.Least == 0:
 			gaps = append(gaps, fmt.Sprintf("%s: no pod available for a while; its %d pods may stop all at once", name, r.Pods))
 		case len(r.Budgets) == 0:
-			others = append(others, fmt.Sprintf("%s: at least %d of %s available, at most %d at once", name, r.Least, count(int(r.Pods), "pod", "pods"), r.Most))
+			others = append(others, fmt.Sprintf("%s: at least %d of %s available, at most %d at once", name, r.Least, Count(int(r.Pods), "pod", "pods"), r.Most))
 		}
 		for _, b := range r.Budgets {
 			gaps = append(gaps, fmt.Sprintf("%s: %d of %s available, fewer than the %d that PodDisruptionBudget/%s requires (it applies to evictions, not to rollouts)",
-				name, r.Least, count(int(r.Pods), "pod", "pods"), b.Wants, escape.Line(b.Name)))
+				name, r.Least, Count(int(r.Pods), "pod", "pods"), b.Wants, escape.Line(b.Name)))
 		}
 	}
 	if w.view.bodies {

@@ -90,7 +90,7 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 		}
 	}
 	if same > 0 {
-		s.text = count(same, "hook as before", "hooks as before")
+		s.text = Count(same, "hook as before", "hooks as before")
 	}
 	if len(records) > 0 {
 		s.text = strings.Join(records, ", ")

@@ -76,7 +76,7 @@ func setTitle(d *releaseset.Document) string {
 	var parts []string
 	add := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, count(n, one, many))
+			parts = append(parts, Count(n, one, many))
 		}
 	}
 	add(len(d.Unread), "can't be read", "can't be read")
@@ -95,7 +95,7 @@ func setTitle(d *releaseset.Document) string {
 	if len(parts) == 0 {
 		parts = []string{"nothing is touched"}
 	}
-	of := "Plan of " + count(len(d.Releases), "release", "releases")
+	of := "Plan of " + Count(len(d.Releases), "release", "releases")
 	if selection := d.Selection(); selection != "" {
 		of += " (" + escape.Line(selection) + ")"
 	}
@@ -181,7 +181,7 @@ func objectsText(s plan.Summary) string {
 		}
 	}
 	if s.LabelsOnly > 0 {
-		parts = append(parts, count(s.LabelsOnly, "label", "labels"))
+		parts = append(parts, Count(s.LabelsOnly, "label", "labels"))
 	}
 	if len(parts) == 0 {
 		return "–"
@@ -195,7 +195,7 @@ func rowNotes(r *releaseset.Planned) []string {
 		out = append(out, first)
 	}
 	if n := r.Plan.Summary.Drifted; n > 0 {
-		out = append(out, count(n, "object", "objects")+" drifted")
+		out = append(out, Count(n, "object", "objects")+" drifted")
 	}
 	if r.Deferred != "" {
 		out = append(out, "estimated: "+escape.Line(r.Deferred))

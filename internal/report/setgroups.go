@@ -58,7 +58,7 @@ func (r setRow) others() string {
 	if len(r.like) == 0 {
 		return ""
 	}
-	return " and " + count(len(r.like), "other", "others")
+	return " and " + Count(len(r.like), "other", "others")
 }
 
 // otherNames returns the names of the releases in like.

@@ -56,7 +56,7 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 		}
 	}
 	if missing > 0 {
-		m.WriteString("\n**Not shown in full, for lack of room: " + count(missing, "release", "releases") + ".**" + m.there(" They are in ", ".") + "\n")
+		m.WriteString("\n**Not shown in full, for lack of room: " + Count(missing, "release", "releases") + ".**" + m.there(" They are in ", ".") + "\n")
 	}
 	if o.Rest != nil {
 		if err := setRest(o.Rest, p, m.rest.String()); err != nil {
@@ -93,7 +93,7 @@ func (m *markdown) setNotices(kind string, texts []string) {
 		if m.add("> [!" + kind + "]\n> " + inline(text) + "\n\n") {
 			continue
 		}
-		m.WriteString("> [!" + kind + "]\n> … and " + count(len(texts)-i, "more notice", "more notices") + "\n\n")
+		m.WriteString("> [!" + kind + "]\n> … and " + Count(len(texts)-i, "more notice", "more notices") + "\n\n")
 		for _, left := range texts[i:] {
 			m.rest.WriteString("- " + inline(left) + "\n")
 		}

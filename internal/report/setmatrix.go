@@ -191,7 +191,7 @@ func factsOf(r *releaseset.Planned) []string {
 		out = append(out, "value "+escape.Line(c.Path)+" "+pair(c, limit))
 	}
 	if n := p.Summary.Drifted; n > 0 {
-		out = append(out, count(n, "object", "objects")+" drifted")
+		out = append(out, Count(n, "object", "objects")+" drifted")
 	}
 	if first := firstBlocking(p); first != "" {
 		out = append(out, first)

@@ -47,7 +47,7 @@ func moreRow(rows []setRow, columns, room int) string {
 		names = append(names, r.names()...)
 	}
 	row := func(text string) string { return "| " + text + strings.Repeat(" |", columns) + "\n" }
-	text := "… and " + count(len(names), "more", "more")
+	text := "… and " + Count(len(names), "more", "more")
 	named := ""
 	for i, name := range names {
 		next := named + map[bool]string{true: ": ", false: ", "}[i == 0] + cell(code(name))

@@ -39,7 +39,7 @@ func summaryLine(p *plan.Document) string {
 		}
 	}
 	if p.Operation == plan.Test {
-		return "Plan: run " + count(c.Hooks, "test", "tests")
+		return "Plan: run " + Count(c.Hooks, "test", "tests")
 	}
 	text := "Plan: " + strings.Join(parts, ", ")
 	if len(parts) == 0 {
@@ -62,7 +62,7 @@ func hookCounts(n int, h plan.HookChanges) string {
 	var parts []string
 	add := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, count(n, one, many))
+			parts = append(parts, Count(n, one, many))
 		}
 	}
 	add(h.Changed, "hook changes", "hooks change")
@@ -109,14 +109,14 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 		return fmt.Sprintf("No object changes; revision %d would only be recorded%s.", p.ToRevision, hooks)
 	}
 	return fmt.Sprintf("No changes. Release %s is up to date at revision %d (%s)%s.", escape.Line(p.Release.String()), p.FromRevision,
-		count(c.Unchanged, "object", "objects"), hooks)
+		Count(c.Unchanged, "object", "objects"), hooks)
 }
 
 // comparedVerdict returns the line for a comparison without differences.
 func comparedVerdict(p *plan.Document, c plan.Summary) string {
 	text := "No object changes against " + comparedWith(p)
 	if c.Unchanged > 0 {
-		text += " (" + count(c.Unchanged, "object", "objects") + ")"
+		text += " (" + Count(c.Unchanged, "object", "objects") + ")"
 	}
 	return text
 }

@@ -65,7 +65,7 @@ func (t *textWriter) page(p *page, summary bool) {
 	t.header(p)
 	t.line("")
 	if len(p.blocking) > 0 {
-		t.line(t.paint(bad, "Blocked by "+count(len(p.blocking), "problem", "problems")+"; nothing will be written:"))
+		t.line(t.paint(bad, "Blocked by "+Count(len(p.blocking), "problem", "problems")+"; nothing will be written:"))
 		t.notices("✗", bad, p.blocking)
 		t.line("")
 	}
