@@ -186,7 +186,7 @@ func (f floor) applies(objects []*unstructured.Unstructured) []request {
 			body, _ := o.MarshalJSON()
 			out = append(out, request{
 				Phase: 2 + phase, Method: http.MethodPatch, ContentType: "application/apply-patch+yaml", Body: body,
-				Path: f.object(o) + "?fieldManager=floor&fieldValidation=Ignore&force=false" + dryRun,
+				Path: f.object(o) + "?fieldManager=floor&fieldValidation=Warn&force=false" + dryRun,
 			})
 		}
 	}
