@@ -305,14 +305,14 @@ func TestActionRunsEveryStep(t *testing.T) {
 	}
 }
 
-// printer writes a program into the folder that prints its arguments, writes the outputs of a plan that
+// printer writes a program that prints its arguments, writes the outputs of a plan that
 // changes nothing, and runs a line of shell before that.
-func printer(t *testing.T, dir, first string) {
+func printer(t *testing.T, program, first string) {
 	t.Helper()
 	text := "#!/bin/sh\necho \"$@\"\n" + first + `
 for a; do case $a in dotenv=*) echo changed=false > "${a#dotenv=}" ;; esac; done
 `
-	if err := os.WriteFile(filepath.Join(dir, "program"), []byte(text), 0o700); err != nil {
+	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -322,7 +322,7 @@ func TestActionFailsAfterACrash(t *testing.T) {
 	a, _ := readAction(t)
 	for line, want := range map[string]bool{"": true, "exit 2": false, "exit 0": false} {
 		temp := t.TempDir()
-		printer(t, temp, line)
+		printer(t, filepath.Join(temp, "program"), line)
 		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{}, env: []string{
 			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
 		}}
@@ -354,7 +354,7 @@ func TestActionFindsTheBase(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(temp, "base")); err != nil {
 		t.Fatal(err)
 	}
-	printer(t, temp, "")
+	printer(t, filepath.Join(temp, "program"), "")
 	folders := map[string]bool{}
 	for i, tc := range []struct{ checkedOut, want string }{{head, forked}, {merged, base}} {
 		git("checkout", "-q", tc.checkedOut)
@@ -390,9 +390,7 @@ func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 			`-f prod\.yaml --against /dev/null --offline`:                                                                                   {"added", "prod.yaml"},
 		} {
 			temp := t.TempDir()
-			if err := os.WriteFile(filepath.Join(temp, "kubectl-release"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			printer(t, filepath.Join(temp, "kubectl-release"), "")
 			command := exec.Command("sh", "-ec", strings.Join(j.Script, "\n"))
 			command.Dir = mergedPullRequest(t, `replicas: 3\n`)
 			command.Env = append(os.Environ(), "PATH="+temp+":"+os.Getenv("PATH"), "TMPDIR="+temp, "CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD^1", "GITLAB_TOKEN=",
@@ -415,7 +413,7 @@ func TestActionSavesPlans(t *testing.T) {
 		"plan many a.yaml [^\n]*--sign ci --all --out RUN/plan/saved":                                                                              {"releases": "a.yaml", "all": "true"},
 	} {
 		temp := t.TempDir()
-		printer(t, temp, "")
+		printer(t, filepath.Join(temp, "program"), "")
 		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{"github.event.pull_request.head.sha": "c0ffee"}, env: []string{
 			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
 		}}

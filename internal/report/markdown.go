@@ -279,24 +279,3 @@ func (m *markdown) entry(e, whole entry) {
 		m.omit(inline(e.name), unfolding(whole))
 	}
 }
-
-func entryLine(e entry) string {
-	line := "<code>" + inHTML(mark(e.op)+" "+e.name) + "</code>"
-	if e.detail != "" {
-		line += " " + inHTML(e.detail)
-	}
-	if len(e.rows) > 0 {
-		line += " (" + Count(len(e.rows)+e.hiddenRows, "change", "changes") + ")"
-	}
-	return strings.TrimSpace(line)
-}
-
-// unfolding returns a step whose changes and body can be unfolded.
-func unfolding(e entry) string {
-	return "\n<details><summary>" + entryLine(e) + "</summary>\n\n" + fenced(diffText(e)) + "\n</details>\n"
-}
-
-// shortened reports whether a part of the step was left out of the page.
-func shortened(e entry) bool {
-	return e.hiddenRows > 0 || slices.ContainsFunc(e.rows, func(r row) bool { return r.hiddenLines > 0 })
-}
