@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
-	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
@@ -64,10 +63,7 @@ func (p *program) exit(err error) int {
 
 // tell prints an error with a hint; each command in the hint is on its own line.
 func (p *program) tell(err error) {
-	mask := p.mask.Load()
-	if mask == nil && !p.showSecrets {
-		mask = redact.NewValuesMask(nil) // passwords in URLs are known as such without any values
-	}
+	mask := p.errorMask()
 	fmt.Fprintf(p.streams.Err, "Error: %s\n", mask.Text(err.Error()))
 	if hint := p.hint(err); hint != "" {
 		fmt.Fprintf(p.streams.Err, "Hint: %s\n", strings.ReplaceAll(mask.Text(hint), "\n", "\n      "))

@@ -66,6 +66,14 @@ func (p *program) hideValues(tables []any) {
 	}
 }
 
+// errorMask returns the mask for errors. Before any values are known, it hides passwords in URLs.
+func (p *program) errorMask() *redact.Mask {
+	if mask := p.mask.Load(); mask != nil || p.showSecrets {
+		return mask
+	}
+	return redact.NewValuesMask(nil)
+}
+
 // hideRead masks what templates have read from Secrets: in the plan that contains it, or in an
 // error that may quote it.
 func (p *program) hideRead(made *plan.Plan, err error) (*plan.Plan, error) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
-	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -73,16 +72,12 @@ func (p *program) reportImpossible(o *showFlags, of release.Key, err error) erro
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	mask := p.mask.Load()
-	if mask == nil && !p.showSecrets {
-		mask = redact.NewValuesMask(nil)
-	}
 	var at plan.Place
 	var in *engine.TemplateError
 	if errors.As(err, &in) {
 		at = in.Place
 	}
-	made := plan.Impossible(of, mask.Text(err.Error()), at, toolVersion())
+	made := plan.Impossible(of, p.errorMask().Text(err.Error()), at, toolVersion())
 	return errors.Join(err, o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }))
 }
 
