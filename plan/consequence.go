@@ -9,7 +9,7 @@ import (
 )
 
 // Consequence returns a rank by which steps are sorted for readers, the most important first: risks
-// by gravity, then restarts of pods and new images, deletions, changes to RBAC, webhooks and
+// by severity, then restarts of pods and new images, deletions, changes to RBAC, webhooks and
 // network policies, and so on; dashboards come last. Equal steps keep the order of the run.
 func (s *Step) Consequence() int {
 	const afterRisks = 10

@@ -188,7 +188,7 @@ type Wave struct {
 
 // Summary counts the plan's steps.
 type Summary struct {
-	// Risks counts the steps by risk: each under its gravest risk and, if its object stays, also
+	// Risks counts the steps by risk: each under its most severe risk and, if its object stays, also
 	// under stateful if it has that risk, too.
 	Risks  RiskCounts `json:"risks"`
 	Create int        `json:"create"`

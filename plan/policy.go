@@ -189,7 +189,7 @@ func riskOf(r Risk, s *Step) string {
 	case RiskScaleDown:
 		return "it would be scaled down"
 	case RiskStateful:
-		c, _, _ := s.Gravest()
+		c, _, _ := s.MostSevere()
 		return c.Path + " would be changed"
 	}
 	return string(r)

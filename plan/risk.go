@@ -28,19 +28,19 @@ const (
 	RiskStateful Risk = "stateful"
 )
 
-// Risks returns all risks, the gravest first.
+// Risks returns all risks, the most severe first.
 func Risks() []Risk {
 	return []Risk{RiskData, RiskDelete, RiskRecreate, RiskScaleDown, RiskStateful}
 }
 
-// Risks returns the risks of the step, the gravest first: deleting a
+// Risks returns the risks of the step, the most severe first: deleting a
 // PersistentVolumeClaim is both RiskData and RiskDelete. Step.Risk is the
 // first of them.
 func (s *Step) Risks() []Risk {
 	return slices.DeleteFunc(Risks(), func(r Risk) bool { return !s.bears(r) })
 }
 
-// Told returns the risks that are reported to a reviewer: the gravest one, which implies the
+// Told returns the risks that are reported to a reviewer: the most severe one, which implies the
 // others, and also RiskStateful if the step has it and the object stays: a StatefulSet that is
 // scaled down may also change what its data depends on.
 func (s *Step) Told() []Risk {
@@ -124,7 +124,7 @@ func scalesDown(s *Step) bool {
 	})
 }
 
-// rate sets every step's Risk to the gravest of its risks.
+// rate sets every step's Risk to the most severe of its risks.
 func (p *Document) rate() {
 	p.Steps(func(_ StageName, s *Step) {
 		s.Risk = ""

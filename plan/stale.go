@@ -89,7 +89,7 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 	return out
 }
 
-// riskierBy returns the gravest risk that a step has now and did not have when it was reviewed, "" if
+// riskierBy returns the most severe risk that a step has now and did not have when it was reviewed, "" if
 // there is none. Deleting a StatefulSet is the same request whether or not its claims go with it.
 func riskierBy(was, now *Step) Risk {
 	had := was.Risks()

@@ -18,11 +18,11 @@ func (s *Step) changesState() bool {
 	if !kinds.Of(gk).Stateful {
 		return false
 	}
-	c, _, changes := s.Gravest()
+	c, _, changes := s.MostSevere()
 	if gk != kinds.StatefulSet {
 		return changes
 	}
-	return changes && s.HasVolumes() && s.gravity(c) <= gravestImage
+	return changes && s.HasVolumes() && s.severity(c) <= severityImage
 }
 
 // HasVolumes reports whether the step's object is a StatefulSet whose pods have volumes that

@@ -112,7 +112,7 @@ type Step struct {
 	Fidelity Fidelity `json:"fidelity,omitempty"`
 	Estimate string   `json:"estimate,omitempty"`
 	Why      string   `json:"why"`
-	// Risk is the gravest risk of the step; empty if it has none.
+	// Risk is the most severe risk of the step; empty if it has none.
 	Risk Risk `json:"risk,omitempty"`
 
 	Hook   *HookRun `json:"hook,omitempty"`

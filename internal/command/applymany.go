@@ -235,9 +235,9 @@ func resultOf(d setrun.Applied) string {
 // well.
 func setFailure(done []setrun.Applied) error {
 	code := exitDone
-	for _, grave := range []int{exitRollbackFailed, exitRolledBack, exitLocked, exitStale, exitError} {
-		if slices.ContainsFunc(done, func(d setrun.Applied) bool { return d.Err != nil && exitCode(d.Err) == grave }) {
-			code = grave
+	for _, severe := range []int{exitRollbackFailed, exitRolledBack, exitLocked, exitStale, exitError} {
+		if slices.ContainsFunc(done, func(d setrun.Applied) bool { return d.Err != nil && exitCode(d.Err) == severe }) {
+			code = severe
 			break
 		}
 	}

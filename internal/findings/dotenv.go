@@ -25,12 +25,12 @@ func Dotenv(w io.Writer, of Subject, plans ...*plan.Document) error {
 		return fmt.Errorf("encode the summary: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "changed=%t\nblocked=%t\nrisk=%s\ndigest=%s\neffect_digest=%s\nverdict=%s\nsummary_json=%s\n",
-		changed, blocked, gravest(sum.Risks), of.Digest, of.Effect, Verdict(plans...), counts)
+		changed, blocked, mostSevere(sum.Risks), of.Digest, of.Effect, Verdict(plans...), counts)
 	return err
 }
 
-// gravest returns the first of plan.Risks that is counted, or "none".
-func gravest(r plan.RiskCounts) plan.Risk {
+// mostSevere returns the first of plan.Risks that is counted, or "none".
+func mostSevere(r plan.RiskCounts) plan.Risk {
 	for _, risk := range []struct {
 		n    int
 		name plan.Risk

@@ -48,7 +48,7 @@ const (
 	Note Level = "note"
 )
 
-// Levels returns all levels, the gravest first.
+// Levels returns all levels, the most severe first.
 func Levels() []Level { return []Level{Failure, Warning, Note} }
 
 // Text returns title, message and what to do on one line. In a set it begins with the release,
@@ -72,7 +72,7 @@ func (f Finding) ofRelease() string {
 	return text
 }
 
-// Of returns the findings of plans, the gravest first.
+// Of returns the findings of plans, the most severe first.
 func Of(plans ...*plan.Document) []Finding {
 	var all []Finding
 	for _, p := range plans {

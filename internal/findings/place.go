@@ -63,10 +63,10 @@ func anyChange(plan.Change) bool { return true }
 
 // fieldsOf returns the fields of the object that cause a risk; none if it is the whole object.
 func fieldsOf(s *plan.Step, r plan.Risk) (out []string) {
-	gravest, _, changes := s.Gravest()
+	mostSevere, _, changes := s.MostSevere()
 	switch {
 	case r == plan.RiskStateful && changes:
-		out = append(out, gravest.Path)
+		out = append(out, mostSevere.Path)
 	case r == plan.RiskScaleDown, r == plan.RiskData && s.Op == plan.OpPatch:
 		for _, c := range s.Changes {
 			if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {

@@ -104,7 +104,7 @@ func (p *Planned) Blocked() bool {
 	return p.Error != "" || p.Plan != nil && p.Plan.Summary.Blocking > 0
 }
 
-// Effect returns the gravest effect of a set's plans.
+// Effect returns the most severe effect of a set's plans.
 func (d *Document) Effect() plan.Effect {
 	effect := plan.EffectNone
 	for _, r := range d.Releases {
@@ -123,17 +123,17 @@ func (d *Document) Effect() plan.Effect {
 }
 
 // Finish sorts the releases by how much they may hurt, and counts them. It expects them
-// in the order of their needs, which equally grave ones keep.
+// in the order of their needs, which equally severe ones keep.
 func (d *Document) Finish() {
-	slices.SortStableFunc(d.Releases, func(a, b Planned) int { return cmp.Compare(a.gravity(), b.gravity()) })
+	slices.SortStableFunc(d.Releases, func(a, b Planned) int { return cmp.Compare(a.severity(), b.severity()) })
 	d.Summary = Summary{Failed: len(d.Unread)}
 	for i := range d.Releases {
 		d.Summary.add(&d.Releases[i])
 	}
 }
 
-// gravity returns a release's place in that order: 0 for what has to be seen first.
-func (p *Planned) gravity() int {
+// severity returns a release's place in that order: 0 for what has to be seen first.
+func (p *Planned) severity() int {
 	if p.Blocked() {
 		return 0
 	}

@@ -21,7 +21,7 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 		e.detail = noise
 	}
 	changes := w.shownChanges(s, quiet)
-	shown := gravest(s, changes, w.limit(w.view.rows))
+	shown := mostSevere(s, changes, w.limit(w.view.rows))
 	e.hiddenRows = len(changes) - len(shown)
 	for _, c := range shown {
 		r, err := w.row(c)
@@ -39,17 +39,17 @@ func (w entryWriter) entry(s *plan.Step) (entry, error) {
 	return e, nil
 }
 
-// gravest returns at most n of the changes, those that a reviewer should see first, in their
+// mostSevere returns at most n of the changes, those that a reviewer should see first, in their
 // original order; n = 0 is no limit.
-func gravest(s *plan.Step, changes []repeated, n int) []repeated {
+func mostSevere(s *plan.Step, changes []repeated, n int) []repeated {
 	if n == 0 || len(changes) <= n {
 		return changes
 	}
-	gravity, order := make([]int, len(changes)), make([]int, len(changes))
+	severity, order := make([]int, len(changes)), make([]int, len(changes))
 	for i, c := range changes {
-		gravity[i], order[i] = s.Gravity(c.Change), i
+		severity[i], order[i] = s.Severity(c.Change), i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gravity[a], gravity[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(severity[a], severity[b]) })
 	order = order[:n]
 	slices.Sort(order)
 	out := make([]repeated, n)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Dangers counts a plan's risks on one line, the gravest first: "Risks: 1 loss
+// Dangers counts a plan's risks on one line, the most severe first: "Risks: 1 loss
 // of data, 2 deletions". It returns "" when there are none.
 func Dangers(c plan.RiskCounts) string {
 	var parts []string
@@ -38,19 +38,19 @@ func statefulChange(s *plan.Step) string {
 	if s.HasVolumes() {
 		text = "has volumes and changes"
 	}
-	c, others, ok := s.Gravest()
+	c, others, ok := s.MostSevere()
 	if !ok {
 		return text
 	}
-	text += ": " + escape.Line(c.Path) + " " + gravestPair(c)
+	text += ": " + escape.Line(c.Path) + " " + mostSeverePair(c)
 	if others > 0 {
 		text += fmt.Sprintf(" and %d more", others)
 	}
 	return text
 }
 
-// gravestPair returns a change in at most 60 characters; an image is shortened to its name and versions.
-func gravestPair(c plan.Change) string {
+// mostSeverePair returns a change in at most 60 characters; an image is shortened to its name and versions.
+func mostSeverePair(c plan.Change) string {
 	if text, ok := imageChange(c); ok {
 		return text
 	}

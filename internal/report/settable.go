@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// setTable prints a row for each release, the gravest first, and returns how many rows fit. One last
+// setTable prints a row for each release, the most severe first, and returns how many rows fit. One last
 // row counts and names the others.
 func (m *markdown) setTable(p *setPage) (shown int) {
 	if len(p.rows) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// SetText prints the plan of a set for people: a table, the gravest first, then, unless
+// SetText prints the plan of a set for people: a table, the most severe first, then, unless
 // o.Summary is set, each plan that is blocked or changes something, as Text prints it.
 // It prints secrets when the plans hold them. Errors are those of w.
 func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {

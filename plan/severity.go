@@ -6,29 +6,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// gravity ranks changes of an object by what depends on the changed field, the gravest first.
-type gravity int
+// severity ranks changes of an object by what depends on the changed field, the most severe first.
+type severity int
 
 const (
-	// gravestClaims: which volumes exist, their size, and how long they live.
-	gravestClaims gravity = iota
-	// gravestIdentity: which pods belong to the object, and their network names.
-	gravestIdentity
-	// gravestMounts: which data is mounted where.
-	gravestMounts
-	gravestImage
-	gravestEnvironment
-	// gravestResources: how many pods run, and how much they may use.
-	gravestResources
-	gravestRest
-	// gravestChecksum: labels, annotations, descriptions, and numbers that don't affect running
+	// severityClaims: which volumes exist, their size, and how long they live.
+	severityClaims severity = iota
+	// severityIdentity: which pods belong to the object, and their network names.
+	severityIdentity
+	// severityMounts: which data is mounted where.
+	severityMounts
+	severityImage
+	severityEnvironment
+	// severityResources: how many pods run, and how much they may use.
+	severityResources
+	severityRest
+	// severityChecksum: labels, annotations, descriptions, and numbers that don't affect running
 	// pods.
-	gravestChecksum
+	severityChecksum
 )
 
-// Gravest returns the change of the object's spec that a reviewer should see first, and the number
+// MostSevere returns the change of the object's spec that a reviewer should see first, and the number
 // of other changes; ok is false if the spec does not change.
-func (s *Step) Gravest() (gravest Change, others int, ok bool) {
+func (s *Step) MostSevere() (mostSevere Change, others int, ok bool) {
 	var changes []Change
 	for _, c := range s.Changes {
 		if within(c.Path, "spec") {
@@ -38,14 +38,14 @@ func (s *Step) Gravest() (gravest Change, others int, ok bool) {
 	if len(changes) == 0 {
 		return Change{}, 0, false
 	}
-	gravest = slices.MinFunc(changes, func(a, b Change) int { return int(s.gravity(a) - s.gravity(b)) })
-	return gravest, len(changes) - 1, true
+	mostSevere = slices.MinFunc(changes, func(a, b Change) int { return int(s.severity(a) - s.severity(b)) })
+	return mostSevere, len(changes) - 1, true
 }
 
-// Gravity returns a rank for a change of the step's object: the lower it is, the earlier a reviewer
-// should see the change. Within the same gravity, changes that undo manual edits come first, then
+// Severity returns a rank for a change of the step's object: the lower it is, the earlier a reviewer
+// should see the change. Within the same severity, changes that undo manual edits come first, then
 // removals, changes and additions.
-func (s *Step) Gravity(c Change) int {
+func (s *Step) Severity(c Change) int {
 	const ways = 4
 	way := 2
 	switch {
@@ -56,33 +56,33 @@ func (s *Step) Gravity(c Change) int {
 	case c.From == nil:
 		way = 3
 	}
-	return int(s.gravity(c))*ways + way
+	return int(s.severity(c))*ways + way
 }
 
-func (s *Step) gravity(c Change) gravity {
+func (s *Step) severity(c Change) severity {
 	parts := jsontree.SplitPath(c.Path)
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
 	}
 	switch {
 	case has("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"):
-		return gravestClaims
+		return severityClaims
 	case has("serviceName", "podManagementPolicy", "ordinals"), within(c.Path, "spec.selector"):
-		return gravestIdentity
+		return severityIdentity
 	case has("metadata", "annotations", "description", "revisionHistoryLimit", "progressDeadlineSeconds", "minReadySeconds"):
-		return gravestChecksum
+		return severityChecksum
 	case has("volumeMounts", "volumes") && s.movesData():
-		return gravestMounts
+		return severityMounts
 	case parts[len(parts)-1] == "image", isContainer(parts):
-		return gravestImage
+		return severityImage
 	case has("livenessProbe", "readinessProbe", "startupProbe"):
-		return gravestRest
+		return severityRest
 	case has("env", "envFrom", "command", "args"):
-		return gravestEnvironment
+		return severityEnvironment
 	case has("resources", "replicas"):
-		return gravestResources
+		return severityResources
 	}
-	return gravestRest
+	return severityRest
 }
 
 // isContainer reports whether the path is that of a whole container, which is added or removed with

@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// What a reviewer should see first is graver: what data and traffic depend on, images,
+// What a reviewer should see first is last: what data and traffic depend on, images,
 // what programs are passed, what they may use, the rest, and labels and descriptions last.
 func TestGravityOfChanges(t *testing.T) {
 	step := Step{Object: manifest.ID{Group: "apps", Kind: "StatefulSet", Name: "db"}}
-	graver := -1
+	last := -1
 	for _, c := range []Change{
 		{Path: "spec.volumeClaimTemplates[data].spec.resources.requests.storage", From: "8Gi", To: "16Gi"},
 		{Path: "spec.serviceName", From: "a", To: "b"},
@@ -25,10 +25,10 @@ func TestGravityOfChanges(t *testing.T) {
 		{Path: "spec.template.metadata.annotations.checksum/config", From: "a", To: "b"},
 		{Path: "spec.revisionHistoryLimit", To: int64(10)},
 	} {
-		gravity := step.Gravity(c)
-		if gravity <= graver {
-			t.Errorf("%s is not less grave than what is before it: %d after %d", c.Path, gravity, graver)
+		severity := step.Severity(c)
+		if severity <= last {
+			t.Errorf("%s is not less severe than what is before it: %d after %d", c.Path, severity, last)
 		}
-		graver = gravity
+		last = severity
 	}
 }
