@@ -98,7 +98,7 @@ func TestAWatchThatIsRefusedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &driftWatch{
-		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 1),
+		sums: sums{digests: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 1),
 		wanted: func(client.ObjectKey, time.Time) bool { return true }, asked: map[client.ObjectKey]bool{},
 		live: live, metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](time.Millisecond, 10*time.Millisecond)),

@@ -91,10 +91,10 @@ func (s statuses) Patch(_ context.Context, o client.Object, p client.Patch, _ ..
 }
 
 // passing runs a test's passes.
-type passing func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error)
+type passing func(ctx context.Context, hr *flux.HelmRelease, in reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error)
 
-func (f passing) Reconcile(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error) {
-	return f(ctx, hr, report)
+func (f passing) Reconcile(ctx context.Context, hr *flux.HelmRelease, in reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error) {
+	return f(ctx, hr, in, report)
 }
 
 func (f passing) Supersedes(context.Context, *flux.HelmRelease, reconcile.Sources) (bool, error) {
@@ -112,15 +112,15 @@ func desk(t *testing.T, f passing) (*reconciler, *etcd) {
 		"metadata": map[string]any{"namespace": "apps", "name": "web", "uid": "1", "generation": 1, "finalizers": []any{finalizer}},
 		"spec":     map[string]any{"interval": "10m"}, "status": map[string]any{},
 	}}
-	marks := func() sums { return sums{marks: map[client.ObjectKey]fingerprint{}} }
+	digests := func() sums { return sums{digests: map[client.ObjectKey]fingerprint{}} }
 	r := &reconciler{
-		client: e, live: e, passes: f, records: &recordMarks{marks()}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
-		wrote: &writes{versions: map[client.ObjectKey]string{}}, drift: &driftWatch{sums: marks(), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{}},
+		client: e, live: e, passes: f, records: &recordDigests{digests()}, synced: &syncDigests{digests: map[client.ObjectKey]stateDigest{}},
+		wrote: &writes{versions: map[client.ObjectKey]string{}}, drift: &driftWatch{sums: digests(), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{}},
 		events:  &events{records: &eventWriter{queue: make(chan *corev1.Event, 100)}, log: logr.Discard(), now: time.Now},
 		metrics: counted, memory: newBudget(256<<20, func(int64) {}), now: time.Now,
 		tries: workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](time.Second, time.Minute),
 	}
-	r.flights = newFlights(r)
+	r.detached = newDetached(r)
 	return r, e
 }
 
@@ -129,7 +129,7 @@ var web = ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "apps", Name:
 // passed runs a pass.
 func passed(t *testing.T, r *reconciler) ctrl.Result {
 	t.Helper()
-	out, err := r.Reconcile(t.Context(), web)
+	out, err := r.reconcile(t.Context(), web, pauses{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func passed(t *testing.T, r *reconciler) ctrl.Result {
 // after one that is not.
 func TestPausesOfTriesGrow(t *testing.T) {
 	again := true
-	r, _ := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+	r, _ := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
 		return reconcile.Outcome{Status: hr.Status, Again: again, After: time.Hour}, nil
 	})
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
@@ -163,7 +163,7 @@ func TestPausesOfTriesGrow(t *testing.T) {
 // slept counts, too.
 func TestCheck44StatusesAreFenced(t *testing.T) {
 	for _, at := range []int{1, 2} {
-		r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error) {
+		r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error) {
 			mine := hr.Status
 			mine.Failures = 1
 			if err := report(ctx, mine, nil); err != nil {
@@ -190,7 +190,7 @@ func TestCheck44StatusesAreFenced(t *testing.T) {
 // Other changes during a pass, such as an annotation, do not keep its status from being written.
 func TestStatusBesideOtherChanges(t *testing.T) {
 	var e *etcd
-	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
 		e.change("metadata", "annotations", map[string]any{"a": "b"})
 		done := hr.Status
 		done.Failures = 2
@@ -209,7 +209,7 @@ func TestAPanicEndsOnePass(t *testing.T) {
 		"it is [REDACTED]": &reconcile.PanicError{What: "it is [REDACTED]"},
 		"string":           "s3cr3t-canary-value",
 	} {
-		r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, report reconcile.Report) (reconcile.Outcome, error) {
+		r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Sources, report reconcile.Report) (reconcile.Outcome, error) {
 			begun := hr.Status
 			begun.Failures = 5
 			if err := report(ctx, begun, nil); err != nil {
@@ -227,7 +227,7 @@ func TestAPanicEndsOnePass(t *testing.T) {
 						t.Errorf("it says %v, want %s", got, want)
 					}
 				}()
-				_, err := r.flights.Reconcile(t.Context(), web)
+				_, err := r.detached.Reconcile(t.Context(), web)
 				t.Errorf("it ends with %v", err)
 			}()
 		}
@@ -241,7 +241,7 @@ func TestAPanicEndsOnePass(t *testing.T) {
 // alone: the name of its release may belong to another one by now.
 func TestADeletedHelmReleaseIsUninstalledOnce(t *testing.T) {
 	passes := 0
-	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
 		passes++
 		return reconcile.Outcome{Status: hr.Status}, nil
 	})
@@ -260,7 +260,7 @@ func TestADeletedHelmReleaseIsUninstalledOnce(t *testing.T) {
 // deleted before its kind was watched would never be missed.
 func TestAPassThatDidNotSeeItsObjects(t *testing.T) {
 	passes := 0
-	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
 		passes++
 		done := hr.Status
 		done.ObservedGeneration = 1

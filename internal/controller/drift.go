@@ -59,7 +59,7 @@ const maxChanged = 1000
 
 func newDriftWatch(m manager.Manager, config *rest.Config, o Options, metrics *metrics, wanted func(client.ObjectKey, time.Time) bool) (*driftWatch, error) {
 	d := &driftWatch{
-		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, live: m.GetAPIReader(), wanted: wanted, metrics: metrics, log: m.GetLogger(),
+		sums: sums{digests: map[client.ObjectKey]fingerprint{}}, live: m.GetAPIReader(), wanted: wanted, metrics: metrics, log: m.GetLogger(),
 		changed: make(chan event.GenericEvent, maxChanged), kinds: map[schema.GroupVersionKind]*kindWatch{}, last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
 		begin: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[schema.GroupVersionKind](o.MinRetryDelay, o.MaxRetryDelay)),
 	}
@@ -149,7 +149,7 @@ func (d *driftWatch) turn(tell bool, objects ...any) {
 		}
 		key = client.ObjectKey{Namespace: m.Labels[flux.OriginNamespace], Name: m.Labels[flux.OriginName]}
 		is := m.Annotations[stateAnnotation]
-		d.flip(key, is)
+		d.toggle(key, is)
 		states[is] = true
 	}
 	if tell && len(states) == len(objects) {

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
-// A change of an object, including its metadata, changes the mark of its HelmRelease and
+// A change of an object, including its metadata, changes the digest of its HelmRelease and
 // requests a pass; a change of its status does not, nor does the first list, nor a repeated
 // list.
 func TestDriftWatchTellsChanges(t *testing.T) {
 	key := client.ObjectKey{Namespace: "apps", Name: "web"}
 	d := &driftWatch{
-		sums: sums{marks: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 10), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
+		sums: sums{digests: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 10), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
 		wanted: func(of client.ObjectKey, last time.Time) bool { return of == key && last.IsZero() },
 	}
 	object := func(version string, generation int64, annotation string) any {
@@ -45,13 +45,13 @@ func TestDriftWatchTellsChanges(t *testing.T) {
 	first := object("1", 1, "x")
 	d.turn(false, first)
 	told("the first list", false)
-	mark := d.of(key)
-	if mark == (fingerprint{}) {
+	digest := d.of(key)
+	if digest == (fingerprint{}) {
 		t.Fatal("the object is not seen")
 	}
 	d.turn(true, first, object("2", 1, "x"))
 	told("its status", false)
-	if d.of(key) != mark {
+	if d.of(key) != digest {
 		t.Error("its status counts")
 	}
 	d.turn(true, object("2", 1, "x"), object("3", 2, "x"))

@@ -147,7 +147,7 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	}
 	r := &reconciler{
 		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
-		records: &recordMarks{sums{marks: map[client.ObjectKey]fingerprint{}}}, synced: &syncMarks{marks: map[client.ObjectKey]mark{}},
+		records: &recordDigests{sums{digests: map[client.ObjectKey]fingerprint{}}}, synced: &syncDigests{digests: map[client.ObjectKey]stateDigest{}},
 		tries:  workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](o.MinRetryDelay, o.MaxRetryDelay),
 		wrote:  &writes{versions: map[client.ObjectKey]string{}},
 		events: told, metrics: counted, memory: newBudget(o.Memory, counted.rendering), options: o, now: time.Now,
@@ -155,8 +155,8 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	if r.passes, err = newPasser(r, config, o); err != nil {
 		return nil, err
 	}
-	r.flights = newFlights(r)
-	if err := m.Add(r.flights); err != nil {
+	r.detached = newDetached(r)
+	if err := m.Add(r.detached); err != nil {
 		return nil, err
 	}
 	if r.drift, err = newDriftWatch(m, config, o, counted, r.watched); err != nil {
@@ -178,7 +178,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 	}
 	b := builder.ControllerManagedBy(m).Named("helmrelease").
 		WithOptions(controller.TypedOptions[ctrl.Request]{
-			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.flights.NeedLeaderElection()),
+			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.detached.NeedLeaderElection()),
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
 				r.options.MinRetryDelay, r.options.MaxRetryDelay),
 		}).
@@ -192,7 +192,7 @@ func (r *reconciler) watch(m manager.Manager) error {
 		b = b.Watches(metadataOf(kind), r.whoever(byValues, kind), builder.WithPredicates(labelled(selector)))
 	}
 	c, err := b.Watches(metadataOf(kinds.Secret.Kind), r.records.recordEvents()).
-		WatchesRawSource(source.Channel(r.flights.ended, &handler.EnqueueRequestForObject{})).Build(r.flights)
+		WatchesRawSource(source.Channel(r.detached.ended, &handler.EnqueueRequestForObject{})).Build(r.detached)
 	if err != nil {
 		return err
 	}

@@ -39,18 +39,18 @@ type reconciler struct {
 	client client.Client
 	live   client.Reader
 
-	passes  passer
-	flights *flights
-	charts  *charts
-	records *recordMarks
-	synced  *syncMarks
-	wrote   *writes
-	drift   *driftWatch
-	events  *events
-	metrics *metrics
-	memory  *budget
-	options Options
-	now     func() time.Time
+	passes   passer
+	detached *detached
+	charts   *charts
+	records  *recordDigests
+	synced   *syncDigests
+	wrote    *writes
+	drift    *driftWatch
+	events   *events
+	metrics  *metrics
+	memory   *budget
+	options  Options
+	now      func() time.Time
 
 	// tries counts passes in a row that want another one soon. The queue's own count would not
 	// do: each pass without an error resets it.
@@ -62,9 +62,9 @@ type reconciler struct {
 	gained chan event.GenericEvent
 }
 
-// Reconcile implements controller-runtime's reconciler. After errors, it is called again with
+// reconcile does what controller-runtime's Reconcile is to do. After errors, it is called again with
 // increasing pauses.
-func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request, on pauses) (ctrl.Result, error) {
 	began := r.now()
 	key := request.NamespacedName
 	r.drift.begins(key)
@@ -100,7 +100,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	switch kept := slices.Contains(view.hr.Metadata.Finalizers, finalizer); {
 	case kept:
-		return r.pass(ctx, view, looked)
+		return r.pass(ctx, view, looked, on)
 	case view.hr.Metadata.DeletionTimestamp == nil:
 		return ctrl.Result{}, r.finalize(ctx, view.object, true)
 	}
@@ -109,11 +109,11 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 // pass makes the pass and writes its outcome.
-func (r *reconciler) pass(ctx context.Context, v *view, looked mark) (ctrl.Result, error) {
+func (r *reconciler) pass(ctx context.Context, v *view, looked stateDigest, on pauses) (ctrl.Result, error) {
 	o, hr := v.object, v.hr
 	was := hr.Status
 	in := reconcile.Sources{
-		Hook: pausesOf(ctx).hook, Waiting: pausesOf(ctx).waiting,
+		Hook: on.hook, Waiting: on.waiting,
 		// Records on another cluster are not watched.
 		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(o), looked),
 	}

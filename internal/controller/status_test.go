@@ -41,8 +41,8 @@ func TestLeasesAreHelmControllers(t *testing.T) {
 	}
 }
 
-// A release's mark identifies its records: a different version of a record, one more or one fewer gives
-// a different mark, in whatever order they are seen.
+// A release's digest identifies its records: a different version of a record, one more or one fewer gives
+// a different digest, in whatever order they are seen.
 func TestRecordMarks(t *testing.T) {
 	record := func(uid types.UID, version string) *metav1.PartialObjectMetadata {
 		o := &metav1.PartialObjectMetadata{}
@@ -50,26 +50,26 @@ func TestRecordMarks(t *testing.T) {
 		o.Labels = map[string]string{"owner": "helm", "name": "web"}
 		return o
 	}
-	m := &recordMarks{sums{marks: map[client.ObjectKey]fingerprint{}}}
+	m := &recordDigests{sums{digests: map[client.ObjectKey]fingerprint{}}}
 	key := client.ObjectKey{Namespace: "apps", Name: "web"}
-	m.turn(record("v1", "1"))
+	m.toggle(record("v1", "1"))
 	one := m.of(key)
-	m.turn(record("v2", "2"))
+	m.toggle(record("v2", "2"))
 	two := m.of(key)
 	if one == two {
 		t.Error("a second record is not seen")
 	}
-	m.turn(record("v2", "2"))
+	m.toggle(record("v2", "2"))
 	if m.of(key) != one {
 		t.Error("a record that goes leaves a trace")
 	}
-	m.turn(record("v1", "1"))
-	if len(m.marks) != 0 {
+	m.toggle(record("v1", "1"))
+	if len(m.digests) != 0 {
 		t.Error("releases without records are remembered")
 	}
 	other := record("v1", "1")
 	other.Labels["owner"] = "somebody"
-	if m.turn(other); len(m.marks) != 0 {
+	if m.toggle(other); len(m.digests) != 0 {
 		t.Error("other Secrets are taken for records")
 	}
 }

@@ -13,7 +13,7 @@ import (
 // A HelmRelease that can't be decoded does not stay ready: it stalls, once, and says why; the rest of
 // its status is left alone.
 func TestAHelmReleaseThatCannotBeDecoded(t *testing.T) {
-	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
 		return reconcile.Outcome{Status: hr.Status}, nil
 	})
 	e.change("status", "failures", 3.0)
@@ -24,7 +24,7 @@ func TestAHelmReleaseThatCannotBeDecoded(t *testing.T) {
 	e.change("metadata", "generation", 2)
 	e.change("spec", "timeout", "9999999999h") // the CRD's pattern allows it
 	for range 2 {
-		if _, err := r.Reconcile(t.Context(), web); err == nil || !strings.Contains(err.Error(), "duration") {
+		if _, err := r.reconcile(t.Context(), web, pauses{}); err == nil || !strings.Contains(err.Error(), "duration") {
 			t.Errorf("it ends with %v", err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestAHelmReleaseThatCannotBeDecoded(t *testing.T) {
 // again is not.
 func TestPausesAreSpread(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
-		r, _ := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
+		r, _ := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
 			return reconcile.Outcome{Status: hr.Status, After: time.Hour, Fixed: fixed}, nil
 		})
 		r.options.JitterPercentage = 5

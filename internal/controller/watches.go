@@ -129,17 +129,17 @@ func labelled(selector labels.Selector) predicate.Predicate {
 	}))
 }
 
-// recordEvents updates the marks of records and enqueues nothing: as with
+// recordEvents updates the digests of records and enqueues nothing: as with
 // helm-controller, a record that somebody edits is seen by the next pass.
-func (m *recordMarks) recordEvents() handler.EventHandler {
+func (m *recordDigests) recordEvents() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { m.turn(e.Object) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { m.toggle(e.Object) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ queue) {
-			m.turn(e.ObjectOld)
-			m.turn(e.ObjectNew)
+			m.toggle(e.ObjectOld)
+			m.toggle(e.ObjectNew)
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ queue) { m.turn(e.Object) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ queue) { m.toggle(e.Object) },
 	}
 }
 

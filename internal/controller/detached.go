@@ -14,23 +14,23 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// flights lets passes continue without a worker: a pass that waits for a hook, or until what it has
+// detached lets passes continue without a worker: a pass that waits for a hook, or until what it has
 // applied is ready, gives its worker back, and its HelmRelease is enqueued again when it ends.
 // Changes to the HelmRelease in the meantime are looked at once everything has been applied, and
 // end the wait if the plan would now be different; hooks are never interrupted.
-type flights struct {
+type detached struct {
 	inner *reconciler
 	// ended receives the HelmReleases whose pass ended without a worker, or is waiting and must be
 	// looked at.
 	ended chan event.TypedGenericEvent[client.Object]
 
 	mu      sync.Mutex
-	running map[client.ObjectKey]*flight
+	running map[client.ObjectKey]*detachedPass
 	all     sync.WaitGroup
 }
 
-// flight is one pass.
-type flight struct {
+// detachedPass is one pass, with a worker or without.
+type detachedPass struct {
 	cancel context.CancelCauseFunc
 	// left is closed once the pass no longer needs a worker, done when it ends.
 	left, done chan struct{}
@@ -41,19 +41,19 @@ type flight struct {
 	// asked is what the HelmRelease asked for when it was last looked at. stale is set if this has
 	// changed since the pass began, unjudged if nobody has checked yet whether that changes the
 	// plan.
-	asked           mark
+	asked           stateDigest
 	stale, unjudged bool
 }
 
-func newFlights(inner *reconciler) *flights {
-	return &flights{inner: inner, ended: make(chan event.TypedGenericEvent[client.Object], maxEnded), running: map[client.ObjectKey]*flight{}}
+func newDetached(inner *reconciler) *detached {
+	return &detached{inner: inner, ended: make(chan event.TypedGenericEvent[client.Object], maxEnded), running: map[client.ObjectKey]*detachedPass{}}
 }
 
 // maxEnded is how many HelmReleases may wait in ended.
 const maxEnded = 1024
 
 // Reconcile implements controller-runtime's reconciler.
-func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (f *detached) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	key := request.NamespacedName
 	f.mu.Lock()
 	running := f.running[key]
@@ -90,7 +90,7 @@ func (f *flights) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Res
 // again returns how soon another pass must follow one that continued without a worker, or 0 if none
 // is requested. It has to look, because the queue merges requests made before the end of that pass
 // with the one that reports the end.
-func (f *flights) again(ctx context.Context, key client.ObjectKey, ended *flight) time.Duration {
+func (f *detached) again(ctx context.Context, key client.ObjectKey, ended *detachedPass) time.Duration {
 	select {
 	case <-ended.left:
 	default:
@@ -109,7 +109,7 @@ func (f *flights) again(ctx context.Context, key client.ObjectKey, ended *flight
 }
 
 // over reports whether the pass has ended.
-func (r *flight) over() bool {
+func (r *detachedPass) over() bool {
 	select {
 	case <-r.done:
 		return true
@@ -119,10 +119,10 @@ func (r *flight) over() bool {
 }
 
 // begin starts a pass.
-func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
+func (f *detached) begin(ctx context.Context, request ctrl.Request) *detachedPass {
 	process := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	out := &flight{cancel: cancel, left: make(chan struct{}), done: make(chan struct{}), asked: f.askedOf(ctx, request.NamespacedName)}
+	out := &detachedPass{cancel: cancel, left: make(chan struct{}), done: make(chan struct{}), asked: f.askedOf(ctx, request.NamespacedName)}
 	f.mu.Lock()
 	f.running[request.NamespacedName] = out
 	f.mu.Unlock()
@@ -142,7 +142,7 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 				f.enqueue(process, request.NamespacedName)
 			}
 		}}
-		out.result, out.err = f.guarded(context.WithValue(ctx, pausesKey{}, on), request)
+		out.result, out.err = f.guarded(ctx, request, on)
 		close(out.done)
 		select {
 		case <-out.left: // nobody waits for done
@@ -155,17 +155,17 @@ func (f *flights) begin(ctx context.Context, request ctrl.Request) *flight {
 
 // guarded makes a pass and turns a panic into an error: in a goroutine of its own, a panic would
 // end the process and with it all passes.
-func (f *flights) guarded(ctx context.Context, request ctrl.Request) (_ ctrl.Result, err error) {
+func (f *detached) guarded(ctx context.Context, request ctrl.Request, on pauses) (_ ctrl.Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = reconcile.Panicked(v)
 		}
 	}()
-	return f.inner.Reconcile(ctx, request)
+	return f.inner.reconcile(ctx, request, on)
 }
 
 // enqueue makes a worker look at the HelmRelease.
-func (f *flights) enqueue(process context.Context, key client.ObjectKey) {
+func (f *detached) enqueue(process context.Context, key client.ObjectKey) {
 	o := &helmRelease{}
 	o.Namespace, o.Name = key.Namespace, key.Name
 	select {
@@ -175,7 +175,7 @@ func (f *flights) enqueue(process context.Context, key client.ObjectKey) {
 }
 
 // look ends a waiting pass if its HelmRelease no longer asks for what it waits for.
-func (f *flights) look(ctx context.Context, key client.ObjectKey, running *flight) {
+func (f *detached) look(ctx context.Context, key client.ObjectKey, running *detachedPass) {
 	asked := f.askedOf(ctx, key)
 	f.mu.Lock()
 	if asked != running.asked {
@@ -194,21 +194,21 @@ func (f *flights) look(ctx context.Context, key client.ObjectKey, running *fligh
 
 // askedOf returns what the HelmRelease asks for: its generation, the annotations that request a
 // pass, whether it is being deleted, and what it depends on.
-func (f *flights) askedOf(ctx context.Context, key client.ObjectKey) mark {
+func (f *detached) askedOf(ctx context.Context, key client.ObjectKey) stateDigest {
 	o := &helmRelease{}
 	if err := f.inner.client.Get(ctx, key, o); err != nil {
-		return mark{}
+		return stateDigest{}
 	}
 	hr, err := decoded(o)
 	if err != nil {
-		return mark{}
+		return stateDigest{}
 	}
 	annotations := map[string]string{}
 	for _, name := range asking {
 		annotations[name] = hr.Metadata.Annotations[name]
 	}
 	hr.Status, hr.Metadata.Annotations, hr.Metadata.Finalizers = flux.HelmReleaseStatus{}, annotations, nil
-	return mark{content: contentOf(hr), around: f.inner.around(ctx, hr)}
+	return stateDigest{content: contentOf(hr), around: f.inner.around(ctx, hr)}
 }
 
 // supersedes reports whether a pass over the HelmRelease would now create another revision than the
@@ -230,7 +230,7 @@ func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool
 }
 
 // Start waits for ctx to end, and then for all passes to end.
-func (f *flights) Start(ctx context.Context) error {
+func (f *detached) Start(ctx context.Context) error {
 	<-ctx.Done()
 	f.all.Wait()
 	return nil
@@ -239,15 +239,7 @@ func (f *flights) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable. It returns the same as for the
 // workers: the manager first stops the runnables that need no leader and waits for them, so Start
 // would wait for passes that have not been told to stop.
-func (f *flights) NeedLeaderElection() bool { return !f.inner.options.AutomaticShards }
+func (f *detached) NeedLeaderElection() bool { return !f.inner.options.AutomaticShards }
 
 // pauses are the functions that a pass calls when it starts a hook, and when it begins to wait.
 type pauses struct{ hook, waiting func() }
-
-// pausesKey is the key of pauses in a context.
-type pausesKey struct{}
-
-func pausesOf(ctx context.Context) pauses {
-	on, _ := ctx.Value(pausesKey{}).(pauses)
-	return on
-}

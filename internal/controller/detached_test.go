@@ -30,15 +30,15 @@ func TestAsksDuringAPassWithoutAWorker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			end := make(chan struct{})
-			r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
-				pausesOf(ctx).hook()
+			r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+				in.Hook()
 				<-end
 				return reconcile.Outcome{Status: hr.Status, After: time.Hour}, nil
 			})
 			r.drift.wanted, r.drift.changed = func(client.ObjectKey, time.Time) bool { return true }, make(chan event.GenericEvent, 1)
 			r.drift.ask(web.NamespacedName) // before the pass, which takes it into account
 			request := func() time.Duration {
-				result, err := r.flights.Reconcile(t.Context(), web)
+				result, err := r.detached.Reconcile(t.Context(), web)
 				if err != nil {
 					t.Error(err)
 				}
@@ -49,7 +49,7 @@ func TestAsksDuringAPassWithoutAWorker(t *testing.T) {
 			}
 			test.asks(r, e)
 			close(end)
-			<-r.flights.ended
+			<-r.detached.ended
 			if again := request(); again != test.want {
 				t.Errorf("the next pass is made in %s, want %s", again, test.want)
 			}
@@ -61,21 +61,21 @@ func TestAsksDuringAPassWithoutAWorker(t *testing.T) {
 // pause between errors, if the HelmRelease has changed in the meantime: the change may be the remedy.
 func TestAnErrorDoesNotDelayAChange(t *testing.T) {
 	end := make(chan struct{})
-	r, e := desk(t, func(ctx context.Context, hr *flux.HelmRelease, _ reconcile.Report) (reconcile.Outcome, error) {
-		pausesOf(ctx).hook()
+	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+		in.Hook()
 		<-end
 		return reconcile.Outcome{Status: hr.Status}, errors.New("it fails")
 	})
-	if _, err := r.flights.Reconcile(t.Context(), web); err != nil {
+	if _, err := r.detached.Reconcile(t.Context(), web); err != nil {
 		t.Fatal(err)
 	}
 	e.change("metadata", "generation", 2)
 	close(end)
-	<-r.flights.ended
-	if _, err := r.flights.Reconcile(t.Context(), web); err == nil {
+	<-r.detached.ended
+	if _, err := r.detached.Reconcile(t.Context(), web); err == nil {
 		t.Error("the error is not reported")
 	}
-	if len(r.flights.ended) != 1 {
+	if len(r.detached.ended) != 1 {
 		t.Error("no other pass is requested")
 	}
 }

@@ -17,9 +17,9 @@ import (
 // fingerprint is a hash by which contents are compared.
 type fingerprint = [sha256.Size]byte
 
-// mark is a digest of all that a pass looks at. Two passes with the same mark find the
+// stateDigest is a digest of all that a pass looks at. Two passes with the same one find the
 // same state.
-type mark struct {
+type stateDigest struct {
 	// content stands for the HelmRelease with its status, around for what it depends on:
 	// source, values, dependencies, credentials.
 	content, around fingerprint
@@ -30,9 +30,9 @@ type mark struct {
 	blind bool
 }
 
-// look returns the mark of a HelmRelease, from what is cached.
-func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) mark {
-	return mark{
+// look returns the digest of a HelmRelease, from what is cached.
+func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) stateDigest {
+	return stateDigest{
 		blind:   hr.DriftMode() != "" && hr.Spec.KubeConfig == nil && !r.drift.sees(hr),
 		content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr)),
 		objects: r.drift.of(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}),
@@ -108,63 +108,63 @@ func storage(hr *flux.HelmRelease) client.ObjectKey {
 	return client.ObjectKey{Namespace: hr.StorageNamespace(), Name: hr.ReleaseName()}
 }
 
-// syncMarks are the marks of HelmReleases whose last pass left nothing to do.
-type syncMarks struct {
-	mu    sync.Mutex
-	marks map[client.ObjectKey]mark
+// syncDigests are the digests of HelmReleases whose last pass left nothing to do.
+type syncDigests struct {
+	mu      sync.Mutex
+	digests map[client.ObjectKey]stateDigest
 }
 
 // unchanged reports whether a pass would find everything as the last one left it in sync.
-func (s *syncMarks) unchanged(key client.ObjectKey, m mark) bool {
+func (s *syncDigests) unchanged(key client.ObjectKey, m stateDigest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	have, ok := s.marks[key]
+	have, ok := s.digests[key]
 	return ok && have == m
 }
 
-func (s *syncMarks) note(key client.ObjectKey, m mark) {
+func (s *syncDigests) note(key client.ObjectKey, m stateDigest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.marks[key] = m
+	s.digests[key] = m
 }
 
-func (s *syncMarks) forget(key client.ObjectKey) {
+func (s *syncDigests) forget(key client.ObjectKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.marks, key)
+	delete(s.digests, key)
 }
 
 // sums are fingerprints of sets: adding an element and removing it are the same operation.
 type sums struct {
-	mu    sync.Mutex
-	marks map[client.ObjectKey]fingerprint
+	mu      sync.Mutex
+	digests map[client.ObjectKey]fingerprint
 }
 
-// flip adds an element to the set of a key, or removes it.
-func (s *sums) flip(key client.ObjectKey, element string) {
+// toggle adds an element to the set of a key, or removes it.
+func (s *sums) toggle(key client.ObjectKey, element string) {
 	sum := sha256.Sum256([]byte(element))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	have := s.marks[key]
+	have := s.digests[key]
 	for i := range have {
 		have[i] ^= sum[i]
 	}
 	if have == (fingerprint{}) {
-		delete(s.marks, key)
+		delete(s.digests, key)
 		return
 	}
-	s.marks[key] = have
+	s.digests[key] = have
 }
 
 func (s *sums) of(key client.ObjectKey) fingerprint {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.marks[key]
+	return s.digests[key]
 }
 
-// recordMarks track which records releases have, by a watch of the metadata of Secrets.
-// The mark of a release is the sum of the marks of its records.
-type recordMarks struct{ sums }
+// recordDigests track which records releases have, by a watch of the metadata of Secrets.
+// The digest of a release is the sum of the digests of its records.
+type recordDigests struct{ sums }
 
 // Helm's labels of release records.
 const (
@@ -173,11 +173,11 @@ const (
 	helmsOwner = "helm"
 )
 
-// turn adds the record to the mark of its release, or removes it: each is its own inverse.
-func (m *recordMarks) turn(o metav1.Object) {
+// toggle adds the record to the digest of its release, or removes it: each is its own inverse.
+func (m *recordDigests) toggle(o metav1.Object) {
 	labels := o.GetLabels()
 	if labels[ownerLabel] != helmsOwner || labels[nameLabel] == "" {
 		return
 	}
-	m.flip(client.ObjectKey{Namespace: o.GetNamespace(), Name: labels[nameLabel]}, string(o.GetUID())+" "+o.GetResourceVersion())
+	m.sums.toggle(client.ObjectKey{Namespace: o.GetNamespace(), Name: labels[nameLabel]}, string(o.GetUID())+" "+o.GetResourceVersion())
 }
