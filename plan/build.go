@@ -40,6 +40,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	b.impact()
 	b.questions.QuotaNamespaces = b.counted()
 	b.checkQuotas()
+	b.serverWarnings()
 	b.summarize()
 	b.questions.DryRuns = b.dryRuns()
 	b.estimateUnknown()

@@ -202,6 +202,9 @@ type Prediction struct {
 	Estimated string
 	// Drift says that the apply has to be forced because fields of the object were changed by hand.
 	Drift bool
+	// Warnings are the API server's warnings in the dry run, such as those about deprecated versions
+	// and about fields that it does not know and drops, each once.
+	Warnings []string
 }
 
 // Refusal is an error with which the API server refused a dry run.

@@ -37,6 +37,31 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	b.diff(step)
 }
 
+// serverWarnings adds the API server's warnings in dry runs, each text once, at the first object that it
+// is about.
+func (b *builder) serverWarnings() {
+	var texts []string
+	about := map[string][]*Step{}
+	b.plan.Steps(func(_ StageName, s *Step) {
+		for _, id := range []string{s.ID, ReplacementID(s.ID)} {
+			for _, text := range b.in.Predictions[id].Warnings {
+				if about[text] == nil {
+					texts = append(texts, text)
+				}
+				about[text] = append(about[text], s)
+			}
+		}
+	})
+	for _, text := range texts {
+		first, more := about[text][0], len(about[text])-1
+		what := "the API server warns: " + text
+		if more > 0 {
+			what += fmt.Sprintf("; the same for %d more", more)
+		}
+		b.problems(Problem{Step: first.ID, Object: first.Object, What: what})
+	}
+}
+
 // estimateUnknown marks steps whose bodies contain placeholders for unknown values as estimated:
 // what the API server answered was about something else.
 func (b *builder) estimateUnknown() {

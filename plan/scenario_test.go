@@ -102,6 +102,8 @@ type setup struct {
 
 type refusal struct {
 	Object string `json:"object"`
+	// Warns is a warning, with which the API server accepts the object.
+	Warns string `json:"warns"`
 	// Anew means that not the change is refused, but creating the object again.
 	Anew         bool `json:"anew"`
 	plan.Refusal `json:",inline"`
@@ -235,6 +237,9 @@ func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.
 func predict(step plan.Step, refuse []refusal) plan.Prediction {
 	for _, r := range refuse {
 		if r.Object == step.Object.String() && r.Anew == (step.Op == plan.OpRecreate) {
+			if r.Warns != "" {
+				return plan.Prediction{After: step.After, Warnings: []string{r.Warns}}
+			}
 			return plan.Prediction{Refused: &r.Refusal}
 		}
 	}

@@ -33,8 +33,8 @@ type Options struct {
 	// Observe is called with what happens during Apply, from many goroutines but one call at a
 	// time, even if a client applies several plans at once. It must not block for long.
 	Observe func(Event)
-	// Warn is called with warnings from the API server, such as those of deprecated versions, and
-	// when the source of a plan's chart does not answer.
+	// Warn is called with warnings from the API server that are not among a plan's problems, and when
+	// the source of a plan's chart does not answer.
 	Warn func(text string)
 	// Sources, if not nil, are asked before a plan is applied whether its chart has changed there.
 	Sources *Sources

@@ -75,6 +75,8 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 // predict makes the dry run of one step; an error concerns the whole cluster.
 func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions) (plan.Prediction, error) {
 	o = o.For(s)
+	var warned []string
+	ctx = context.WithValue(ctx, dryRunWarnings{}, &warned)
 	after, err := c.foresee(ctx, s, o)
 	drift := managedfields.OnlyKubectlConflicts(err)
 	if drift {
@@ -85,7 +87,7 @@ func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions
 		return plan.Prediction{}, err
 	}
 	told := answer(after, err)
-	told.Drift = drift
+	told.Drift, told.Warnings = drift, warned
 	return told, nil
 }
 

@@ -233,6 +233,39 @@ func TestUnknownFieldsAreToldOnce(t *testing.T) {
 	}
 }
 
+// Warnings in the dry run of a step are part of its prediction, and not passed on when it is applied.
+func TestWarningsAreInPredictions(t *testing.T) {
+	s := newServer(t)
+	s.answers["POST /api/v1/namespaces/shop/configmaps"] = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Add("Warning", `299 - "unknown field \"dota\""`)
+		w.Header().Add("Warning", `299 - "this is old"`)
+		encode(w, configMap("a"))
+	}
+	var told []string
+	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, Warn: func(text string) { told = append(told, text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := &unstructured.Unstructured{Object: configMap("a")}
+	step := &plan.Step{ID: "a", Op: plan.OpCreate, Object: ref("ConfigMap", "a").ID, APIVersion: "v1", Body: body}
+	for range 2 { // the plan is made again before it is applied
+		got, err := c.Predict(t.Context(), []*plan.Step{step}, apply.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{`unknown field "dota"`, "this is old"}; !slices.Equal(got["a"].Warnings, want) {
+			t.Errorf("predicted %q, want %q", got["a"].Warnings, want)
+		}
+	}
+	if _, err := c.Create(t.Context(), body, apply.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) > 0 {
+		t.Errorf("told %q, though the plan says it", told)
+	}
+}
+
 // expired returns a context that has been cancelled.
 func expired(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,7 +16,7 @@ import (
 // pkg/kube/client.go, Create).
 const fieldValidation = metav1.FieldValidationWarn
 
-// warnings passes on each distinct warning of the API server once, in dry runs and writes together.
+// warnings passes on each distinct warning of the API server once, unless a dry run of Predict has had it.
 type warnings struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -25,8 +26,12 @@ type warnings struct {
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext. The API server only uses
 // code 299 (https://kubernetes.io/blog/2020/09/03/warnings/).
 func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
-	if code != 299 || text == "" || w.warn == nil {
+	if code != 299 || text == "" {
 		return
+	}
+	predicted, dry := ctx.Value(dryRunWarnings{}).(*[]string)
+	if dry && !slices.Contains(*predicted, text) {
+		*predicted = append(*predicted, text)
 	}
 	if about, known := ctx.Value(sentObject{}).(manifest.ID); known && strings.HasPrefix(text, unknownField) {
 		text = about.String() + ": " + text
@@ -37,8 +42,14 @@ func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int,
 		return
 	}
 	w.seen[text] = true
-	w.warn(text)
+	if !dry && w.warn != nil {
+		w.warn(text)
+	}
 }
+
+// dryRunWarnings is the key of the warnings in the dry run of a step, in the context of its requests:
+// they become part of the prediction, and are not passed on when the step is applied.
+type dryRunWarnings struct{}
 
 // unknownField begins the API server's warnings about unknown fields, which do not say in which object
 // (k8s.io/apimachinery 0.37, pkg/runtime/converter.go, and sigs.k8s.io/json, kubernetes_patch.go).
