@@ -4,13 +4,15 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // hookToCheck reports whether the API server is asked about a hook: not about one that it has accepted in the
-// last deployed revision, about a test, for which nothing has been changed yet, nor about one whose kind or
-// namespace comes with this plan.
+// last deployed revision, about a test, for which nothing has been changed yet, nor about one whose kind, namespace or
+// schema comes with this plan. Nothing may keep a failed run from being undone.
 func (b *builder) hookToCheck(step *Step) bool {
-	return step.Hook.Since != HookSame && b.in.Operation != Test && b.notYet(step) == "" && b.served(step)
+	return !b.in.Undoing && b.in.Operation != Test && step.Hook.Since != HookSame && b.notYet(step) == "" && b.served(step)
 }
 
 // served reports whether the cluster serves the step's kind in its version.
@@ -21,13 +23,23 @@ func (b *builder) served(step *Step) bool {
 
 // checkHook blocks the plan if the API server refuses the hook for what it says, which would otherwise come
 // to light only when the hook runs, after the resources have been changed. All other refusals may be about
-// what is there by then: a service account, a quota, the parameters of a policy. An object that has the
-// hook's name is no reason either: what an object says is checked first (k8s.io/apiserver/pkg/registry/
-// generic/registry/store.go, create).
+// what is there by then: a service account, a quota, the parameters of a policy.
+// An object that has the hook's name is no reason either: what an object says is checked first
+// (k8s.io/apiserver/pkg/registry/generic/registry/store.go, create).
+//
+// A release can always be uninstalled: a hook that runs after everything has been deleted is a warning.
 func (b *builder) checkHook(step *Step) {
 	r := b.in.Predictions[step.ID].Refused
 	if r == nil || step.InPlace() || r.Reason != "Invalid" && r.Reason != "BadRequest" || byAdmission(*r) {
 		return
 	}
-	b.blockUnsent(Problem{Kind: ProblemInvalid, Step: step.ID, Object: step.Object, What: "the API server refuses the hook: " + r.Message, Do: remedy(*r)})
+	p := Problem{Kind: ProblemInvalid, Step: step.ID, Object: step.Object, What: "the API server refuses the hook: " + r.Message, Do: remedy(*r)}
+	if op := b.in.Operation; op == Uninstall || op == Rollback { // the hook is a stored one
+		p.Do = "add --no-hooks, which leaves out all hooks"
+	}
+	if step.Hook.Event == manifest.PostDelete {
+		b.problems(p)
+		return
+	}
+	b.blockUnsent(p)
 }

@@ -73,6 +73,10 @@ type setup struct {
 	Unknown    []string       `json:"unknown"`
 	Refuse     []refusal      `json:"refuse"`
 	RollbackTo int            `json:"rollbackTo"`
+	// Ran are the hooks of stored revisions that have succeeded, as Kind/name.
+	Ran []string `json:"ran"`
+	// Undoing undoes a failed run.
+	Undoing bool `json:"undoing"`
 	ChartTo    string         `json:"chartTo"`
 	// Unavailable are kinds whose discovery is failing.
 	Unavailable []string `json:"unavailable"`
@@ -263,12 +267,12 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.Options.Policy = s.policy(setup)
 	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Namespace: in.Release.Namespace, Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
-	in.LockName, in.ReadOnly = "kubectl-release.web", setup.ReadOnly
+	in.LockName, in.ReadOnly, in.Undoing = "kubectl-release.web", setup.ReadOnly, setup.Undoing
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	for _, name := range setup.Missing {
 		in.Live[plan.NamespaceID(name)] = plan.Observation{}
 	}
-	in.History = s.history(setup.History)
+	in.History = s.history(setup)
 	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
 		in.StoredHookObjects = s.hookObjects(last.Hooks, setup, in.Kinds)
 	}
@@ -322,20 +326,20 @@ func namespace(state string) plan.Observation {
 	return plan.Observed(doc)
 }
 
-func (s scenario) history(lines []string) release.History {
+func (s scenario) history(setup setup) release.History {
 	var revisions []*release.Revision
-	for i, line := range lines {
+	for i, line := range setup.History {
 		status, description, _ := strings.Cut(line, " ")
 		revisions = append(revisions, &release.Revision{
 			Name: "web", Namespace: "shop", Version: i + 1, Chart: chartOf("1.4.2"),
-			Info: release.Info{Status: release.Status(status), Description: description}, Hooks: s.hooks(i + 1),
+			Info: release.Info{Status: release.Status(status), Description: description}, Hooks: s.hooks(i+1, setup.Ran),
 		})
 	}
 	return release.NewHistory(revisions)
 }
 
-// hooks returns the hooks of a stored revision.
-func (s scenario) hooks(revision int) []release.Hook {
+// hooks returns the hooks of a stored revision; ran are those that have succeeded.
+func (s scenario) hooks(revision int, ran []string) []release.Hook {
 	content := s.sections[fmt.Sprintf("hooks.%d", revision)]
 	classified, err := manifest.Classify([]manifest.File{{Path: "web/templates/hooks.yaml", Content: content}})
 	if err != nil {
@@ -343,7 +347,11 @@ func (s scenario) hooks(revision int) []release.Hook {
 	}
 	hooks := make([]release.Hook, 0, len(classified.Hooks))
 	for _, h := range classified.Hooks {
-		hooks = append(hooks, release.Hook{Hook: h})
+		stored := release.Hook{Hook: h}
+		if slices.Contains(ran, h.Kind+"/"+h.Name) {
+			stored.LastRun.Phase = release.PhaseSucceeded
+		}
+		hooks = append(hooks, stored)
 	}
 	return hooks
 }
