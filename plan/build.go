@@ -61,7 +61,7 @@ type builder struct {
 	// left holds this plan's last run of each hook object.
 	left map[manifest.ID]*Step
 	// deployed caches the result of lastHooks.
-	deployed map[hookKey]manifest.Object
+	deployed map[hookKey]lastHook
 	// lacking holds the permissions whose absence made the API server refuse reads and dry runs.
 	lacking []requiredPermission
 	// disruptions caches the result of disruptionBudgets.

@@ -28,6 +28,12 @@ type hookKey struct {
 	id    manifest.ID
 }
 
+// lastHook is a hook of the last deployed revision; ran says that it has run to its end, for whichever event.
+type lastHook struct {
+	manifest.Object
+	ran bool
+}
+
 // compareHook notes the differences between the hook and the same hook in the last deployed
 // revision. Hooks are not resources, so no other comparison covers them.
 func (b *builder) compareHook(step *Step) {
@@ -56,11 +62,11 @@ func (b *builder) compareHook(step *Step) {
 
 // lastHooks returns the hooks of the last deployed revision, or of the first attempt if none was
 // deployed. A hook that can't be parsed is not among them and so counts as new.
-func (b *builder) lastHooks() map[hookKey]manifest.Object {
+func (b *builder) lastHooks() map[hookKey]lastHook {
 	if b.deployed != nil {
 		return b.deployed
 	}
-	b.deployed = map[hookKey]manifest.Object{}
+	b.deployed = map[hookKey]lastHook{}
 	sources := Sources(b.in.History)
 	if len(sources) == 0 {
 		return b.deployed
@@ -68,7 +74,7 @@ func (b *builder) lastHooks() map[hookKey]manifest.Object {
 	for _, h := range sources[0].Hooks {
 		for _, o := range b.hookObjects(h) {
 			for _, event := range h.Events {
-				b.deployed[hookKey{event, o.ID}] = o
+				b.deployed[hookKey{event, o.ID}] = lastHook{o, h.LastRun.Phase == release.PhaseSucceeded}
 			}
 		}
 	}

@@ -8,11 +8,18 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// hookToCheck reports whether the API server is asked about a hook: not about one that it has accepted in the
-// last deployed revision, about a test, for which nothing has been changed yet, nor about one whose kind, namespace or
+// hookToCheck reports whether the API server is asked about a hook: not about one that it has accepted
+// before, about a test, for which nothing has been changed yet, nor about one whose kind, namespace or
 // schema comes with this plan. Nothing may keep a failed run from being undone.
 func (b *builder) hookToCheck(step *Step) bool {
-	return !b.in.Undoing && b.in.Operation != Test && step.Hook.Since != HookSame && b.notYet(step) == "" && b.served(step)
+	return !b.in.Undoing && b.in.Operation != Test && !b.accepted(step) && b.notYet(step) == "" && b.served(step)
+}
+
+// accepted reports whether the API server has accepted the hook as it is: in the last deployed revision it
+// ran to its end. For which event does not matter, since the object is the same. A hook that is as before
+// need not have run: an install, for example, runs no upgrade hooks.
+func (b *builder) accepted(step *Step) bool {
+	return step.Hook.Since == HookSame && b.lastHooks()[hookKey{step.Hook.Event, step.Object}].ran
 }
 
 // served reports whether the cluster serves the step's kind in its version.
