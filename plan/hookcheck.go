@@ -30,14 +30,14 @@ func (b *builder) served(step *Step) bool {
 
 // checkHook blocks the plan if the API server refuses the hook for what it says, which would otherwise come
 // to light only when the hook runs, after the resources have been changed. All other refusals may be about
-// what is there by then: a service account, a quota, the parameters of a policy.
-// An object that has the hook's name is no reason either: what an object says is checked first
-// (k8s.io/apiserver/pkg/registry/generic/registry/store.go, create).
+// what is there by then: a service account, a quota, the parameters of a policy, a port that is free again.
+// An object that has the hook's name is no reason either: what an object says is checked first, except for
+// what a Service reserves (k8s.io/apiserver/pkg/registry/generic/registry/store.go, create).
 //
 // A release can always be uninstalled: a hook that runs after everything has been deleted is a warning.
 func (b *builder) checkHook(step *Step) {
 	r := b.in.Predictions[step.ID].Refused
-	if r == nil || step.InPlace() || r.Reason != "Invalid" && r.Reason != "BadRequest" || byAdmission(*r) {
+	if r == nil || step.InPlace() || r.Reason != "Invalid" && r.Reason != "BadRequest" || byAdmission(*r) || r.taken() {
 		return
 	}
 	p := Problem{Kind: ProblemInvalid, Step: step.ID, Object: step.Object, What: "the API server refuses the hook: " + r.Message, Do: remedy(*r)}

@@ -60,5 +60,10 @@ func (b *builder) predictReplacement(step *Step) {
 // the original object that still exists.
 func aboutName(r Refusal) bool {
 	about := func(path string) bool { return path == "metadata" || path == "metadata.name" }
-	return r.Reason != "Invalid" && r.Reason != "BadRequest" || strings.Contains(r.Message, "already allocated") || slices.ContainsFunc(r.Fields, about)
+	return r.Reason != "Invalid" && r.Reason != "BadRequest" || r.taken() || slices.ContainsFunc(r.Fields, about)
 }
+
+// taken reports whether the API server refuses a port or an IP address because an object has it, which may
+// be the one that is to make room. A Service is given its own before anything else is checked, in a dry run,
+// too (Kubernetes 1.36.3, pkg/registry/core/service/storage/storage.go, beginCreate).
+func (r Refusal) taken() bool { return strings.Contains(r.Message, "already allocated") }
