@@ -20,7 +20,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}}
+	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}, redefined: map[schema.GroupKind]bool{}}
 	b.learnKinds()
 	b.problems(in.Warnings...)
 	b.checkHistory()
@@ -69,6 +69,8 @@ type builder struct {
 	// defined holds the kinds that the target's CRDs define; brings omits those of crds/ if this
 	// plan skips that folder. hooked are the kinds of CRDs that a hook planned so far creates.
 	defined, brings, hooked map[schema.GroupKind]manifest.DefinedKind
+	// redefined caches the results of redefines.
+	redefined map[schema.GroupKind]bool
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool
 }

@@ -136,16 +136,19 @@ func (b *builder) bringsKind(id manifest.ID) bool {
 }
 
 // bringsVersion reports whether a CRD that this plan creates or updates serves the object's kind in a
-// version that the cluster does not serve. An existing CRD of crds/ is only updated with --update-crds.
+// version that the cluster does not serve.
 func (b *builder) bringsVersion(id manifest.ID, version string) bool {
 	d, ok := b.brings[id.GroupKind()]
 	kind := b.in.Kinds[id.GroupKind()]
 	if !ok || slices.Contains(kind.Versions, version) || !slices.Contains(d.Served, version) {
 		return false
 	}
-	_, templated := b.targets[d.CRD.ID]
-	return templated || b.in.Options.UpdateCRDs || len(kind.Versions) == 0
+	return len(kind.Versions) == 0 || b.updates(d.CRD.ID)
 }
+
+// updates reports whether this plan updates an existing CRD that differs from the target's: one of crds/
+// only with --update-crds.
+func (b *builder) updates(crd manifest.ID) bool { return b.wants(crd) || b.in.Options.UpdateCRDs }
 
 // learnKinds looks for the target's CRDs, once only: there may be ten thousand objects.
 func (b *builder) learnKinds() {

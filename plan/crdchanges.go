@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/crdschema"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -35,6 +36,20 @@ func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.U
 		out.Fields, out.Tightens, out.Drops = d.Fields, d.Tightens, d.Drops
 	}
 	return []CRDChange{out}
+}
+
+// redefines reports whether this plan changes the existing CRD of a kind before it writes objects of that
+// kind. Until then the API server refuses, or drops, what only the new schema allows.
+func (b *builder) redefines(kind schema.GroupKind) bool {
+	if redefined, known := b.redefined[kind]; known {
+		return redefined
+	}
+	d, ok := b.brings[kind]
+	live := b.live(d.CRD.ID).Object
+	stored, _ := b.storedObject(d.CRD.ID)
+	redefined := ok && live != nil && b.updates(d.CRD.ID) && !b.agree(d.CRD, stored, live) && crdschema.Compare(live, d.CRD.Doc).Fields > 0
+	b.redefined[kind] = redefined
+	return redefined
 }
 
 // leaveCRD notes that an existing CRD stays as it is although the one in the chart's crds/ differs.

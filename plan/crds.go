@@ -155,12 +155,12 @@ func (b *builder) checkRecreatedCRD(id manifest.ID) {
 func uncounted(c CustomResources) string { return "which could not be counted: " + c.Uncounted }
 
 // checkCustomResource warns about a custom resource that the chart's own CRD does not allow, where the
-// API server can't be asked: its version comes with this plan, or the plan compares with something else
-// than live objects. It is no more than a warning, since a webhook may complete the object.
+// API server can't be asked: its version or schema comes with this plan, or the plan compares with something
+// else than live objects. It is no more than a warning, since a webhook may complete the object.
 func (b *builder) checkCustomResource(s *Step) {
 	_, version, _ := strings.Cut(s.APIVersion, "/")
 	d, ok := b.brings[s.Object.GroupKind()]
-	asked := b.in.Against == nil && slices.Contains(b.in.Kinds[s.Object.GroupKind()].Versions, version)
+	asked := b.in.Against == nil && !b.redefines(s.Object.GroupKind()) && slices.Contains(b.in.Kinds[s.Object.GroupKind()].Versions, version)
 	if !ok || asked || b.in.Estimated != nil && b.in.Estimated(s.Body.Object) {
 		return
 	}

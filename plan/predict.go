@@ -79,7 +79,7 @@ func (b *builder) estimateUnknown() {
 const NotAsked = "the API server was not asked"
 
 // notYet says why the server can't be asked: the object's namespace, kind or version does not exist
-// yet, or the namespace is being deleted. It returns "" if it can.
+// yet, the kind has another schema by then, or the namespace is being deleted. It returns "" if it can.
 func (b *builder) notYet(step *Step) string {
 	id := step.Object
 	switch {
@@ -96,6 +96,9 @@ func (b *builder) notYet(step *Step) string {
 	}
 	if gv, err := schema.ParseGroupVersion(step.APIVersion); err == nil && b.bringsVersion(id, gv.Version) {
 		return fmt.Sprintf("%s of %s comes with this plan", gv.Version, id.Kind)
+	}
+	if b.redefines(id.GroupKind()) {
+		return fmt.Sprintf("this plan changes the CRD of %s first", id.Kind)
 	}
 	return ""
 }

@@ -76,8 +76,8 @@ type setup struct {
 	// Ran are the hooks of stored revisions that have succeeded, as Kind/name.
 	Ran []string `json:"ran"`
 	// Undoing undoes a failed run.
-	Undoing bool `json:"undoing"`
-	ChartTo    string         `json:"chartTo"`
+	Undoing bool   `json:"undoing"`
+	ChartTo string `json:"chartTo"`
 	// Unavailable are kinds whose discovery is failing.
 	Unavailable []string `json:"unavailable"`
 	// Namespace is "missing" or "terminating"; otherwise the release's namespace exists.
