@@ -78,26 +78,29 @@ func TestACreationInDoubtIsTriedAgain(t *testing.T) {
 	}
 }
 
-// altering is a cluster with an admission webhook that changes the Role named born, and an API server whose
+// altering is a cluster with an admission webhook that changes the object of that name, and an API server whose
 // answer to the first creation of it is lost. by and owner are the field manager and the release of what is there
-// afterwards.
+// afterwards; a hook has no owner.
 type altering struct {
 	*clusterfake.Cluster
-	by, owner string
-	lost      bool
+	name, by, owner string
+	lost            bool
 }
 
 func (a *altering) stored(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	u.SetResourceVersion("")
-	u.SetLabels(map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm, "app": "altered"})
-	u.SetAnnotations(map[string]string{manifest.ReleaseNameAnnotation: a.owner, manifest.ReleaseNamespaceAnnotation: "shop"})
+	u.SetLabels(map[string]string{"app": "altered"})
+	if a.owner != "" {
+		manifest.AddLabels(u, map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
+		manifest.AddAnnotations(u, map[string]string{manifest.ReleaseNameAnnotation: a.owner, manifest.ReleaseNamespaceAnnotation: "shop"})
+	}
 	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: a.by}})
 	return u
 }
 
 func (a *altering) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	if u.GetName() != "born" {
+	if u.GetName() != a.name {
 		return a.Cluster.Create(ctx, u, o)
 	}
 	created, err := a.Cluster.Create(ctx, a.stored(u), o)
@@ -109,7 +112,7 @@ func (a *altering) Create(ctx context.Context, u *unstructured.Unstructured, o a
 }
 
 func (a *altering) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	if ref.Name != "born" || a.lost {
+	if ref.Name != a.name || a.lost {
 		return a.Cluster.Patch(ctx, ref, p, o)
 	}
 	var sent unstructured.Unstructured
@@ -136,7 +139,7 @@ func TestACreationThatWasAlteredIsRecognised(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, server-side %t", name, serverSide), func(t *testing.T) {
 				w := installed(t)
 				p := plannedWith(t, w, plan.Upgrade, revision(2, born), plan.Options{ServerSide: serverSide, FieldManager: plan.FieldManager})
-				a := &altering{Cluster: w, by: c.by, owner: c.owner, lost: c.before}
+				a := &altering{Cluster: w, name: "born", by: c.by, owner: c.owner, lost: c.before}
 				p.Steps(func(_ plan.StageName, s *plan.Step) {
 					if s.Object.Name == "born" {
 						manifest.AddLabels(s.Body, map[string]string{manifest.ManagedByLabel: manifest.ManagedByHelm})
@@ -154,6 +157,34 @@ func TestACreationThatWasAlteredIsRecognised(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// So is that of a hook, which has no owner: its name was free just before.
+func TestAHookThatWasAlteredIsRecognised(t *testing.T) {
+	for name, c := range map[string]struct {
+		by, owner string
+		fails     bool
+	}{
+		"by this run":        {by: plan.FieldManager},
+		"by another manager": {by: "kubectl-create", fails: true},
+		"by another release": {by: plan.FieldManager, owner: "other", fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := installed(t)
+			p := plannedWith(t, w, plan.Upgrade, revision(2, before), plan.Options{FieldManager: plan.FieldManager})
+			p.Steps(func(_ plan.StageName, s *plan.Step) {
+				if s.Object.Name == "migrate" && s.Op == plan.OpRun {
+					manifest.AddLabels(s.Body, map[string]string{"app": "sent"})
+				}
+			})
+			env := w.Env()
+			env.Cluster = &altering{Cluster: w, name: "migrate", by: c.by, owner: c.owner}
+			_, err := apply.Run(t.Context(), p, env)
+			if c.fails != apierrors.IsAlreadyExists(err) || !c.fails && err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -106,15 +106,19 @@ func (r *run) recognise(ctx context.Context, s *plan.Step, again bool, exists er
 	return nil, exists
 }
 
-// created reports whether an earlier attempt has created the resource, though it is not what was sent:
-// an admission webhook may have changed a field, the API server dropped one that it does not know. The
-// plan has seen no such object, and the run holds the lock, so nobody else gives one this release's
-// ownership metadata and writes it as this field manager.
+// created reports whether an earlier attempt has created the object, though it is not what was sent: an
+// admission webhook may have changed a field, the API server dropped one that it does not know. The plan
+// has seen no such object, and the run holds the lock, so nobody else gives one this release's ownership
+// metadata and writes it as this field manager. A hook has no such metadata; for it, freePlace has found
+// the name free just before the first attempt.
 func (r *run) created(s *plan.Step, live *unstructured.Unstructured) bool {
-	return s.Hook == nil && plan.Owns(r.plan.Release, s.Body) && plan.Owns(r.plan.Release, live) &&
-		slices.ContainsFunc(live.GetManagedFields(), func(by metav1.ManagedFieldsEntry) bool {
-			return by.Manager == r.plan.Options.FieldManager && by.Subresource == ""
-		})
+	ours := plan.Owns(r.plan.Release, s.Body) && plan.Owns(r.plan.Release, live)
+	if s.Hook != nil {
+		ours = plan.SameHook(r.plan.Release, s.Body, live)
+	}
+	return ours && slices.ContainsFunc(live.GetManagedFields(), func(by metav1.ManagedFieldsEntry) bool {
+		return by.Manager == r.plan.Options.FieldManager && by.Subresource == ""
+	})
 }
 
 func (r *run) patch(ctx context.Context, s *plan.Step) error {

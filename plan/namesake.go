@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // namesake decides what happens to the live object that has the hook's name. needed reports whether
@@ -97,6 +98,17 @@ const instanceLabel = "app.kubernetes.io/instance"
 // and hold nothing but what a chart put into it.
 func abandoned(step *Step, live *unstructured.Unstructured, owner string) bool {
 	return owner == nobodys && marked(live) && recreatable(step.Object) && len(live.GetOwnerReferences()) == 0 &&
-		manifest.Label(live, instanceLabel) == manifest.Label(step.Body, instanceLabel) &&
+		sameInstance(live, step.Body) &&
 		readiness.HookDone(live, readiness.Context{}).State != readiness.Progressing
+}
+
+func sameInstance(a, b *unstructured.Unstructured) bool {
+	return manifest.Label(a, instanceLabel) == manifest.Label(b, instanceLabel)
+}
+
+// SameHook reports whether a live object may be what was sent for a hook of the release, though it need not
+// say the same: it is marked as that one is, part of the same application instance, and belongs to no other
+// release.
+func SameHook(key release.Key, sent, live *unstructured.Unstructured) bool {
+	return marked(live) == marked(sent) && sameInstance(live, sent) && otherRelease(live, key) == ""
 }
