@@ -258,16 +258,22 @@ func (b *builder) warnDuplicates(o manifest.Object) {
 	}
 }
 
-// RecordReserve is by how many bytes a record may grow until the run has ended: by a description and
+// RecordReserve is by how many bytes a new record may grow until the run has ended: by a description and
 // the results of hooks.
 const RecordReserve = 8 << 10
 
-// checkRecord blocks if the release record is, or may become, too large for the store.
+// checkRecord blocks if the release record is, or may become, too large for the store. A record that is
+// stored already, such as one that Helm has written, needs no reserve: its release can be tested, resumed
+// and rolled back to.
 func (b *builder) checkRecord() {
-	if b.in.MaxRecordSize == 0 || b.in.RecordSize+RecordReserve <= b.in.MaxRecordSize {
+	reserve, grows := 0, ""
+	if op := b.in.Operation; (op == Install || op == Upgrade) && !b.in.Resume {
+		reserve, grows = RecordReserve, fmt.Sprintf(" and may grow by %d until the run has ended", RecordReserve)
+	}
+	if b.in.MaxRecordSize == 0 || b.in.RecordSize+reserve <= b.in.MaxRecordSize {
 		return
 	}
-	what := fmt.Sprintf("the release record is %d bytes and may grow by %d until the run has ended, and the store accepts at most %d", b.in.RecordSize, RecordReserve, b.in.MaxRecordSize)
+	what := fmt.Sprintf("the release record is %d bytes%s, and the store accepts at most %d", b.in.RecordSize, grows, b.in.MaxRecordSize)
 	var parts []string
 	for _, part := range b.in.RecordParts {
 		parts = append(parts, fmt.Sprintf("%s %d", part.What, part.Bytes))
