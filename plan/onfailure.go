@@ -113,7 +113,7 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 	if good != nil {
 		r.To, r.KeepHistory = good.Version, false
 	}
-	r.Hooks = hooksBack(good, b.in)
+	r.Hooks = b.hooksBack(good)
 	b.plan.Steps(func(stage StageName, s *Step) {
 		stored, _ := b.storedObject(s.Object)
 		restored := good != nil && slices.Contains(stored.Revisions, good.Version)
@@ -127,13 +127,13 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 	return r
 }
 
-// hooksBack counts the hooks that the rollback runs: those of the restored revision or, if the
-// release is uninstalled, the delete hooks.
-func hooksBack(good *release.Revision, in Input) int {
-	if in.Options.NoHooks {
+// hooksBack counts the hooks that the rollback runs, each item of a List: those of the restored revision
+// or, if the release is uninstalled, the delete hooks.
+func (b *builder) hooksBack(good *release.Revision) int {
+	if b.in.Options.NoHooks {
 		return 0
 	}
-	hooks, events := in.Target.Record.Hooks, []manifest.Event{manifest.PreDelete, manifest.PostDelete}
+	hooks, events := b.in.Target.Record.Hooks, []manifest.Event{manifest.PreDelete, manifest.PostDelete}
 	if good != nil {
 		hooks, events = good.Hooks, []manifest.Event{manifest.PreRollback, manifest.PostRollback}
 	}
@@ -141,7 +141,7 @@ func hooksBack(good *release.Revision, in Input) int {
 	for _, h := range hooks {
 		for _, event := range events {
 			if h.On(event) {
-				n++
+				n += len(b.hookObjects(h))
 			}
 		}
 	}
