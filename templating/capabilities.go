@@ -102,20 +102,35 @@ type VersionSet []string
 // Has reports whether an API version (or group, version and kind) is served.
 func (s VersionSet) Has(apiVersion string) bool { return slices.Contains(s, apiVersion) }
 
-// hasAmong returns Has as a template calls it, where some APIs can't be discovered: not to know is
-// an error, since a template that leaves something out would have it deleted.
-func (s VersionSet) hasAmong(undiscovered map[string]string) *function {
-	return newFunction("Has", reflect.ValueOf(func(apiVersion string) (bool, error) {
-		if s.Has(apiVersion) {
-			return true, nil
+// hasAmong is Has where some APIs can't be discovered: not to know is an error, since a template that
+// leaves something out would have it deleted.
+func (s VersionSet) hasAmong(undiscovered map[string]string, apiVersion string) (bool, error) {
+	if s.Has(apiVersion) {
+		return true, nil
+	}
+	for _, api := range slices.Sorted(maps.Keys(undiscovered)) {
+		if strings.HasPrefix(apiVersion, api+"/") {
+			return false, fmt.Errorf("the API %s can't be discovered: %s", api, undiscovered[api])
 		}
-		for _, api := range slices.Sorted(maps.Keys(undiscovered)) {
-			if strings.HasPrefix(apiVersion, api+"/") {
-				return false, fmt.Errorf("the API %s can't be discovered: %s", api, undiscovered[api])
-			}
+	}
+	return false, nil
+}
+
+// hasMethod returns Has as a template calls it, where some APIs can't be discovered.
+func (s VersionSet) hasMethod(undiscovered map[string]string) *function {
+	return newFunction("Has", reflect.ValueOf(func(apiVersion string) (bool, error) { return s.hasAmong(undiscovered, apiVersion) }))
+}
+
+// hasFunction returns sprig's has, or mustHas, where some APIs can't be discovered: search is mustHas.
+func hasFunction(undiscovered map[string]string, search func(needle, list any) (bool, error)) any {
+	return func(needle, list any) (bool, error) {
+		versions, isSet := list.(VersionSet)
+		apiVersion, isText := needle.(string)
+		if isSet && isText {
+			return versions.hasAmong(undiscovered, apiVersion)
 		}
-		return false, nil
-	}))
+		return search(needle, list)
+	}
 }
 
 // HelmVersion is .Capabilities.HelmVersion.

@@ -42,7 +42,7 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 		}
 	case VersionSet:
 		if name == "Has" && len(s.options.Undiscovered) > 0 {
-			return s.call(dot, r.hasAmong(s.options.Undiscovered), c)
+			return s.call(dot, r.hasMethod(s.options.Undiscovered), c)
 		}
 	case nil:
 		if s.options.Strict {

@@ -23,6 +23,10 @@ func newRegistry(e *execution) *registry {
 	if !e.options.DNS {
 		r.names["getHostByName"] = func(string) string { return "" }
 	}
+	if search, ok := r.names["mustHas"].(func(any, any) (bool, error)); ok && len(e.options.Undiscovered) > 0 {
+		r.names["mustHas"] = hasFunction(e.options.Undiscovered, search)
+		r.names["has"] = r.names["mustHas"]
+	}
 	r.special("include", func(s *state, args []any) any { return s.include(args) }, "", nil)
 	r.special("tpl", func(s *state, args []any) any { return s.tpl(args) }, "", nil)
 	r.special("required", func(s *state, args []any) any { return s.required(args) }, "", nil)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -102,9 +103,12 @@ func TestKindsOfUndiscoveredAPIs(t *testing.T) {
 			"apps/v1/Nope":        "",
 			"not.broken.io/v1/It": "",
 		} {
-			_, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: telling("", `{{ .Capabilities.APIVersions.Has "`+asked+`" }}`)})
-			if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), "telling/templates/web.yaml:5") || !strings.Contains(err.Error(), says)) {
-				t.Errorf("Has %s gives %v, want %q", asked, err, says)
+			for _, how := range []string{"%s.Has %q", "%[1]s | has %[2]q", "mustHas %[2]q %[1]s"} {
+				question := fmt.Sprintf(how, ".Capabilities.APIVersions", asked)
+				_, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: telling("", "{{ "+question+" }}")})
+				if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), "telling/templates/web.yaml:5") || !strings.Contains(err.Error(), says)) {
+					t.Errorf("%s gives %v, want %q", question, err, says)
+				}
 			}
 		}
 	})
