@@ -35,5 +35,7 @@
 //
 // The package prints nothing, reads no environment variables (but the driver "sql" reads those of
 // PostgreSQL, such as PGPASSWORD) and keeps no globals. A Client is safe for concurrent use. Errors
-// are those documented at each function, wrapped: use [errors.As] and [errors.Is].
+// are those documented at each function, wrapped: use [errors.As] and [errors.Is]. The text of an
+// error in rendering may quote what the chart's templates see, values and Secrets: don't print it
+// where those are secret.
 package sdk

@@ -31,6 +31,15 @@ func (e *RenderError) Error() string { return e.Err.Error() }
 // Unwrap returns the error without the Secrets.
 func (e *RenderError) Unwrap() error { return e.Err }
 
+// Quoted returns what the text of an error may quote: the tables of values and the Secrets of a
+// *RenderError.
+func Quoted(err error) (values []any, secrets [][]byte) {
+	if quoting, ok := errors.AsType[*RenderError](err); ok {
+		return quoting.Values, quoting.Secrets
+	}
+	return nil, nil
+}
+
 // lookups answers lookups from templates and records what they read. A nil *lookups finds nothing.
 type lookups struct {
 	// find is nil if there is nothing to ask.

@@ -28,7 +28,7 @@ func Write(w io.Writer, e Event, m *redact.Mask) error {
 // masked returns a copy of the event whose texts hold no secrets.
 func (e Event) masked(m *redact.Mask) Event {
 	e.Message = m.Text(e.Message)
-	e.Reasons = maskedAll(e.Reasons, m)
+	e.Reasons = m.Texts(e.Reasons)
 	if e.Summary == nil {
 		return e
 	}
@@ -42,14 +42,6 @@ func (e Event) masked(m *redact.Mask) Event {
 	}
 	e.Summary = &s
 	return e
-}
-
-func maskedAll(texts []string, m *redact.Mask) []string {
-	var out []string
-	for _, text := range texts {
-		out = append(out, m.Text(text))
-	}
-	return out
 }
 
 // UndoSteps splits the changes of a rollback into those that were made and the

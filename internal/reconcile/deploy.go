@@ -167,11 +167,7 @@ func (p *pass) safe(err error) error {
 	if err == nil {
 		return nil
 	}
-	var read [][]byte
-	var seen []any
-	if quoting := (*engine.RenderError)(nil); errors.As(err, &quoting) {
-		read, seen = quoting.Secrets, quoting.Values
-	}
+	seen, read := engine.Quoted(err)
 	text := p.masked(redact.NewValuesMask(seen, read...).Text(err.Error()))
 	return &maskedError{text: strings.TrimSpace(text), err: err}
 }

@@ -21,16 +21,16 @@ func (m *Mask) impact(i plan.Impact) plan.Impact {
 	for at := range i.Access {
 		a := &i.Access[at]
 		a.Gained, a.Lost = m.grants(a.Gained), m.grants(a.Lost)
-		a.Role, a.Subjects, a.Removed = m.Text(a.Role), m.texts(a.Subjects), m.texts(a.Removed)
+		a.Role, a.Subjects, a.Removed = m.Text(a.Role), m.Texts(a.Subjects), m.Texts(a.Removed)
 	}
 	i.Volumes = slices.Clone(i.Volumes)
 	for at := range i.Volumes {
 		v := &i.Volumes[at]
-		v.Claims, v.From, v.To = m.texts(v.Claims), m.Text(v.From), m.Text(v.To)
+		v.Claims, v.From, v.To = m.Texts(v.Claims), m.Text(v.From), m.Text(v.To)
 	}
 	i.CRDs = slices.Clone(i.CRDs)
 	for at := range i.CRDs {
-		i.CRDs[at].Tightens, i.CRDs[at].Drops = m.texts(i.CRDs[at].Tightens), m.texts(i.CRDs[at].Drops)
+		i.CRDs[at].Tightens, i.CRDs[at].Drops = m.Texts(i.CRDs[at].Tightens), m.Texts(i.CRDs[at].Drops)
 	}
 	return i
 }
@@ -49,12 +49,13 @@ func (m *Mask) reviews(reviews []plan.Review) []plan.Review {
 func (m *Mask) grants(grants []plan.Grant) []plan.Grant {
 	out := slices.Clone(grants)
 	for i, g := range out {
-		out[i] = plan.Grant{Verbs: m.texts(g.Verbs), Resources: m.texts(g.Resources), Names: m.texts(g.Names)}
+		out[i] = plan.Grant{Verbs: m.Texts(g.Verbs), Resources: m.Texts(g.Resources), Names: m.Texts(g.Names)}
 	}
 	return out
 }
 
-func (m *Mask) texts(texts []string) []string {
+// Texts replaces every secret value in the texts by its token.
+func (m *Mask) Texts(texts []string) []string {
 	out := slices.Clone(texts)
 	for i := range out {
 		out[i] = m.Text(out[i])

@@ -96,7 +96,8 @@ type job struct {
 func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}, Unknown: map[releaseset.Key][]string{}}
 	out.FormatVersion, out.ToolVersion, out.Compared = releaseset.FormatVersion, p.ToolVersion, p.Base != nil
-	out.Warnings, out.Unread = p.Head.Set.Warnings, p.Head.Set.Unread
+	mask := p.mask(&job{}, nil)
+	out.Warnings, out.Unread = mask.Texts(p.Head.Set.Warnings), mask.Texts(p.Head.Set.Unread)
 	jobs, err := p.jobs()
 	if err != nil {
 		return nil, err
@@ -114,6 +115,9 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	}
 	p.deferBlocked(ctx, jobs)
 	for _, j := range jobs {
+		if v := j.out.Verdict; v != nil {
+			v.Notes = p.mask(j, nil).Texts(v.Notes)
+		}
 		out.Releases = append(out.Releases, *j.out)
 		if j.made != nil {
 			out.Plans[j.out.Key] = j.made
@@ -219,7 +223,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		made, err = p.plan(ctx, j)
 	}
 	if err != nil {
-		j.out.Error = j.unknown() + p.errorText(err, j)
+		j.out.Error = j.unknown() + p.mask(j, err).Text(err.Error())
 		var in *engine.TemplateError
 		if errors.As(err, &in) {
 			j.out.ErrorAt = releaseset.Place(in.Place)
@@ -243,22 +247,18 @@ func (p *Planner) keep(j *job, made *plan.Plan) {
 	j.out.Plan = &shown.Document
 }
 
-// errorText returns an error's text without the secrets that it quotes: those of the values,
-// and what templates have read.
-func (p *Planner) errorText(err error, j *job) string {
-	text := err.Error()
+// mask returns the mask for texts about a job: it hides the secrets of its values, what its
+// controller reads, and what err quotes, which may be nil. It is nil with ShowSecrets.
+func (p *Planner) mask(j *job, err error) *redact.Mask {
 	if p.ShowSecrets {
-		return text
+		return nil
 	}
-	var quoting *engine.RenderError
-	var read [][]byte
-	if errors.As(err, &quoting) {
-		read = quoting.Secrets
-	}
+	values, secrets := engine.Quoted(err)
+	secrets = slices.Clone(secrets)
 	for _, e := range []*releaseset.Entry{j.head, j.base} {
 		if e != nil && e.Manager != nil {
-			read = append(read, e.Manager.Secrets()...)
+			secrets = append(secrets, e.Manager.Secrets()...)
 		}
 	}
-	return redact.NewValuesMask(j.given, read...).Text(text)
+	return redact.NewValuesMask(slices.Concat(j.given, values), secrets...)
 }
