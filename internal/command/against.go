@@ -233,6 +233,7 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 	if err != nil {
 		return b, fmt.Errorf("--against %s: not a revision number or a file; as a chart: %w", b.Name, err)
 	}
+	b.Name = resolve.Public(b.Name)
 	loaded, warnings, err := found.load()
 	if err != nil {
 		return b, err

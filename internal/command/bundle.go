@@ -155,7 +155,9 @@ func (p *program) imagesOf(ctx context.Context, o *bundleFlags, loaded *chart.Ch
 		return nil, err
 	}
 	key := release.Key{Namespace: cmp.Or(p.connection.namespace, "default"), Name: "release-name"}
-	r, err := engine.Render(ctx, engine.Source{Chart: loaded, Values: given}, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
+	from := engine.Source{Chart: loaded, Values: given}
+	p.hideValues(from.AllValues())
+	r, err := engine.Render(ctx, from, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (p *program) connect() (*session, error) { return p.connectAs(&p.connection
 
 // connectAs is connect with flags other than those on the command line.
 func (p *program) connectAs(o *connectionFlags) (*session, error) {
-	silenceClient(o.verbosity(), logWriter{to: p.streams.Err, mask: &p.mask, open: p.showSecrets})
+	silenceClient(o.verbosity(), logWriter{to: p.streams.Err, mask: p.errorMask, open: p.showSecrets})
 	client, namespace, err := p.dial(o)
 	if err != nil {
 		return nil, err

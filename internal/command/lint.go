@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/lint"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
@@ -71,7 +72,7 @@ func (p *program) lint(ctx context.Context, o *lintFlags, args []string) error {
 	}
 	out.Charts = len(out.paths)
 	for i, f := range out.Findings {
-		out.Findings[i].Message = p.mask.Load().Text(f.Message)
+		out.Findings[i].Message = p.errorMask().Text(f.Message)
 		switch f.Severity {
 		case lint.Error:
 			out.Errors++
@@ -123,11 +124,12 @@ func (p *program) newLinter(ctx context.Context, o *lintFlags) (*linter, error) 
 	return l, nil
 }
 
-// tree lints the chart at a path and, if asked for, its subcharts. It returns the paths of all of
+// tree lints the chart at a path or URL and, if asked for, its subcharts. It returns the names of all of
 // them.
 func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, []lint.Finding, error) {
+	name := resolve.Public(path)
 	refused := func(err error) ([]string, []lint.Finding, error) {
-		return []string{path}, []lint.Finding{{Severity: lint.Error, Chart: path, Message: err.Error()}}, nil
+		return []string{name}, []lint.Finding{{Severity: lint.Error, Chart: name, Message: err.Error()}}, nil
 	}
 	found, err := p.located(ctx, &l.chart.fetchFlags, l.chart.request(path))
 	if err != nil {
@@ -138,12 +140,12 @@ func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, [
 	p.hideValues(engine.Source{Chart: in.Chart, Values: in.Values}.AllValues())
 	if in.LoadErr == nil {
 		in.Files = in.Chart.Raw
-		return l.lintChart(ctx, path, in)
+		return l.lintChart(ctx, name, in)
 	}
 	if in.Files, err = found.files(); err != nil {
 		return refused(in.LoadErr)
 	}
-	return l.lintChart(ctx, path, in)
+	return l.lintChart(ctx, name, in)
 }
 
 func (l *linter) lintChart(ctx context.Context, path string, in lint.Input) ([]string, []lint.Finding, error) {

@@ -102,7 +102,7 @@ func (p *program) list(ctx context.Context, o *listFlags) error {
 	found, err := s.store.List(ctx, query)
 	if corrupt, only := releasestore.Corrupt(err); only {
 		for _, one := range corrupt {
-			fmt.Fprintf(p.streams.Err, "Warning: %s\n", one.Error())
+			p.warn(one.Error())
 		}
 	} else if err != nil {
 		return err

@@ -3,10 +3,9 @@ package command
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
@@ -66,7 +65,11 @@ func (p *program) hideValues(tables []any) {
 	}
 }
 
-// errorMask returns the mask for errors. Before any values are known, it hides passwords in URLs.
+// errorText returns the text of an error without the secrets that it quotes.
+func (p *program) errorText(err error) string { return p.errorMask().Text(err.Error()) }
+
+// errorMask returns the mask for errors and warnings. Before any values are known, it hides passwords
+// in URLs.
 func (p *program) errorMask() *redact.Mask {
 	if mask := p.mask.Load(); mask != nil || p.showSecrets {
 		return mask
@@ -77,9 +80,8 @@ func (p *program) errorMask() *redact.Mask {
 // hideRead masks what templates have read from Secrets: in the plan that contains it, or in an
 // error that may quote it.
 func (p *program) hideRead(made *plan.Plan, err error) (*plan.Plan, error) {
-	var quoting *engine.RenderError
-	if errors.As(err, &quoting) && !p.showSecrets {
-		p.mask.Store(redact.NewValuesMask(append(p.quotable, quoting.Values...), quoting.Secrets...))
+	if values, secrets := engine.Quoted(err); len(values)+len(secrets) > 0 && !p.showSecrets {
+		p.mask.Store(redact.NewValuesMask(slices.Concat(p.quotable, values), secrets...))
 	}
 	if made != nil {
 		made = made.WithSecrets(redact.Recurring(made))
@@ -116,7 +118,7 @@ func recordTree(r *release.Revision) (any, error) {
 // shown.
 type logWriter struct {
 	to   io.Writer
-	mask *atomic.Pointer[redact.Mask]
+	mask func() *redact.Mask
 	open bool
 }
 
@@ -131,7 +133,7 @@ func (w logWriter) Write(entry []byte) (int, error) {
 				out = append(bytes.Clone(out[:i+len(body)]), " left out (--show-secrets)\n"...)
 			}
 		}
-		out = []byte(w.mask.Load().Text(string(out)))
+		out = []byte(w.mask().Text(string(out)))
 	}
 	if _, err := w.to.Write(out); err != nil {
 		return 0, err

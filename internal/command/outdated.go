@@ -118,7 +118,7 @@ func (p *program) hintRegistry(err error) {
 func (p *program) planNewer(ctx context.Context, s *session, charts *source.Sources, o source.Offer, row *outdated) {
 	made, err := p.newer(ctx, s, charts, o, release.Key{Namespace: row.Namespace, Name: row.Name})
 	if err != nil {
-		row.Error = firstLine(err.Error())
+		row.Error = firstLine(p.errorText(err))
 		row.words = "error: " + row.Error
 		return
 	}
@@ -145,11 +145,12 @@ func (p *program) newer(ctx context.Context, s *session, charts *source.Sources,
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.PlanDeployment(ctx, engine.Deployment{
+	made, err := s.engine.PlanDeployment(ctx, engine.Deployment{
 		Release: key, Mode: engine.UpgradeOnly, ServerSide: engine.ServerSideAuto,
 		Source:  engine.Source{Chart: loaded, Warnings: warnings, Fetched: fetched.Pin(o.Chart, o.Place), Reuse: values.ResetThenReuseValues},
 		Options: plan.Options{Timeout: plan.DefaultTimeout, FieldManager: plan.FieldManager},
 	})
+	return p.hideRead(made, err)
 }
 
 func (p *program) printOutdated(o *listFlags, rows []outdated) error {

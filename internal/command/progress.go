@@ -95,7 +95,7 @@ func (p *progress) Observe(e apply.Event) {
 	case apply.Note:
 		p.line("• %s", e.Message)
 	case apply.Warning:
-		p.warn(p.mask.Load().Text(e.Message))
+		p.warn(e.Message)
 	case apply.StepStarted:
 		p.started(e)
 	case apply.StepProgress:
@@ -283,7 +283,7 @@ func (p *progress) line(format string, args ...any) {
 }
 
 // safe removes secrets and control characters from a text.
-func (p *progress) safe(text string) string { return escape.Text(p.mask.Load().Text(text)) }
+func (p *progress) safe(text string) string { return escape.Text(p.errorMask().Text(text)) }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")

@@ -159,7 +159,7 @@ func (p *program) repoUpdate(ctx context.Context, o *outputFlags, names []string
 	for _, u := range s.UpdateIndexes(ctx, chosen) {
 		row := updated{Name: u.Name, URL: u.URL, Changed: u.Changed}
 		if u.Err != nil {
-			row.Error = u.Err.Error()
+			row.Error = p.errorText(u.Err)
 			failed = append(failed, u.Name)
 		}
 		rows = append(rows, row)

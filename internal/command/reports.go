@@ -77,7 +77,7 @@ func (p *program) reportImpossible(o *showFlags, of release.Key, err error) erro
 	if errors.As(err, &in) {
 		at = in.Place
 	}
-	made := plan.Impossible(of, p.errorMask().Text(err.Error()), at, toolVersion())
+	made := plan.Impossible(of, p.errorText(err), at, toolVersion())
 	return errors.Join(err, o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }))
 }
 

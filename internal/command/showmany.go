@@ -130,6 +130,11 @@ func (p *program) listSetCharts(o *manyFlags, t *trees) error {
 		return usage("--selector: %v", err)
 	}
 	charts := t.fetched(selector)
+	for i, c := range charts {
+		if !p.showSecrets {
+			charts[i] = c.Public()
+		}
+	}
 	if o.show.output == "text" {
 		var b strings.Builder
 		for _, c := range charts {

@@ -162,7 +162,7 @@ func (s *stream) Observe(e apply.Event) {
 		out.Type = eventstream.Note
 	case apply.Warning:
 		out.Type = eventstream.Warning
-		s.warn(s.mask.Load().Text(e.Message))
+		s.warn(e.Message)
 	case apply.LogOutput:
 		out.Type = eventstream.Log
 	case apply.StepRetried:
@@ -231,7 +231,7 @@ func (s *stream) line(e eventstream.Event) {
 		e.Release, e.Cluster = &key, s.key.Cluster
 	}
 	// Errors are ignored: a run must not stop halfway because its reader is gone.
-	_ = eventstream.Write(s.raw.Out, e, s.mask.Load())
+	_ = eventstream.Write(s.raw.Out, e, s.errorMask())
 }
 
 // end implements presenter.

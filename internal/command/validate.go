@@ -84,7 +84,7 @@ func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, d
 			if verdict.SchemaErrors != "" {
 				why += " and does not allow it: " + verdict.SchemaErrors
 			}
-			fmt.Fprintf(p.streams.Err, "Warning: %s was not checked: %s\n", object, why)
+			p.warn(fmt.Sprintf("%s was not checked: %s", object, why))
 		}
 	}
 	if len(refused) > 0 {

@@ -11,8 +11,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// warn prints a warning. The caller makes sure that it appears only once.
-func (p *program) warn(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", text) }
+// warn prints a warning without the secrets that it quotes. The caller makes sure that it appears only
+// once.
+func (p *program) warn(text string) { p.warnMasked(p.errorMask().Text(text)) }
+
+func (p *program) warnMasked(text string) { fmt.Fprintf(p.streams.Err, "Warning: %s\n", text) }
 
 // noteOnce prints a note once per machine: it creates a file named after the topic in the user's
 // cache. If that file cannot be written, the note is printed each time.
@@ -33,13 +36,13 @@ func (p *program) noteOnce(topic, text string) {
 
 // serverWarning prints a warning from the API server, or one about a chart's server.
 func (p *program) serverWarning(text string) {
-	p.warn(p.mask.Load().Text(text))
+	p.warn(text)
 	p.presenter.warning(text)
 }
 
 func (p *program) warnAll(warnings []chart.Warning) {
 	for _, w := range warnings {
-		p.warn(p.mask.Load().Text(w.String()))
+		p.warn(w.String())
 	}
 }
 
@@ -56,7 +59,7 @@ func (p *program) warnings(made *plan.Plan) {
 		if problem.Do != "" {
 			text += "; " + problem.Do
 		}
-		p.warn(text)
+		p.warnMasked(text)
 	}
 }
 
