@@ -12,29 +12,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// planAndApply plans and applies in one go. With --dry-run, it only shows the plan.
-func (p *program) planAndApply(ctx context.Context, o *runFlags, prepare func(context.Context, *session) (*plan.Plan, error)) error {
+// planAndApply plans and applies in one go, for the release called name. With --dry-run, it only shows
+// the plan.
+func (p *program) planAndApply(ctx context.Context, o *runFlags, name string, prepare func(context.Context, *session) (*plan.Plan, error)) error {
 	if err := o.effect.check(); err != nil {
-		return err
-	}
-	s, err := p.connect()
-	if err != nil {
 		return err
 	}
 	if dry, err := dryRun(o.dryRun); err != nil {
 		return err
 	} else if dry {
-		if err := o.show.check(); err != nil {
-			return err
-		}
-		made, err := prepare(ctx, s)
-		if err != nil {
-			return err
-		}
-		if made, err = p.withEffect(&o.effect, made); err != nil {
-			return err
-		}
-		return p.showResult(&o.show, made)
+		return p.showDryRun(o, name, func(s *session) (*plan.Plan, error) { return prepare(ctx, s) })
+	}
+	s, err := p.connect()
+	if err != nil {
+		return err
 	}
 	warned := false
 	see := func(made *plan.Plan) error {
@@ -156,7 +147,7 @@ func (p *program) installCommand() *cli.Command {
 			if o.dryRun == "client" {
 				return p.installOffline(ctx, &o, name, path)
 			}
-			return p.planAndApply(ctx, &o.runFlags, func(_ context.Context, s *session) (*plan.Plan, error) {
+			return p.planAndApply(ctx, &o.runFlags, name, func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planDeployment(ctx, s, deployment{&o.planningFlags, &o.source, name, path, engine.InstallOnly})
 			})
 		})),
@@ -181,7 +172,7 @@ func (p *program) upgradeCommand() *cli.Command {
 			if o.install {
 				mode = engine.InstallOrUpgrade
 			}
-			return p.planAndApply(ctx, &o.runFlags, func(_ context.Context, s *session) (*plan.Plan, error) {
+			return p.planAndApply(ctx, &o.runFlags, args[0], func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planDeployment(ctx, s, deployment{&o.planningFlags, &o.source, args[0], args[1], mode})
 			})
 		})),
@@ -200,7 +191,7 @@ func (p *program) rollbackCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.planAndApply(ctx, &o, func(_ context.Context, s *session) (*plan.Plan, error) {
+			return p.planAndApply(ctx, &o, args[0], func(_ context.Context, s *session) (*plan.Plan, error) {
 				return p.planRollback(ctx, s, &o.planningFlags, args[0], to)
 			})
 		})),
@@ -221,8 +212,12 @@ func (p *program) uninstallCommand() *cli.Command {
 		Flags: joined(o.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
 		Action: p.presented(&o, takes(1, 1000, func(ctx context.Context, args []string) error {
 			for _, name := range args {
-				err := p.planAndApply(ctx, &o, func(_ context.Context, s *session) (*plan.Plan, error) {
-					return p.planUninstall(ctx, s, &o.planningFlags, name)
+				err := p.planAndApply(ctx, &o, name, func(_ context.Context, s *session) (*plan.Plan, error) {
+					made, err := p.planUninstall(ctx, s, &o.planningFlags, name)
+					if dry, _ := dryRun(o.dryRun); dry && ignoreNotFound && isNoRelease(err) {
+						return nil, nil
+					}
+					return made, err
 				})
 				if ignoreNotFound && isNoRelease(err) {
 					err = p.presenter.end(ctx, ending{idle: true})
@@ -248,7 +243,7 @@ func (p *program) testCommand() *cli.Command {
 			&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Hidden: true}, // Helm's test has the flag, too; no notes are printed anyway
 		}, o.flags(&p.showSecrets), o.options.applying()),
 		Action: p.presented(&o, takes(1, 1, func(ctx context.Context, args []string) error {
-			return p.planAndApply(ctx, &o, func(ctx context.Context, s *session) (*plan.Plan, error) {
+			return p.planAndApply(ctx, &o, args[0], func(ctx context.Context, s *session) (*plan.Plan, error) {
 				p.presenter.about(s.key(args[0]))
 				options, err := o.planOptions()
 				if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // dryRun reports whether --dry-run asks for a plan instead of a run. As in Helm 4.3.1
@@ -23,6 +24,29 @@ func dryRun(text string) (bool, error) {
 		return false, usage("--dry-run=%s: must be none, client or server", text)
 	}
 	return dry, nil
+}
+
+// showDryRun shows the plan of a run of the release called name. prepare may return nil if there is
+// nothing to plan.
+func (p *program) showDryRun(o *runFlags, name string, prepare func(*session) (*plan.Plan, error)) error {
+	if err := o.show.check(); err != nil {
+		return err
+	}
+	s, err := p.connect()
+	if err != nil {
+		return p.reportImpossible(&o.show, p.offlineKey(name), err)
+	}
+	made, err := prepare(s)
+	if err == nil && made != nil {
+		made, err = p.withEffect(&o.effect, made)
+	}
+	if err != nil {
+		return p.reportImpossible(&o.show, s.key(name), err)
+	}
+	if made == nil {
+		return nil
+	}
+	return p.showResult(&o.show, made)
 }
 
 // installOffline is install --dry-run=client: it asks no cluster and prints what template prints.

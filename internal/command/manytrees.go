@@ -115,6 +115,24 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 	return t, nil
 }
 
+// namesInSet returns the names of a set's files in its plan, as openTrees does, but also if they can't be
+// read.
+func namesInSet(files []string) []string {
+	root, _, err := rootOf(files[0])
+	var out []string
+	for _, file := range files {
+		if file == standardInput {
+			continue
+		}
+		name, outside := setrun.Within(root, file)
+		if err != nil || outside != nil {
+			name = filepath.ToSlash(filepath.Clean(file))
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
 // rootOf returns the folder that the files of a set must stay within: the Git repository around it,
 // else the working directory if the set is in it, else the set's own folder.
 func rootOf(file string) (root string, inGit bool, err error) {

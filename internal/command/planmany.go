@@ -157,7 +157,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	}
 	t, err := openTrees(ctx, o, files, input, p.manyFetch(&o.fetch))
 	if err != nil {
-		return err
+		return p.reportUnread(o, files, err)
 	}
 	defer t.close()
 	switch {
@@ -175,12 +175,12 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	}
 	made, err := p.planSet(ctx, o, t)
 	if err != nil {
-		return err
+		return p.reportUnread(o, files, err)
 	}
 	saving := o.files
 	saving.out += o.outFile
 	if err := p.saveSet(&saving, o.outFile != "", made, t.head.Clusters(t.base)); err != nil {
-		return err
+		return p.reportUnread(o, files, err)
 	}
 	if err := p.renderSet(&o.show, &made.Document); err != nil {
 		return err

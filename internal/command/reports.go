@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -79,6 +80,21 @@ func (p *program) reportImpossible(o *showFlags, of release.Key, err error) erro
 	}
 	made := plan.Impossible(of, p.errorText(err), at, toolVersion())
 	return errors.Join(err, o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }))
+}
+
+// reportUnread is reportImpossible for a set that can't be read or planned. What the reports are told
+// apart by is the same as in those of its plan.
+func (p *program) reportUnread(o *manyFlags, files []string, err error) error {
+	if o.printSet || o.listCharts || errors.Is(err, context.Canceled) {
+		return err
+	}
+	made := &releaseset.Document{
+		FormatVersion: releaseset.FormatVersion, ToolVersion: toolVersion(), Files: namesInSet(files),
+		Environment: o.set.environment, Selectors: o.set.selectors.Value(), Compared: o.since+o.baseDir != "",
+		Unread: []string{p.errorText(err)},
+	}
+	made.Finish()
+	return errors.Join(err, o.show.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderSetAs(&o.show, format, w, made) }))
 }
 
 // checkUntrusted refuses, with --untrusted, the flags that let a chart or values do more than

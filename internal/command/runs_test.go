@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -507,5 +508,23 @@ func (d *desk) wroteNothing() {
 	d.t.Helper()
 	if n := d.writes(); n > 0 {
 		d.t.Errorf("it was written %d times: %v", n, d.Log)
+	}
+}
+
+// The reports of a dry run say why it can't be planned; a release that need not be there is no failure.
+func TestReportsOfDryRuns(t *testing.T) {
+	d := atDesk(t)
+	const report = " --dry-run --report verdict=verdict"
+	for _, line := range []string{"upgrade gone ./web", "uninstall gone", "rollback gone", "test gone"} {
+		a := d.types(line + report)
+		text, err := os.ReadFile("verdict")
+		if a.code != exitError || err != nil || !strings.HasPrefix(string(text), "shop/gone would fail") {
+			t.Errorf("%s: exit code %d, %v, %s%s", line, a.code, err, text, a.err)
+		}
+		_ = os.Remove("verdict")
+	}
+	d.must("uninstall gone --ignore-not-found" + report)
+	if text, err := os.ReadFile("verdict"); err == nil {
+		t.Errorf("%s", text)
 	}
 }

@@ -34,8 +34,13 @@ type Key struct {
 	Name      string `json:"name"`
 }
 
-// String returns "namespace/name".
-func (k Key) String() string { return k.Namespace + "/" + k.Name }
+// String returns NAMESPACE/NAME, or only the name if there is no namespace: that of a set.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
 
 // ApplyMethod says how a revision's objects were sent. Empty means client-side, as in
 // every record that Helm 3 wrote.
