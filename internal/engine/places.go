@@ -31,7 +31,7 @@ func (s Source) placed(err error) error {
 		return err
 	}
 	place, text := s.ofTemplate(at.File)
-	if text != "" && place.File != "" {
+	if text != "" && s.Folder != "" {
 		place.Line = at.Line
 	}
 	return &TemplateError{Err: err, Place: place}
