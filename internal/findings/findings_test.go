@@ -157,7 +157,7 @@ func TestValuesWithoutALine(t *testing.T) {
 	}
 }
 
-// GitHub takes no result without a file.
+// GitHub takes no result without a file; what stands for one is not read back.
 func TestEveryResultHasAFile(t *testing.T) {
 	p := everyRule()
 	p.Place = plan.Place{}
@@ -172,6 +172,15 @@ func TestEveryResultHasAFile(t *testing.T) {
 	}
 	if len(log.Runs[0].Results) != len(Of(p)) {
 		t.Errorf("%d results of %d", len(log.Runs[0].Results), len(Of(p)))
+	}
+	read, err := ReadSARIF(out.Bytes())
+	if err != nil || len(read.Findings) != len(Of(p)) {
+		t.Fatal(err, len(read.Findings))
+	}
+	for i, f := range Of(p) {
+		if read.Findings[i].Place != f.Place {
+			t.Errorf("%s: %v is read, the finding is at %v", f.Rule, read.Findings[i].Place, f.Place)
+		}
 	}
 	for _, r := range log.Runs[0].Results {
 		if at := r.Locations[0].PhysicalLocation; at == nil || at.ArtifactLocation.URI == "" || at.Region.StartLine < 1 {

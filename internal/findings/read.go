@@ -35,7 +35,8 @@ func ReadSARIF(data []byte) (Summary, error) {
 	}
 	for _, r := range run.Results {
 		f := Finding{Rule: r.RuleID, Level: r.Level, Message: r.Message.Text, Fingerprint: r.PartialFingerprints[fingerprintKey]}
-		if len(r.Locations) > 0 && r.Locations[0].PhysicalLocation != nil {
+		noFile := r.Properties != nil && r.Properties.NoFile
+		if len(r.Locations) > 0 && r.Locations[0].PhysicalLocation != nil && !noFile {
 			at := r.Locations[0].PhysicalLocation
 			path, err := url.PathUnescape(at.ArtifactLocation.URI)
 			if err != nil {

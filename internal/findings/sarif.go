@@ -65,6 +65,13 @@ type result struct {
 	Message             text              `json:"message"`
 	Locations           []location        `json:"locations"`
 	PartialFingerprints map[string]string `json:"partialFingerprints"`
+	Properties          *about            `json:"properties,omitempty"`
+}
+
+// about is our own part of a result.
+type about struct {
+	// NoFile says that no file is known: the location is the release's name.
+	NoFile bool `json:"noFile"`
 }
 
 type location struct {
@@ -139,6 +146,9 @@ func (f Finding) sarif() result {
 	at := location{PhysicalLocation: &physical{artifact{URI: pathURI(f.path())}, region{max(f.Place.Line, 1)}}}
 	if !strings.HasPrefix(f.path(), "/") {
 		at.PhysicalLocation.ArtifactLocation.URIBaseID = "%SRCROOT%"
+	}
+	if f.Place.File == "" {
+		out.Properties = &about{NoFile: true}
 	}
 	name := f.Release
 	if f.Step != "" {
