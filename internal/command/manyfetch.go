@@ -10,11 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
 // manyFetch returns a function that fetches charts one at a time, because each is reported, and
 // none twice. The credentials of flags are not for dependencies: a chart of a pull request must not
-// be able to have them sent anywhere.
+// be able to have them sent anywhere. Nor are flags that do without TLS: logins that are kept for the
+// server of a dependency are sent to it.
 func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 	var mu sync.Mutex
 	return func(ctx context.Context, which releaseset.Chart, dependency bool) (setrun.Fetched, error) {
@@ -22,8 +24,7 @@ func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 		defer mu.Unlock()
 		flags := *o
 		if dependency {
-			a := &flags.access.Access
-			a.Username, a.Password, a.PassAll, a.CertFile, a.KeyFile = "", "", false, "", ""
+			flags.access.Access = source.Access{Server: resolve.Server{CAFile: o.access.CAFile}}
 		}
 		found, err := p.located(ctx, &flags, requestFor(which))
 		if err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,6 +41,23 @@ releases:
 	}
 	if asked := other.Asked(); len(asked) > 0 {
 		t.Errorf("asked was %q", asked)
+	}
+}
+
+// A dependency of a chart in the repository may be on any server. A flag that does without TLS was not
+// given for it: a login that is kept for that server does not go there unprotected.
+func TestDependenciesAreFetchedWithTLS(t *testing.T) {
+	d := atDesk(t)
+	other := sourcetest.Serve(t, sourcetest.Options{TLS: true})
+	other.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	netrc := filepath.Join(t.TempDir(), "netrc")
+	d.file(netrc, "machine "+strings.TrimPrefix(other.URL, "https://")+" login u password p\n")
+	t.Setenv("NETRC", netrc)
+	d.file("web/Chart.yaml", fmt.Sprintf("{apiVersion: v2, name: web, version: 1.0.0, dependencies: [{name: alpha, version: 1.0.0, repository: %q}]}", other.URL))
+	d.file("releases.yaml", "version: 1\ndefaults: {namespace: shop}\nreleases:\n- {name: web, chart: ./web}\n")
+	a := d.types("plan many releases.yaml --insecure-skip-tls-verify")
+	if asked := other.Requests(); a.code != exitError || !strings.Contains(a.out, "certificate") || len(asked) > 0 {
+		t.Errorf("exit code %d, asked %+v\n%s%s", a.code, asked, a.out, a.err)
 	}
 }
 
