@@ -17,7 +17,7 @@ func computed(obj *unstructured.Unstructured, ctx Context) (r Result) {
 			r = unknown("its status can't be read: %v", p)
 		}
 	}()
-	if c, ok := conditionOf(obj.Object, "Ready"); ok && c.status == "Unknown" && current(obj) {
+	if c, ok := conditionOf(obj.Object, "Ready"); ok && c.status == "Unknown" && current(obj) && !reconciling(obj) {
 		return unknown("it reports its readiness as unknown: %s", c.explain("no reason given"))
 	}
 	// kstatus may change what it reads.
@@ -29,6 +29,13 @@ func computed(obj *unstructured.Unstructured, ctx Context) (r Result) {
 		return progressing("it was stalled before, and its controller reports nothing new: %s", c.explain("no reason given"))
 	}
 	return translate(res)
+}
+
+// reconciling reports whether the controller says that it is still at work, as Flux's do while Ready is
+// Unknown.
+func reconciling(obj *unstructured.Unstructured) bool {
+	c, ok := conditionOf(obj.Object, "Reconciling")
+	return ok && c.status == "True"
 }
 
 func current(obj *unstructured.Unstructured) bool {
