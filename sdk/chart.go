@@ -6,8 +6,10 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
@@ -21,10 +23,14 @@ type Chart struct {
 }
 
 // LoadChart reads a chart from a folder or a .tgz file. Links that lead out of the
-// folder are refused. Errors name the file that is wrong.
+// folder are refused, and so are archives in charts/ that are not those of the chart's lock. Errors
+// name the file that is wrong.
 func LoadChart(path string) (*Chart, error) {
 	loaded, warnings, err := chartload.Load(path, chartload.Options{})
 	if err != nil {
+		return nil, err
+	}
+	if err := dependency.Verify(loaded); err != nil {
 		return nil, err
 	}
 	return &Chart{chart: loaded, warnings: warnings}, nil
@@ -44,13 +50,13 @@ func (c *Chart) source(values map[string]any) (engine.Source, error) {
 		return engine.Source{}, errors.New("a chart is required")
 	}
 	table, err := plainTable(values)
-	return engine.Source{Chart: c.chart, Fetched: c.pin, Warnings: c.warnings, Values: table}, err
+	return engine.Source{Chart: c.chart, Fetched: c.pin, Lock: source.LockOf(c.chart), Warnings: c.warnings, Values: table}, err
 }
 
 // Rendering is a rendered chart.
 type Rendering struct {
 	// Manifest is what is applied, in install order, as helm template prints it but without hooks,
-	// which are in Hooks.
+	// which are in Hooks, and without the CRDs of crds/.
 	Manifest string
 	Hooks    []string
 	Notes    string

@@ -119,7 +119,8 @@ func openStore(api *cluster.Client, o Options, clock releasestore.SystemClock) (
 	return releasestore.Open(api.CoreV1(), o.Driver, clock)
 }
 
-// Event is something that happened while a plan was applied.
+// Event is something that happened while a plan was applied. Message and Reasons are not masked: they
+// may quote logs and answers of the API server, in which there may be secrets.
 type Event struct {
 	Time time.Time
 	// Type is "stage", "started", "progress", "done", "failed", "retried", "log",
@@ -160,7 +161,7 @@ type Result struct {
 	Revision int
 	// Status is Helm's: "deployed", "failed", "uninstalled".
 	Status string
-	// Notes are the chart's, as Helm prints them.
+	// Notes are the chart's, as Helm prints them; secrets that the chart puts there are not masked.
 	Notes string
 	// Written reports whether objects were written, records not counted.
 	Written bool

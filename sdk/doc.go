@@ -33,9 +33,13 @@
 //   - [Template] renders a chart without a cluster.
 //   - [Client.History] and [Client.Get] read the stored revisions of a release.
 //
+// What the command line has and this package has not: lists of releases, sets of releases, policy
+// files, post-renderers, the flags --force, --server-side and --replace, and merging --set with values
+// files: values are one table here.
+//
 // The package prints nothing, reads no environment variables (but the driver "sql" reads those of
 // PostgreSQL, such as PGPASSWORD) and keeps no globals. A Client is safe for concurrent use. Errors
 // are those documented at each function, wrapped: use [errors.As] and [errors.Is]. The text of an
 // error in rendering may quote what the chart's templates see, values and Secrets: don't print it
-// where those are secret.
+// where those are secret. Nor are the texts of an [Event] and the [Result]'s notes masked.
 package sdk

@@ -1,7 +1,10 @@
 package sdk
 
 import (
+	"cmp"
+	"crypto/rand"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -14,6 +17,8 @@ import (
 type Plan struct {
 	plan     *plan.Plan
 	lockWait time.Duration
+	// saved is what the plan was decoded from, nil for one that was not.
+	saved []byte
 }
 
 // Object names an object of the cluster.
@@ -97,10 +102,10 @@ func (p *Plan) Changes() bool { return p.plan.Effect() != plan.EffectNone }
 // Blocked reports whether a problem forbids Apply.
 func (p *Plan) Blocked() bool { return p.plan.Blocked() }
 
-// Problems returns what a reviewer must know before applying the plan.
+// Problems returns what a reviewer must know before applying the plan. Secrets are masked.
 func (p *Plan) Problems() []Problem {
 	problems := make([]Problem, 0, len(p.plan.Problems))
-	for _, problem := range p.plan.Problems {
+	for _, problem := range redact.NewMask(p.plan).Problems(p.plan.Problems) {
 		problems = append(problems, Problem{
 			Object: object(problem.Object), Blocking: problem.Blocking, What: problem.What, Do: problem.Do,
 		})
@@ -135,12 +140,33 @@ func (p *Plan) Markdown(w io.Writer) error {
 // HTML writes the plan as an HTML page.
 func (p *Plan) HTML(w io.Writer) error { return report.HTML(w, &redact.Plan(p.plan).Document) }
 
-// JSON writes the plan as described by docs/plan-json.md.
-func (p *Plan) JSON(w io.Writer) error { return report.JSON(w, &redact.Plan(p.plan).Document) }
+// JSON writes the plan as described by docs/plan-json.md, with its effect digest.
+func (p *Plan) JSON(w io.Writer) error {
+	document := redact.Plan(p.plan).Document
+	document.EffectDigest = p.EffectDigest()
+	return report.JSON(w, &document)
+}
 
-// Encode returns the plan as a file for Apply or for kubectl release apply. It holds the release's
-// secrets.
-func (p *Plan) Encode() ([]byte, error) { return plan.Encode(p.plan) }
+// EffectDigest returns "sha256:" and a digest, in hex, of what the plan does, without the values of
+// secrets: a plan that does the same has the same, whenever it is made (docs/plan-json.md). It is that
+// which a decoded plan was saved with.
+func (p *Plan) EffectDigest() string {
+	return cmp.Or(p.plan.EffectDigest, redact.EffectDigest(p.plan, nil))
+}
+
+// Encode returns the plan as a file for Apply or for kubectl release apply, with its effect digest, the
+// time, and a random number, so that a digest of the file reveals nothing. It holds the release's
+// secrets. A decoded plan is returned as it was saved.
+func (p *Plan) Encode() ([]byte, error) {
+	if p.saved != nil {
+		return slices.Clone(p.saved), nil
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	nonce := make([]byte, 16)
+	_, _ = rand.Read(nonce) // never fails: it ends the program instead
+	_, data, err := p.plan.Stamped(plan.Stamp{EffectDigest: p.EffectDigest(), Origin: &plan.Origin{Created: now}, Nonce: nonce})
+	return data, err
+}
 
 // Decode reads a plan that Encode or kubectl release plan --out has written. Errors: data
 // is not a plan, is damaged, or has another major format version.
@@ -149,5 +175,5 @@ func Decode(data []byte) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{plan: decoded}, nil
+	return &Plan{plan: decoded, saved: slices.Clone(data)}, nil
 }

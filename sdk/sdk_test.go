@@ -85,9 +85,19 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	other, err := plan.Encode()
+	if err != nil || bytes.Equal(saved, other) {
+		t.Errorf("it is saved twice as the same bytes, so its digest could test guesses of secrets: %v", err)
+	}
 	back, err := sdk.Decode(saved)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if again, err := back.Encode(); err != nil || !bytes.Equal(again, saved) {
+		t.Errorf("a decoded plan is saved differently: %v", err)
+	}
+	if digest := plan.EffectDigest(); !strings.HasPrefix(digest, "sha256:") || back.EffectDigest() != digest || !strings.Contains(text.String(), `"effectDigest": "`+digest) {
+		t.Errorf("effect digest %q, decoded %q", digest, back.EffectDigest())
 	}
 	if _, err := client.Apply(t.Context(), back); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -66,6 +67,9 @@ func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (
 	}
 	loaded, warnings, err := chartload.Archive(bytes.NewReader(fetched.Data), fetched.FileName())
 	if err != nil {
+		return nil, err
+	}
+	if err := dependency.Verify(loaded); err != nil {
 		return nil, err
 	}
 	return &Chart{chart: loaded, warnings: append(found.Warnings, warnings...), pin: fetched.Pin(ref, chart)}, nil

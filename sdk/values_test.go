@@ -1,11 +1,15 @@
 package sdk
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
 // Values of Go's own types are those of decoded JSON, as they are after a record was read.
@@ -52,5 +56,28 @@ func TestReleasesAreChecked(t *testing.T) {
 	}
 	if _, err := Template(t.Context(), Release{Namespace: "shop", Name: "web"}, nil, nil, TemplateOptions{}); err == nil {
 		t.Error("no chart is rendered")
+	}
+}
+
+// A chart whose archives in charts/ are not those of its lock is refused, as on the command line.
+func TestLockedChart(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies: [{name: db, version: 1.0.0, repository: https://example.com}]\n",
+		"Chart.lock": "dependencies: [{name: db, version: 1.0.0, repository: https://example.com, digest: sha256:0123456789012345678901234567890123456789012345678901234567890123}]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "charts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data := sourcetest.Archive(t, "db", map[string]string{"Chart.yaml": "apiVersion: v2\nname: db\nversion: 1.0.0\n"})
+	if err := os.WriteFile(filepath.Join(folder, "charts", "db-1.0.0.tgz"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadChart(folder); err == nil || !strings.Contains(err.Error(), "digest") {
+		t.Errorf("an archive that is not that of the lock: %v", err)
 	}
 }

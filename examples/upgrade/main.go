@@ -90,6 +90,10 @@ func planAndApply(ctx context.Context, client *sdk.Client, operation sdk.Operati
 	switch {
 	case errors.As(err, &stale):
 		return fmt.Errorf("somebody else was faster: %w", err)
+	case errors.As(err, &back) && back.Rollback != nil:
+		return fmt.Errorf("it failed, and so did the rollback: look at it: %w", err)
+	case errors.As(err, &back) && back.To == 0:
+		return fmt.Errorf("it is uninstalled again: %w", err)
 	case errors.As(err, &back):
 		return fmt.Errorf("it is at revision %d again: %w", back.To, err)
 	case err != nil:
