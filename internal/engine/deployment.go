@@ -59,12 +59,13 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	if err != nil {
 		return nil, err
 	}
+	d = d.as(op)
 	target, err := targetOf(ctx, d, g, op)
 	if err != nil {
 		return nil, d.Source.placed(err)
 	}
 	in := e.input(op, d.Release, d.Options, g)
-	in.Options.ServerSide = d.ServerSide.resolve(g.history)
+	in.Options.ServerSide = d.ServerSide.resolve(continued(op, g.history))
 	target.Record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	in.Target, in.Estimated = &target.Target, d.Estimated
 	in.Warnings, in.Secrets = target.warnings, slices.Concat(d.Source.Secrets, g.lookups.read())
@@ -80,7 +81,7 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	last := h.Last()
 	exists := last != nil && last.Info.Status != release.StatusUninstalled
 	switch {
-	case d.Mode == InstallOnly && exists && d.Options.Replace && last.Info.Status == release.StatusFailed:
+	case d.Mode == InstallOnly && last != nil && d.Options.Replace && replaceable(last):
 		return plan.Install, nil
 	case d.Mode == InstallOnly && (exists || last != nil && !d.Options.Replace):
 		return "", &ExistsError{Key: d.Release, Revision: last.Version, Status: last.Info.Status}
@@ -91,6 +92,30 @@ func (d Deployment) operation(h release.History) (plan.Operation, error) {
 	default:
 		return plan.Install, nil
 	}
+}
+
+// replaceable reports whether plan.Options.Replace installs a release again over this newest revision (Helm
+// 4.3.1, pkg/action/install.go, availableName).
+func replaceable(last *release.Revision) bool {
+	return last.Info.Status == release.StatusUninstalled || last.Info.Status == release.StatusFailed
+}
+
+// as returns the deployment as the operation carries it out: an install uses only the values that it is
+// given, even over a failed release (Helm 4.3.1, pkg/action/install.go, RunWithContext).
+func (d Deployment) as(op plan.Operation) Deployment {
+	if op == plan.Install {
+		d.Source.Reuse = values.ResetValues
+	}
+	return d
+}
+
+// continued returns the revisions from which an operation takes labels, the time of the first deployment and
+// the method of applying: none for an install (Helm 4.3.1, pkg/action/install.go, createRelease).
+func continued(op plan.Operation, h release.History) release.History {
+	if op == plan.Install {
+		return nil
+	}
+	return h
 }
 
 // ExistsError says that a release can't be installed because there is one of that name. If its Status
@@ -174,7 +199,7 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 	if err != nil {
 		return rendered{}, err
 	}
-	record := newRecord(d, r, version, g.history)
+	record := newRecord(d, r, version, continued(op, g.history))
 	t, err := newTarget(record, crds, digestedRef(source.Chart))
 	t.Source, t.Lock = source.Fetched, source.Lock
 	return rendered{Target: t, warnings: problems(source, r.Warnings)}, err

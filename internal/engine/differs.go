@@ -29,7 +29,7 @@ func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 	if last.Info.Status == release.StatusPendingInstall {
 		op = plan.Install
 	}
-	target, err := targetOf(ctx, d, g, op)
+	target, err := targetOf(ctx, d.as(op), g, op)
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -193,6 +194,44 @@ func TestInstallOverKeptHistory(t *testing.T) {
 			t.Errorf("revision 1 is described as %q, error %v", h[0].Info.Description, err)
 		}
 	})
+}
+
+// An install over a failed or uninstalled release uses only what it is given, as with Helm; an upgrade of
+// a failed one goes on with its values, labels and way of applying.
+func TestInstallStartsAfresh(t *testing.T) {
+	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, status := range []release.Status{release.StatusFailed, release.StatusUninstalled} {
+		t.Run(string(status), func(t *testing.T) {
+			inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+				earlier := &release.Revision{
+					Name: webKey.Name, Namespace: webKey.Namespace, Version: 1, Chart: shop(nil).Chart, Config: map[string]any{"text": "typo"},
+					Labels: map[string]string{"team": "a"}, Info: release.Info{Status: status, FirstDeployed: first}, ApplyMethod: release.ClientSide,
+				}
+				if err := b.Store.Create(t.Context(), earlier); err != nil {
+					t.Fatal(err)
+				}
+				for name, d := range map[string]Deployment{
+					"install":           {Mode: InstallOnly, Options: plan.Options{Replace: true}},
+					"upgrade --install": {},
+				} {
+					d.Release, d.Source, d.ServerSide = webKey, shop(nil), ServerSideAuto
+					p, err := b.PlanDeployment(t.Context(), d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r, goesOn := p.Record, p.Operation == plan.Upgrade
+					if goesOn != (name != "install" && status == release.StatusFailed) {
+						t.Errorf("%s over one that is %s: %s", name, status, p.Operation)
+					}
+					if (r.Config["text"] == "typo") != goesOn || (r.Labels["team"] == "a") != goesOn || r.Info.FirstDeployed.Equal(first) != goesOn ||
+						(r.ApplyMethod == release.ClientSide) != goesOn || r.Version != 2 {
+						t.Errorf("%s over one that is %s (%s): revision %d with values %v, labels %v, first deployed %s, %s",
+							name, status, p.Operation, r.Version, r.Config, r.Labels, r.Info.FirstDeployed, r.ApplyMethod)
+					}
+				}
+			})
+		})
+	}
 }
 
 // An atomic deployment that fails goes back to the last successful revision, or to

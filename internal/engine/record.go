@@ -27,7 +27,7 @@ func reuse(s Source, h release.History) (Source, error) {
 	return s, err
 }
 
-// newRecord returns the revision to store for a rendering.
+// newRecord returns the revision to store for a rendering, which continues a history.
 func newRecord(d Deployment, r Rendering, version int, h release.History) *release.Revision {
 	record := &release.Revision{
 		Name: d.Release.Name, Namespace: d.Release.Namespace, Version: version,

@@ -70,11 +70,14 @@ func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []pl
 	op, record := p.Operation, p.Record
 	if last := g.history.Last(); last != nil && record != nil && op != plan.Test {
 		next := *record
-		next.Version, next.Info.FirstDeployed = last.Version+1, last.Info.FirstDeployed
-		record = &next
-		if op == plan.Install && last.Info.Status != release.StatusUninstalled {
+		next.Version = last.Version + 1
+		if op == plan.Install && last.Info.Status != release.StatusUninstalled && !(p.Options.Replace && replaceable(last)) {
 			op = plan.Upgrade
 		}
+		if op != plan.Install {
+			next.Info.FirstDeployed = last.Info.FirstDeployed
+		}
+		record = &next
 	}
 	fresh, err := e.replan(ctx, p, g, op, record)
 	if err != nil {
