@@ -48,8 +48,8 @@ func ReadPart(in io.Reader, p Part, most int, entries *int) (*Revision, error) {
 	return &out, nil
 }
 
-// partFields returns the fields of a part, and those after which reading ends. In records of Helm
-// and of this program the fields of an Outline are near the beginning.
+// partFields returns the fields of a part, and the paths of those after which reading ends. In records of
+// Helm and of this program the fields of an Outline are near the beginning, before the chart's files.
 func partFields(p Part) (keep fields, needed []string) {
 	if p == Outline || p == HookRuns {
 		keep = fields{
@@ -57,7 +57,7 @@ func partFields(p Part) (keep fields, needed []string) {
 			"info":  {"status": nil, "description": nil, "first_deployed": nil, "last_deployed": nil, "deleted": nil, "rollback_revision": nil},
 			"chart": {"metadata": {"name": nil, "version": nil, "appVersion": nil, "annotations": nil}},
 		}
-		needed = []string{"info", "chart"}
+		needed = []string{"info", "chart.metadata"}
 		if p == HookRuns {
 			keep["hooks"] = nil
 			needed = append(needed, "hooks")

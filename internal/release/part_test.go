@@ -41,15 +41,18 @@ func TestPartsOfHelmsRecords(t *testing.T) {
 	}
 }
 
-// An outline ends where nothing more is needed: what follows is never read.
+// An outline ends where nothing more is needed, even within the chart: what follows, such as its files, is
+// never read.
 func TestOutlineEndsEarly(t *testing.T) {
-	in := io.MultiReader(
-		strings.NewReader(`{"name":"web","info":{"status":"deployed","notes":"x"},"chart":{"metadata":{"name":"web"},"files":[]}`),
-		iotest.ErrReader(errors.New("read on")),
-	)
-	r, err := ReadPart(in, Outline, 1<<10, new(MaxEntries))
-	if err != nil || r.Name != "web" || r.Info.Status != StatusDeployed || r.ChartLabel() != "web-" {
-		t.Errorf("%+v, %v", r, err)
+	for _, beginning := range []string{
+		`{"name":"web","info":{"status":"deployed","notes":"x"},"chart":{"metadata":{"name":"web"},"files":[`,
+		`{"name":"web","chart":{"metadata":{"name":"web"},"files":["x"]},"info":{"status":"deployed"}`,
+		`{"name":"web","info":{"status":"deployed","metadata":1},"chart":{"lock":{"metadata":{}},"metadata":{"name":"web","info":0},`,
+	} {
+		r, err := ReadPart(io.MultiReader(strings.NewReader(beginning), iotest.ErrReader(errors.New("read on"))), Outline, 1<<10, new(MaxEntries))
+		if err != nil || r.Name != "web" || r.Info.Status != StatusDeployed || r.ChartLabel() != "web-" {
+			t.Errorf("%s: %+v, %v", beginning, r, err)
+		}
 	}
 }
 

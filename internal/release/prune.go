@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // fields are the fields of a JSON object to keep; nil keeps a value whole.
@@ -15,8 +16,8 @@ type fields map[string]fields
 var ErrTooLarge = errors.New("the part of the record to be read is too large")
 
 // prune copies a JSON object with only the given fields, holding no more of it in memory than it
-// copies: at most most bytes. If top-level fields are needed, it ends after the last of them. It
-// does not validate what it leaves out.
+// copies: at most most bytes. If fields are needed, given by their paths ("chart.metadata"), it ends
+// after the last of them. It does not validate what it leaves out.
 func prune(in io.Reader, keep fields, needed []string, most int) ([]byte, error) {
 	p := &pruner{in: bufio.NewReaderSize(in, 16<<10), most: most, missing: map[string]bool{}, early: len(needed) > 0}
 	for _, name := range needed {
@@ -29,7 +30,7 @@ func prune(in io.Reader, keep fields, needed []string, most int) ([]byte, error)
 	if first != '{' {
 		return nil, fmt.Errorf("it begins with %q and is not an object", first)
 	}
-	if err := p.object(keep, true); err != nil {
+	if err := p.object(keep, ""); err != nil {
 		return nil, err
 	}
 	return p.out, p.full()
@@ -39,10 +40,22 @@ type pruner struct {
 	in   *bufio.Reader
 	out  []byte
 	most int
-	// missing are the needed fields that have not been read yet; early says that reading ends after
-	// them.
+	// missing are the paths of the needed fields that have not been read yet; early says that reading
+	// ends after them.
 	missing map[string]bool
 	early   bool
+}
+
+// done reports whether all that is needed has been read.
+func (p *pruner) done() bool { return p.early && len(p.missing) == 0 }
+
+// found notes that the field at a path has been read, and with it all that it could hold.
+func (p *pruner) found(path string) {
+	for needed := range p.missing {
+		if needed == path || strings.HasPrefix(needed, path+".") {
+			delete(p.missing, needed)
+		}
+	}
 }
 
 func (p *pruner) full() error {
@@ -72,8 +85,9 @@ func ended(err error) error {
 	return err
 }
 
-// object copies the fields of an object whose opening brace has been read.
-func (p *pruner) object(keep fields, outermost bool) error {
+// object copies the fields of an object whose opening brace has been read; the paths of its fields begin
+// with prefix. It ends with the last field that is needed.
+func (p *pruner) object(keep fields, prefix string) error {
 	p.out = append(p.out, '{')
 	for {
 		b, err := p.next()
@@ -88,10 +102,10 @@ func (p *pruner) object(keep fields, outermost bool) error {
 		case b != '"':
 			return fmt.Errorf("invalid character %q before a field", b)
 		}
-		if err := p.field(keep); err != nil {
+		if err := p.field(keep, prefix); err != nil {
 			return err
 		}
-		if outermost && p.early && len(p.missing) == 0 {
+		if p.done() {
 			p.close()
 			return nil
 		}
@@ -104,14 +118,13 @@ func (p *pruner) close() {
 }
 
 // field copies or skips a field. The opening quote of its name has been read.
-func (p *pruner) field(keep fields) error {
+func (p *pruner) field(keep fields, prefix string) error {
 	start := len(p.out)
 	if err := p.value('"', true); err != nil {
 		return err
 	}
 	name := string(p.out[start+1 : len(p.out)-1])
 	inner, wanted := keep[name]
-	delete(p.missing, name)
 	if !wanted {
 		p.out = p.out[:start]
 	}
@@ -127,13 +140,14 @@ func (p *pruner) field(keep fields) error {
 	switch {
 	case wanted && inner != nil && b == '{':
 		p.out = append(p.out, ':')
-		err = p.object(inner, false)
+		err = p.object(inner, prefix+name+".")
 	case wanted:
 		p.out = append(p.out, ':')
 		err = p.value(b, true)
 	default:
 		err = p.value(b, false)
 	}
+	p.found(prefix + name)
 	if wanted {
 		p.out = append(p.out, ',')
 	}
