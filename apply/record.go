@@ -36,16 +36,22 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	if err := r.setStatus(ctx, s.Record.Status, description); err != nil {
 		return err
 	}
-	err := r.tidy(ctx, s)
-	if err != nil && s.Record.Status == release.StatusDeployed {
-		// The release is deployed. Older records with a wrong status do no harm, and the next run
-		// corrects them.
+	if err := r.tidy(ctx, s); err != nil {
+		outcome, known := settled[s.Record.Status]
+		if !known {
+			return err
+		}
 		note := stepEvent(Note, "", s)
-		note.Message = "the release is deployed, but " + err.Error()
+		note.Message = outcome + ", but " + err.Error()
 		r.observe(note)
-		return nil
 	}
-	return err
+	return nil
+}
+
+// settled are the outcomes that count although other records could not be tidied up: those with a wrong
+// status, or too many, do no harm, and the next run corrects them.
+var settled = map[release.Status]string{
+	release.StatusDeployed: "the release is deployed", release.StatusFailed: "the failure is recorded",
 }
 
 // tidy updates and prunes the older records.

@@ -129,3 +129,41 @@ func TestALongFailureIsCut(t *testing.T) {
 		t.Errorf("%d bytes: %.60s", len(got), got)
 	}
 }
+
+// keeping is a store that removes nothing.
+type keeping struct{ apply.Store }
+
+func (keeping) Delete(context.Context, release.Key, int) error { return forbidden() }
+
+// A failed run removes the old revisions that the plan names. If it can't, it says so; the failure is recorded.
+func TestAFailedRunPrunes(t *testing.T) {
+	for _, refused := range []bool{false, true} {
+		w := installed(t)
+		p, env, noted := upgrade(t, w), w.Env(), ""
+		p.OnFailure.Stages[0].Waves[0].Steps[0].Record.Prune = []int{1}
+		if refused {
+			env.Store = keeping{env.Store}
+		}
+		env.Observer = ear(func(e apply.Event) {
+			if e.Type == apply.Note {
+				noted += e.Message
+			}
+		})
+		w.Trouble = func(call int) clusterfake.Trouble {
+			if call == 3 {
+				return clusterfake.Trouble{Before: errors.New("refused")}
+			}
+			return clusterfake.Trouble{}
+		}
+		if _, err := apply.Run(t.Context(), p, env); err == nil || strings.Contains(err.Error(), "things") {
+			t.Errorf("error %v", err)
+		}
+		_, statuses := state(w)
+		if want := map[bool]string{false: "failed", true: "deployed,failed"}[refused]; statuses != want {
+			t.Errorf("refused %v: the history is %s, want %s", refused, statuses, want)
+		}
+		if told := strings.HasPrefix(noted, "the failure is recorded, but "); told != refused {
+			t.Errorf("refused %v: it notes %q", refused, noted)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func TestHostileRecord(t *testing.T) {
 
 // TestManyHostileRecords stores records that each fit into a Secret and stay below the
 // limit for a single record: 20 releases in one namespace, 8 revisions of another release,
-// 3 failed attempts at a third. Listing them, reading a history and planning end in time,
+// 3 failed attempts at a third, which send nothing, and 3 at a fourth, each of which sends something else. Listing them, reading a history and planning end in time,
 // take little memory, show the sound records, and name those that were not read.
 func TestManyHostileRecords(t *testing.T) {
 	namespace := cluster.Namespace(t)
@@ -79,6 +79,8 @@ func TestManyHostileRecords(t *testing.T) {
 	}
 	for version := 1; version <= 3; version++ {
 		store("tries", version, packed(t, fmt.Sprintf(`{"name":"tries","info":{"status":"failed"},"chart":{},"manifest":%q,"version":%d}`, strings.Repeat("# aaaaaa", 30<<17), version)))
+		object := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d}\ndata: {a: %s}\n", version, strings.Repeat("a", 30<<20))
+		store("apart", version, packed(t, fmt.Sprintf(`{"name":"apart","info":{"status":"failed"},"chart":{},"manifest":%q,"version":%d}`, object, version)))
 	}
 	store("honest", 1, packed(t, `{"name":"honest","info":{"status":"deployed"},"chart":{"metadata":{"name":"c","version":"1"}},"version":1}`))
 	most := clustertest.Limits{CPU: time.Duration(2 * clustertest.Pace() * float64(hostileTime)), MaxRSS: hostileMemory}
@@ -91,7 +93,9 @@ func TestManyHostileRecords(t *testing.T) {
 		{[]string{"history", "steady"}, 0, "c-1", ""},
 		{[]string{"status", "steady"}, 0, "c-1", ""},
 		{[]string{"plan", "steady", webChart()}, 0, "upgrade 8 → 9", ""},
-		{[]string{"plan", "tries", webChart()}, 1, "", "tries revision 1 "},
+		{[]string{"plan", "tries", webChart()}, 0, "upgrade 3 → 4", ""},
+		{[]string{"history", "apart"}, 0, "failed", ""},
+		{[]string{"plan", "apart", webChart()}, 1, "", "apart revision 1 "},
 	} {
 		u := clustertest.MeasureWithin(t, most, cluster.Environment(), clustertest.Program(t), append(c.args, access...)...)
 		if u.ExitCode != c.code || !strings.Contains(u.Stdout, c.out) || !strings.Contains(u.Stderr, c.in) {

@@ -70,7 +70,12 @@ func (b *builder) failedRecord() Step {
 		r := b.in.Target.Record
 		return b.recordStep("failed", Record{Revision: r.Version, Status: r.Info.Status, Description: r.Info.Description}, "keep the outcome of the tests")
 	}
-	return b.recordStep("failed", Record{Revision: b.plan.ToRevision, Status: release.StatusFailed}, fmt.Sprintf("revision %d failed", b.plan.ToRevision))
+	r := Record{Revision: b.plan.ToRevision, Status: release.StatusFailed, Prune: b.prunedOnFailure()}
+	why := fmt.Sprintf("revision %d failed", r.Revision)
+	if n := len(r.Prune); n > 0 {
+		why += fmt.Sprintf(", %d older failed ones removed", n)
+	}
+	return b.recordStep("failed", r, why)
 }
 
 // RollbackPreview is the rollback of an atomic operation as far as it is known beforehand. If it is

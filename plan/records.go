@@ -148,22 +148,3 @@ func (b *builder) superseded() []int {
 	slices.Sort(out)
 	return out
 }
-
-// pruned returns the oldest revisions beyond the history limit. The new
-// revision counts towards it and is the successful one by then, so all older
-// ones may be removed.
-func (b *builder) pruned() []int {
-	limit := b.in.Options.HistoryMax
-	excess := len(b.in.History) + 1 - limit
-	if b.in.Resume { // the new revision is already in the history
-		excess--
-	}
-	if limit <= 0 || excess <= 0 {
-		return nil
-	}
-	var out []int
-	for _, r := range b.in.History[:min(excess, len(b.in.History))] {
-		out = append(out, r.Version)
-	}
-	return out
-}

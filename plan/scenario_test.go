@@ -182,6 +182,9 @@ func step(s plan.Step) string {
 	if s.Risk != "" {
 		text += ": " + string(s.Risk)
 	}
+	if s.Record != nil && len(s.Record.Prune) > 0 {
+		text += fmt.Sprintf(", without %v", s.Record.Prune)
+	}
 	return text + "\n"
 }
 

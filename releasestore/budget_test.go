@@ -74,3 +74,38 @@ func TestHistoryHasABudget(t *testing.T) {
 		t.Error("damage counts as too much")
 	}
 }
+
+// A record for which there is no room is read if the others can be cut down, which happens only then, newest first.
+// What was read whole is not changed by it.
+func TestHistoryIsThinned(t *testing.T) {
+	b := newMemoryBackend()
+	s := open(b, testClock())
+	for version := 1; version <= 5; version++ {
+		config := fmt.Sprintf(`,"name":"web","info":{"status":"failed"},"chart":{},"config":{"a":[%s0]}`, strings.Repeat("0,", release.MaxEntries/4))
+		plant(t, b, ObjectName("web", version), heavy(version, 15, config))
+	}
+	parts := func(oldest int) Parts {
+		return func(h release.History) map[int]release.Part {
+			some := map[int]release.Part{5: release.Whole}
+			for version := oldest; version < 5; version++ {
+				some[version] = release.Sent
+			}
+			return some
+		}
+	}
+	for oldest, want := range map[int]string{4: "[]", 1: "[5 4 3 2 1]"} {
+		var seen []int
+		h, err := s.HistoryThinned(t.Context(), testKey(), parts(oldest), func(r *release.Revision) {
+			if seen = append(seen, r.Version); r.Part() == release.Sent {
+				r.Manifest, r.Config = r.Manifest[:5], nil
+			}
+		})
+		if err != nil || fmt.Sprint(seen) != want || len(h) != 5 || len(h[4].Manifest) != 15<<20 || len(h[0].Manifest) > 5 {
+			t.Errorf("from %d on: %d revisions, thinned %v, %.200v", oldest, len(h), seen, err)
+		}
+	}
+	h, err := s.HistoryThinned(t.Context(), testKey(), parts(1), func(*release.Revision) {})
+	if corrupt, only := Corrupt(err); !only || len(corrupt) == 0 || !corrupt[0].TooMuch() {
+		t.Errorf("with nothing cut down: %d revisions, %.200v", len(h), err)
+	}
+}

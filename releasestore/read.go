@@ -23,7 +23,17 @@ import (
 // that it does not name stay outlines. With nil, every revision is read whole. All
 // that is read together shares one memory budget: a record that exceeds it is a
 // CorruptError whose TooMuch returns true.
-func (s *Store) History(ctx context.Context, key release.Key, parts func(outlines release.History) map[int]release.Part) (release.History, error) {
+func (s *Store) History(ctx context.Context, key release.Key, parts Parts) (release.History, error) {
+	return s.HistoryThinned(ctx, key, parts, nil)
+}
+
+// Parts chooses how much is read of which revisions, given the outlines of all.
+type Parts func(outlines release.History) map[int]release.Part
+
+// HistoryThinned is History, but once the budget does not suffice, thin is called with each revision of which more
+// than the outline was read, newest first, and may cut down manifest, values and hooks of those that were not
+// read whole. Only what it leaves of them counts.
+func (s *Store) HistoryThinned(ctx context.Context, key release.Key, parts Parts, thin func(*release.Revision)) (release.History, error) {
 	selector, err := labels.ValidatedSelectorFromSet(labels.Set{labelName: key.Name, labelOwner: ownerHelm})
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", key, err)
@@ -36,15 +46,15 @@ func (s *Store) History(ctx context.Context, key release.Key, parts func(outline
 	slices.SortFunc(objects, func(a, b object) int {
 		return cmp.Compare(s.record(b.location()).Version, s.record(a.location()).Version)
 	})
-	return s.history(objects, parts)
+	return s.history(objects, parts, thin)
 }
 
 // history decodes objects, which are sorted with the newest first.
-func (s *Store) history(objects []object, parts func(release.History) map[int]release.Part) (release.History, error) {
+func (s *Store) history(objects []object, parts Parts, thin func(*release.Revision)) (release.History, error) {
 	a := newAllowance()
-	found := s.outlines(objects, a)
+	outlines := s.outlines(objects, a)
 	var known []*release.Revision
-	for _, f := range found {
+	for _, f := range outlines {
 		if f.err == nil {
 			known = append(known, f.revision)
 		}
@@ -55,10 +65,12 @@ func (s *Store) history(objects []object, parts func(release.History) map[int]re
 	}
 	var revisions []*release.Revision
 	var corrupt []error
-	for i, f := range found {
+	reading := reading{allowance: a, thin: thin}
+	for i, f := range outlines {
 		if f.err == nil {
 			if part, named := wanted[f.revision.Version]; named || parts == nil {
-				f = s.more(objects[i], f, part, a)
+				outline := f
+				f = reading.more(func() found { return s.more(objects[i], outline, part, a) })
 			}
 		}
 		if f.err != nil {

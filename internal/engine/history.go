@@ -10,8 +10,8 @@ import (
 )
 
 // History reads the outlines of a release's records, and what its failed revisions sent: Helm's
-// descriptions of these may quote secrets, which have to be masked. It returns a *NoReleaseError if
-// there is no record.
+// descriptions of these may quote secrets, which have to be masked. If that is too much to be read together, the
+// descriptions are masked already. It returns a *NoReleaseError if there is no record.
 func (e *Engine) History(ctx context.Context, key release.Key) (release.History, error) {
 	h, _, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -21,7 +21,7 @@ func (e *Engine) History(ctx context.Context, key release.Key) (release.History,
 			}
 		}
 		return parts
-	})
+	}, mask)
 	if err == nil && len(h) == 0 {
 		err = &NoReleaseError{Key: key}
 	}
@@ -35,7 +35,7 @@ func (e *Engine) Newest(ctx context.Context, key release.Key) (*release.Revision
 			return map[int]release.Part{last.Version: release.Whole}
 		}
 		return nil
-	})
+	}, nil)
 	if err == nil && len(h) == 0 {
 		err = &NoReleaseError{Key: key}
 	}
@@ -51,7 +51,7 @@ func (e *Engine) Records(ctx context.Context, key release.Key) (release.History,
 			parts[r.Version] = release.Sent
 		}
 		return parts
-	})
+	}, nil)
 	return h, err
 }
 
@@ -66,7 +66,8 @@ func (e *Engine) history(ctx context.Context, key release.Key, also ...goals) (r
 
 // records reads as much of the records as planning and applying need: whole revisions if they are
 // written again or rendered from, what they sent if they count as stored, the hook times of the
-// last few, and only outlines of the rest.
+// last few, and only outlines of the rest. If that is too much to be read together, failed attempts lack what
+// newer revisions say as well.
 func (e *Engine) records(ctx context.Context, key release.Key, also ...goals) (release.History, []*releasestore.CorruptError, error) {
 	return e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
@@ -93,14 +94,14 @@ func (e *Engine) records(ctx context.Context, key release.Key, also ...goals) (r
 			}
 		}
 		return parts
-	})
+	}, newThinner().thin)
 }
 
-// readHistory reads all readable records. A corrupt record is an error if it is the newest, since
-// the state of the release is unknown then, or if it is merely too large to be read together with
-// the others. Other corrupt records are returned, the newest first.
-func (e *Engine) readHistory(ctx context.Context, key release.Key, parts func(release.History) map[int]release.Part) (release.History, []*releasestore.CorruptError, error) {
-	h, err := e.Store.History(ctx, key, parts)
+// readHistory reads all readable records; if they are too many, thin cuts them down while they are read. A corrupt
+// record is an error if it is the newest, since the state of the release is unknown then, or if it is merely too
+// large to be read together with the others. Other corrupt records are returned, the newest first.
+func (e *Engine) readHistory(ctx context.Context, key release.Key, parts releasestore.Parts, thin func(*release.Revision)) (release.History, []*releasestore.CorruptError, error) {
+	h, err := e.Store.HistoryThinned(ctx, key, parts, thin)
 	if err == nil {
 		return h, nil, nil
 	}

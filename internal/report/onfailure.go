@@ -19,8 +19,8 @@ type ending struct {
 	hidden  int
 }
 
-// endingOf describes a plan's failure path; nil when the revision is only recorded as failed, or
-// when only some objects are shown.
+// endingOf describes a plan's failure path; nil when all that happens is that the revision is recorded as
+// failed, or when only some objects are shown.
 func endingOf(p *plan.Document, v view, names namer) *ending {
 	f := p.OnFailure
 	if f == nil || len(v.only) > 0 {
@@ -30,11 +30,14 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	if n := cleanups(f); n > 0 {
 		parts = append(parts, "delete what this run created (at most "+Count(n, "object", "objects")+")")
 	}
+	if old := prunedOnFailure(f); len(old) > 0 {
+		parts = append(parts, "remove "+revisions(old)+" from the history")
+	}
 	if f.Rollback == nil {
 		if len(parts) == 0 {
 			return nil
 		}
-		return &ending{text: parts[0]}
+		return &ending{text: strings.Join(parts, ", then ")}
 	}
 	out := &ending{text: strings.Join(append(parts, wayBack(f.Rollback)), ", then ")}
 	for _, l := range f.Rollback.Lasting {
@@ -65,16 +68,33 @@ func pointOfNoReturn(p *plan.Document, first plan.Lasting, names namer) string {
 
 func cleanups(f *plan.OnFailure) int {
 	n := 0
+	onFailure(f, func(s *plan.Step) {
+		if s.Op == plan.OpDelete {
+			n++
+		}
+	})
+	return n
+}
+
+// prunedOnFailure returns the revisions that a failed run removes.
+func prunedOnFailure(f *plan.OnFailure) []int {
+	var out []int
+	onFailure(f, func(s *plan.Step) {
+		if s.Record != nil {
+			out = append(out, s.Record.Prune...)
+		}
+	})
+	return out
+}
+
+func onFailure(f *plan.OnFailure, visit func(*plan.Step)) {
 	for _, stage := range f.Stages {
 		for _, wave := range stage.Waves {
-			for _, s := range wave.Steps {
-				if s.Op == plan.OpDelete {
-					n++
-				}
+			for i := range wave.Steps {
+				visit(&wave.Steps[i])
 			}
 		}
 	}
-	return n
 }
 
 // wayBack returns text such as "roll back to revision 7: 1 to delete, 2 to change; 1 hook".
