@@ -45,6 +45,8 @@ type charts struct {
 	mu     sync.Mutex
 	loaded map[releaseset.Chart]func() (loaded, error)
 	sums   map[releaseset.Chart]func() (string, error)
+	// fetches are the dependencies that are not in the tree.
+	fetches map[releaseset.Chart]func() (Fetched, error)
 	// needs are the file:// dependencies that charts wait for or have.
 	needs map[releaseset.Chart][]releaseset.Chart
 }
@@ -59,21 +61,27 @@ type loaded struct {
 func newCharts(dir string, tree releaseset.Tree, named []string, fetch Fetch) *charts {
 	return &charts{
 		dir: dir, tree: tree, fetch: fetch, outside: newOutside(tree, named), loaded: map[releaseset.Chart]func() (loaded, error){},
-		sums: map[releaseset.Chart]func() (string, error){}, needs: map[releaseset.Chart][]releaseset.Chart{},
+		sums: map[releaseset.Chart]func() (string, error){}, fetches: map[releaseset.Chart]func() (Fetched, error){},
+		needs: map[releaseset.Chart][]releaseset.Chart{},
 	}
+}
+
+// once returns what do returns, and calls it only the first time that a chart is asked for.
+func once[T any](c *charts, known map[releaseset.Chart]func() (T, error), which releaseset.Chart, do func() (T, error)) (T, error) {
+	c.mu.Lock()
+	first, ok := known[which]
+	if !ok {
+		first = sync.OnceValues(do)
+		known[which] = first
+	}
+	c.mu.Unlock()
+	return first()
 }
 
 // load reads or fetches a chart. Dependencies of a folder that are not in its charts/ are read from
 // where they point, or fetched.
 func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, error) {
-	c.mu.Lock()
-	once, ok := c.loaded[which]
-	if !ok {
-		once = sync.OnceValues(func() (loaded, error) { return c.read(ctx, which) })
-		c.loaded[which] = once
-	}
-	c.mu.Unlock()
-	return once()
+	return once(c, c.loaded, which, func() (loaded, error) { return c.read(ctx, which) })
 }
 
 func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, error) {
@@ -134,14 +142,7 @@ func reading(which releaseset.Chart) chartload.Options {
 // those that .helmignore excludes, and those of its file:// dependencies. It does not cover
 // the chart folder's name, or modes and times.
 func (c *charts) sum(which releaseset.Chart) (string, error) {
-	c.mu.Lock()
-	once, ok := c.sums[which]
-	if !ok {
-		once = sync.OnceValues(func() (string, error) { return c.summed(which, nil) })
-		c.sums[which] = once
-	}
-	c.mu.Unlock()
-	return once()
+	return once(c, c.sums, which, func() (string, error) { return c.summed(which, nil) })
 }
 
 func (c *charts) summed(which releaseset.Chart, above []string) (string, error) {

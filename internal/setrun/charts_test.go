@@ -1,13 +1,17 @@
 package setrun
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
 // Charts whose file:// dependencies lead back to them are an error, even if all of them are
@@ -38,4 +42,44 @@ func TestCircularFileDependencies(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A dependency that is not in the tree is fetched once, however many charts have it; each version and
+// repository is another one.
+func TestDependenciesAreFetchedOnce(t *testing.T) {
+	dir := t.TempDir()
+	const declared = "apiVersion: v2\nname: %s\nversion: 1.0.0\ndependencies:\n- {name: common, version: %s, repository: \"https://charts.example.com/\"}\n"
+	for name, version := range map[string]string{"a": "1.0.0", "b": "1.0.0", "c": "2.0.0"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "Chart.yaml"), fmt.Appendf(nil, declared, name, version), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var calls atomic.Int32
+	side, err := Open(dir, nil, Reading{}, func(_ context.Context, c releaseset.Chart, dependency bool) (Fetched, error) {
+		calls.Add(1)
+		if !dependency {
+			t.Errorf("%s is fetched as a chart of the set", c.Name)
+		}
+		return Fetched{Name: "common.tgz", Data: sourcetest.Chart(t, c.Name, c.Version, "")}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer side.Close()
+	var all sync.WaitGroup
+	for _, name := range []string{"a", "b", "c"} {
+		all.Go(func() {
+			got, err := side.charts.load(t.Context(), releaseset.Chart{Path: name})
+			if err != nil || len(got.chart.Dependencies()) != 1 {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	all.Wait()
+	if got := calls.Load(); got != 2 {
+		t.Errorf("%d fetches, want one for each version", got)
+	}
 }
