@@ -22,6 +22,10 @@ This is what a terminal shows when the pods of a new version crash. It is record
 compares; ` + "`-update`" + ` records it anew. Names of pods, times and the cluster's address are
 made equal.
 
+Where no revision has succeeded before, a failed install is uninstalled, and a failed upgrade is not
+rolled back: what is there may be in use. The plan says "nothing is rolled back", and the exit code
+is 1.
+
 `
 
 // What somebody sees at three in the morning, from the plan to the final state of the

@@ -16,7 +16,9 @@ type OnFailure struct {
 	// Stages run in this order: what the run has created is deleted (if the
 	// option cleanupOnFail is set), then the revision gets its final status.
 	Stages []Stage `json:"stages,omitempty"`
-	// Rollback previews the rollback of an atomic operation, which follows the stages.
+	// Rollback previews the rollback of an atomic operation, which follows the stages. It is nil for
+	// an operation that is not atomic, and for one other than an install if no revision has
+	// succeeded: nothing is rolled back then.
 	Rollback *RollbackPreview `json:"rollback,omitempty"`
 }
 
@@ -82,7 +84,7 @@ func (b *builder) failedRecord() Step {
 // needed, it is planned again from the live state at that time.
 type RollbackPreview struct {
 	// To is the revision whose manifest is restored, the last successful one; 0
-	// means that there is none and the release is uninstalled.
+	// means that this is an install, which is uninstalled.
 	To int `json:"to"`
 	// KeepHistory says that such an uninstall keeps the records: the release
 	// had been uninstalled before, with its history kept.
@@ -110,13 +112,18 @@ type Lasting struct {
 	What string `json:"what"`
 }
 
-// rollbackPreview derives the rollback from the plan's steps.
+// rollbackPreview derives the rollback from the plan's steps. Only an install is undone by an
+// uninstall: what an upgrade finds may be in use even if no revision has succeeded, such as one whose
+// wait timed out. Helm, too, leaves it then (3.22.0 and 4.3.1, pkg/action/upgrade.go, failRelease).
 func (b *builder) rollbackPreview() *RollbackPreview {
 	installed := b.in.History.SinceUninstall()
 	r := &RollbackPreview{KeepHistory: len(installed) < len(b.in.History)}
 	good := installed.LastSuccessful()
-	if good != nil {
+	switch {
+	case good != nil:
 		r.To, r.KeepHistory = good.Version, false
+	case b.in.Operation != Install:
+		return nil
 	}
 	r.Hooks = b.hooksBack(good)
 	b.plan.Steps(func(stage StageName, s *Step) {

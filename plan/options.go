@@ -11,8 +11,8 @@ const FieldManager = "helm"
 
 // Options are the user's choices that change what happens.
 type Options struct {
-	// Atomic rolls back to the last successful revision if the run fails, or uninstalls the release
-	// if there is none.
+	// Atomic rolls back to the last successful revision if the run fails. If there is none, a failed
+	// install is uninstalled, and nothing else is undone.
 	Atomic bool `json:"atomic,omitempty"`
 	// CleanupOnFail deletes the resources that a run has created if it fails.
 	CleanupOnFail bool `json:"cleanupOnFail,omitempty"`

@@ -164,7 +164,8 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 	case s.Estimate != "" || n.in.Judged != "":
 		n.ask(s.Object, "", "create")
 	}
-	if o := n.in.Options; (o.Atomic || o.CleanupOnFail) && stage == StageResources {
+	undone := n.plan.OnFailure != nil && n.plan.OnFailure.Rollback != nil
+	if (undone || n.in.Options.CleanupOnFail) && stage == StageResources {
 		n.ask(s.Object, "it stays in the cluster if the operation fails", "delete")
 	}
 }

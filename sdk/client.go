@@ -175,7 +175,7 @@ type Result struct {
 // same bytes.
 //
 // Errors: [ErrBlocked], *[StaleError], *[LockedError], *[NotReadyError],
-// *[RolledBackError], and those of the API server.
+// *[RolledBackError], [ErrNoWayBack], and those of the API server.
 func (c *Client) Apply(ctx context.Context, p *Plan) (*Result, error) {
 	if err := c.unmoved(ctx, p); err != nil {
 		return &Result{}, err

@@ -10,6 +10,10 @@ import (
 // was written.
 var ErrBlocked = apply.ErrBlocked
 
+// ErrNoWayBack says that a failed atomic upgrade was not rolled back, because no earlier revision
+// has succeeded.
+var ErrNoWayBack = engine.ErrNoWayBack
+
 type (
 	// StaleError says that a plan no longer holds; its Differences say why. Nothing
 	// was written: plan again.

@@ -157,7 +157,8 @@ type Upgrade struct {
 	Reuse  Reuse
 	// Install installs the release if it does not exist.
 	Install bool
-	// Atomic rolls back on failure. It waits, whatever Wait says.
+	// Atomic rolls back on failure; without a successful revision only an install is undone, and
+	// an upgrade fails with [ErrNoWayBack]. It waits, whatever Wait says.
 	Atomic bool
 	// CleanupOnFail deletes what a failed upgrade has created.
 	CleanupOnFail   bool

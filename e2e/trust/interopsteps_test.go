@@ -203,8 +203,10 @@ func (s *sequence) expected(m move, now answers) string {
 	}
 	good := goodForRollback(now.History)
 	switch {
-	case good == 0:
+	case good == 0 && m.op == "install":
 		return endRemoved
+	case good == 0:
+		return endFailed // what an earlier attempt has left stays
 	case s.brokenAt[good] != brokenNot:
 		return endFailed // the rollback fails as well
 	}

@@ -51,7 +51,7 @@ func applyToggle(name string, to *bool, usage string, aliases ...string) cli.Fla
 // deploying returns the flags of install, upgrade and rollback.
 func (o *optionFlags) deploying() []cli.Flag {
 	return joined(o.applying(), o.guarding(), []cli.Flag{
-		applyToggle("atomic", &o.Atomic, "roll back if it fails; implies --wait", "rollback-on-failure"),
+		applyToggle("atomic", &o.Atomic, "roll back if it fails, or uninstall a failed install; implies --wait", "rollback-on-failure"),
 		applyToggle("cleanup-on-fail", &o.CleanupOnFail, "delete what this run created if it fails"),
 		applyToggle("force", &o.Force, "overwrite changed objects, and delete and create those that can't be changed", "force-replace"),
 		applyToggle("force-conflicts", &o.ForceConflicts, "take fields from other field managers"),

@@ -281,6 +281,28 @@ func TestARunThatFails(t *testing.T) {
 	}
 }
 
+// An atomic upgrade that fails when no revision has succeeded leaves the release as it is, and says so.
+func TestARunWithoutAWayBack(t *testing.T) {
+	const said = "nothing was rolled back: there is no successful revision to roll back to"
+	for _, flags := range []string{"", " -o json"} {
+		d := atDesk(t)
+		d.failsNext()
+		d.types("install web ./web --set password=x")
+		d.failsNext()
+		a := d.types("upgrade web ./web --set text=two --atomic" + flags)
+		if a.code != exitError {
+			t.Errorf("exit code %d\n%s", a.code, a.err)
+		}
+		if flags == "" {
+			if !strings.Contains(a.err, said) || !slices.Equal(a.hints(), []string{"upgrade web ./web --set text=two --atomic", "uninstall web"}) {
+				t.Errorf("it says:\n%s", a.err)
+			}
+		} else if got := a.summary(t); got["outcome"] != "failed" || got["undo"] != nil || !strings.Contains(got["error"].(string), said) {
+			t.Errorf("summary %v", got)
+		}
+	}
+}
+
 // What is read of a release is printed in Helm's words, and structured if requested.
 func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 	d := atDesk(t)

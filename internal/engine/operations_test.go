@@ -269,6 +269,27 @@ func TestAtomicFailureGoesBack(t *testing.T) {
 	}
 }
 
+// An atomic upgrade that fails after nothing but failures is not rolled back: what a failed install has left
+// may be in use by now.
+func TestAtomicFailureWithoutAWayBack(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.Cluster = failingJobs{c}
+		failing := Deployment{Source: shop(map[string]any{"hook": true})}
+		if _, err := b.deploy(failing, nothing); err == nil {
+			t.Fatal("the install did not fail")
+		}
+		failing.Options.Atomic = true
+		_, err := b.deploy(failing, nothing)
+		var back *RolledBackError
+		if !errors.Is(err, ErrNoWayBack) || errors.As(err, &back) {
+			t.Errorf("error %v, want one that says that nothing was rolled back", err)
+		}
+		if got := b.statuses(); got != "failed failed" || c.Objects[configMap] == nil {
+			t.Errorf("the history is %q, the ConfigMap %v", got, c.Objects[configMap])
+		}
+	})
+}
+
 // A run that ends in order to be resumed later is not rolled back, even if it is atomic.
 func TestAtomicRunThatIsLeftIsNotRolledBack(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {

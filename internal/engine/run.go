@@ -43,6 +43,11 @@ func (e *RolledBackError) Error() string {
 // Unwrap returns Cause and Rollback.
 func (e *RolledBackError) Unwrap() []error { return []error{e.Cause, e.Rollback} }
 
+// ErrNoWayBack says that a failed atomic upgrade was not rolled back, because no earlier revision has
+// succeeded. Helm's text is "unable to find a previously successful release" (4.3.1,
+// pkg/action/upgrade.go, failRelease).
+var ErrNoWayBack = errors.New("nothing was rolled back: there is no successful revision to roll back to")
+
 // Planner makes a plan for the present state of the cluster.
 type Planner func(context.Context) (*plan.Plan, error)
 
@@ -98,16 +103,19 @@ func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.Loc
 
 // applyOrRollBack carries out a plan that was checked under the lock; history is the stored
 // history, or nil to read it. If the run fails and the plan is atomic, it plans and applies the
-// rollback.
+// rollback, or joins ErrNoWayBack to the error if the plan has none.
 func (e *Engine) applyOrRollBack(ctx context.Context, p *plan.Plan, history release.History, lock apply.Lock) (apply.Outcome, error) {
 	forward, end := withinOverall(ctx, p.Options.OverallTimeout)
 	defer end()
 	outcome, err := e.run(forward, p, history, lock)
-	if err == nil || p.OnFailure == nil || p.OnFailure.Rollback == nil || !outcome.Recorded {
+	if err == nil || p.OnFailure == nil || !p.Options.Atomic || !outcome.Recorded {
 		return outcome, err
 	}
 	if errors.Is(err, apply.ErrLeave) || lock != nil && lock.Check() != nil {
 		return outcome, err // the next run, or the lock's new holder, takes it from here
+	}
+	if p.OnFailure.Rollback == nil {
+		return outcome, errors.Join(err, ErrNoWayBack)
 	}
 	if ctx.Err() != nil { // a cancelled run is rolled back all the same; that can't be cancelled
 		ctx = context.WithoutCancel(ctx)
@@ -136,7 +144,7 @@ func withinOverall(ctx context.Context, limit time.Duration) (context.Context, c
 }
 
 // rollBack gathers, decides and acts once more, with the last successful revision as the target. A
-// failed first install is uninstalled.
+// failed install is uninstalled.
 func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Lock, cause error) error {
 	result := &RolledBackError{Cause: cause}
 	p, err := e.planRollbackOf(ctx, failed)

@@ -33,10 +33,13 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	if old := prunedOnFailure(f); len(old) > 0 {
 		parts = append(parts, "remove "+revisions(old)+" from the history")
 	}
-	if f.Rollback == nil {
-		if len(parts) == 0 {
-			return nil
-		}
+	switch {
+	case f.Rollback != nil:
+	case p.Options.Atomic:
+		return &ending{text: strings.Join(append(parts, "nothing is rolled back: there is no successful revision to roll back to"), "; ")}
+	case len(parts) == 0:
+		return nil
+	default:
 		return &ending{text: strings.Join(parts, ", then ")}
 	}
 	out := &ending{text: strings.Join(append(parts, wayBack(f.Rollback)), ", then ")}
