@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ var settled = map[release.Status]string{
 func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	var errs []error
 	for _, version := range s.Record.Fail {
-		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, s.Record.FailDescription))
+		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, cmp.Or(s.Record.Descriptions[version], s.Record.FailDescription)))
 	}
 	for _, version := range s.Record.Supersede {
 		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, s.Record.Descriptions[version]))
@@ -238,6 +239,9 @@ func (r *run) subject() string {
 	case plan.Rollback:
 		return fmt.Sprintf("Rollback %q", r.plan.Release.Name)
 	case plan.Uninstall:
+		if last := r.env.History.Last(); last != nil && !last.Succeeded() { // see release.UninstallFailed
+			return fmt.Sprintf("Uninstall of the failed release %q", r.plan.Release.Name)
+		}
 		return fmt.Sprintf("Uninstall of %q", r.plan.Release.Name)
 	case plan.Test:
 		return fmt.Sprintf("Test of %q", r.plan.Release.Name)

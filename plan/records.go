@@ -12,17 +12,23 @@ import (
 // what may be in the cluster.
 func (b *builder) pendingRecord(status release.Status) Step {
 	to := b.in.Target.Record.Version
-	return b.recordStep("pending", Record{
-		Revision: to, Status: status, Description: pendingDescription(b.in.Operation), Fail: b.interrupted(),
-	}.withReason(), fmt.Sprintf("revision %d %s, with everything that it will send", to, status))
+	r := Record{Revision: to, Status: status, Description: pendingDescription(b.in.Operation)}
+	b.failInterrupted(&r)
+	return b.recordStep("pending", r, fmt.Sprintf("revision %d %s, with everything that it will send", to, status))
 }
 
-// withReason returns the record with the description for the revisions that it marks as failed.
-func (r Record) withReason() Record {
-	if len(r.Fail) > 0 {
-		r.FailDescription = "The run was interrupted"
+// failInterrupted has a record mark as failed the revisions that dead runs left pending. One that had
+// succeeded until its uninstall began is still known as such afterwards.
+func (b *builder) failInterrupted(r *Record) {
+	for _, left := range b.in.History {
+		if !left.Info.Status.Pending() {
+			continue
+		}
+		r.Fail, r.FailDescription = append(r.Fail, left.Version), "The run was interrupted"
+		if left.Succeeded() { // only the newest revision can be such a one
+			r.Descriptions = map[int]string{left.Version: release.UninstallFailed(left.Name) + "the run was interrupted"}
+		}
 	}
-	return r
 }
 
 // correctRecords marks the newest revision as failed if it is pending; if it is deployed, it marks
@@ -80,7 +86,7 @@ func pendingDescription(op Operation) string {
 	case Rollback:
 		return PendingMark + ": rollback under way"
 	case Uninstall:
-		return PendingMark + ": uninstall under way"
+		return release.UninstallUnderWay
 	case Test:
 		return PendingMark + ": test under way"
 	case CorrectDrift, CorrectRecords: // nothing is pending
@@ -111,17 +117,6 @@ func (b *builder) description() string {
 	default:
 		return "Upgrade complete"
 	}
-}
-
-// interrupted returns the revisions that dead runs left pending.
-func (b *builder) interrupted() []int {
-	var out []int
-	for _, r := range b.in.History {
-		if r.Info.Status.Pending() {
-			out = append(out, r.Version)
-		}
-	}
-	return out
 }
 
 // superseded returns the revisions that the new one supersedes: those that are deployed, and the one

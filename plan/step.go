@@ -211,7 +211,8 @@ type Record struct {
 	// records are removed, oldest first.
 	Supersede []int `json:"supersede,omitempty"`
 	Prune     []int `json:"prune,omitempty"`
-	// Descriptions are those of superseded revisions that do not keep theirs, by revision.
+	// Descriptions are those of superseded revisions that do not keep theirs, and of failed ones whose
+	// description is not FailDescription, by revision.
 	Descriptions map[int]string `json:"descriptions,omitempty"`
 	// Fail lists revisions that an interrupted run left pending; they become failed, with
 	// FailDescription as their description.

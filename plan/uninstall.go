@@ -19,8 +19,12 @@ func (b *builder) uninstall() {
 		return // the record of the uninstall stays as it is
 	}
 	b.stored = map[manifest.ID]*StoredObject{}
+	description := pendingDescription(Uninstall)
+	if !last.Succeeded() {
+		description = PendingMark + ": uninstall of a failed revision under way"
+	}
 	b.recordStage(StagePending, b.recordStep("pending", Record{
-		Revision: last.Version, Status: release.StatusUninstalling, Description: pendingDescription(Uninstall),
+		Revision: last.Version, Status: release.StatusUninstalling, Description: description,
 	}, fmt.Sprintf("revision %d uninstalling", last.Version)))
 	b.hookStage(manifest.PreDelete)
 

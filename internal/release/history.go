@@ -27,7 +27,7 @@ func (h History) Last() *Revision {
 func (h History) Deployed() *Revision { return h.newest(StatusDeployed) }
 
 // LastSuccessful returns the newest revision that was deployed successfully: the deployed one,
-// else the newest superseded one. It is nil when there is none.
+// else the newest one that has Succeeded. It is nil when there is none.
 func (h History) LastSuccessful() *Revision {
 	if r := h.newest(StatusDeployed); r != nil {
 		return r
@@ -58,7 +58,7 @@ func (h History) Uninstalled() *Revision {
 		switch {
 		case r.Info.Status == StatusUninstalled:
 			return r
-		case !r.Failed() && !r.Info.Status.Pending():
+		case r.Succeeded(), !r.Failed() && !r.Info.Status.Pending():
 			return nil
 		}
 	}

@@ -54,6 +54,35 @@ func TestSinceUninstall(t *testing.T) {
 	}
 }
 
+// A revision that was deployed stays one that has succeeded when its uninstall fails or is killed, also after
+// Helm's next upgrade has marked it as superseded; what Helm left uninstalling says nothing.
+func TestUninstallThatDidNotEnd(t *testing.T) {
+	failed := UninstallFailed("web") + "hook Job/x: it has failed"
+	for name, c := range map[string]struct {
+		status      Status
+		description string
+		succeeded   bool
+	}{
+		"failed":                   {StatusFailed, failed, true},
+		"failed, superseded since": {StatusSuperseded, failed, true},
+		"under way":                {StatusUninstalling, UninstallUnderWay + ", without a lock", true},
+		"of a failed one, failed":  {StatusFailed, `Uninstall of the failed release "web" failed: x`, false},
+		"of a failed one, and so":  {StatusSuperseded, `Uninstall of the failed release "web" failed: x`, false},
+		"of a failed one":          {StatusUninstalling, "kubectl-release: uninstall of a failed revision under way", false},
+		"Helm's":                   {StatusUninstalling, "Deletion in progress (or silently failed)", false},
+		"a failed upgrade":         {StatusFailed, `Upgrade "web" failed: x`, false},
+	} {
+		r := &Revision{Name: "web", Version: 2, Info: Info{Status: c.status, Description: c.description}}
+		if r.Succeeded() != c.succeeded {
+			t.Errorf("%s: succeeded is %v", name, r.Succeeded())
+		}
+		h := History{{Version: 1, Info: Info{Status: StatusUninstalled}}, r}
+		if over := h.Uninstalled(); (version(over) == 1) == c.succeeded {
+			t.Errorf("%s: it counts as an attempt over revision %d", name, version(over))
+		}
+	}
+}
+
 func version(r *Revision) int {
 	if r == nil {
 		return 0

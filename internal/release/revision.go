@@ -162,17 +162,39 @@ func (r *Revision) Objects(known ...manifest.Object) ([]manifest.Object, error) 
 	return objects, nil
 }
 
-// Succeeded reports whether the revision is or was the deployed one. Helm marks a first install that
+// Succeeded reports whether the revision is the deployed one, or was until another one was deployed or an
+// uninstall of it began and did not end. Helm marks a first install that
 // failed as superseded once an upgrade has succeeded; its description still says that it failed (Helm
 // 3.22.0 and 4.3.1, pkg/action/upgrade.go, performUpgrade).
 func (r *Revision) Succeeded() bool {
-	return r.Info.Status == StatusDeployed || r.Info.Status == StatusSuperseded && !r.Failed()
+	return r.Info.Status == StatusDeployed || r.Info.Status == StatusSuperseded && !r.Failed() || r.leftByUninstall()
 }
 
-// Failed reports whether the revision was recorded as failed, whatever its status is by now.
+// Failed reports whether the revision was recorded as failed, whatever its status is by now. A failed
+// uninstall does not count.
 func (r *Revision) Failed() bool {
-	return r.Info.Status == StatusFailed || strings.Contains(r.Info.Description, `" failed: `)
+	return (r.Info.Status == StatusFailed || strings.Contains(r.Info.Description, `" failed: `)) && !r.leftByUninstall()
 }
+
+// leftByUninstall reports whether an uninstall of this revision, which had succeeded, has failed or is under
+// way. The uninstall overwrites the revision's status; its description says the rest.
+func (r *Revision) leftByUninstall() bool {
+	switch r.Info.Status {
+	case StatusUninstalling:
+		return strings.HasPrefix(r.Info.Description, UninstallUnderWay)
+	case StatusFailed, StatusSuperseded:
+		return strings.HasPrefix(r.Info.Description, UninstallFailed(r.Name))
+	case StatusUnknown, StatusDeployed, StatusUninstalled, StatusPendingInstall, StatusPendingUpgrade, StatusPendingRollback:
+	}
+	return false
+}
+
+// UninstallUnderWay begins the description of a revision that had succeeded and is being uninstalled.
+const UninstallUnderWay = "kubectl-release: uninstall under way"
+
+// UninstallFailed returns how the description of a revision begins that had succeeded, and whose uninstall
+// has failed.
+func UninstallFailed(name string) string { return fmt.Sprintf("Uninstall of %q failed: ", name) }
 
 // WithStatus returns a copy of the revision with another status. Chart, values and manifest are
 // shared with r; hooks and labels are copied.

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// guarded returns a chart whose pre-delete hook an uninstall runs first, and an upgrade as well if broken
+// is set.
+func guarded(text string, broken bool) Source {
+	events := "pre-delete"
+	if broken {
+		events += ",post-install,post-upgrade"
+	}
+	return Source{Chart: &chart.Chart{
+		Metadata: &chart.Metadata{APIVersion: "v2", Name: "shop", Version: "1.0.0"},
+		Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {text: ` + text + `}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: guard, annotations: {helm.sh/hook: "` + events + `"}}
+`)}},
+	}}
+}
+
+// An uninstall that fails or is killed changes the status of the newest revision, not whether it had been
+// deployed: an atomic upgrade that fails afterwards goes back to what was there.
+func TestAtomicFailureAfterAnUninstallThatDidNotEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		broken, killed bool // whether revision 2 fails, and whether the uninstall is killed
+		to             int
+		text, statuses string
+	}{
+		"it failed":                     {to: 2, text: "two", statuses: "superseded failed failed deployed"},
+		"it was killed":                 {killed: true, to: 2, text: "two", statuses: "superseded failed failed deployed"},
+		"that of a failed revision":     {broken: true, to: 1, text: "one", statuses: "superseded failed failed deployed"},
+		"or that of one, and is killed": {broken: true, killed: true, to: 1, text: "one", statuses: "superseded failed failed deployed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+				must := func(err error, fails bool) {
+					if (err != nil) != fails {
+						t.Fatal(err)
+					}
+				}
+				_, err := b.deploy(Deployment{Source: guarded("one", false)}, nothing)
+				must(err, false)
+				b.Cluster = failingJobs{c}
+				_, err = b.deploy(Deployment{Source: guarded("two", test.broken)}, nothing)
+				must(err, test.broken)
+
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				if test.killed {
+					b.Cluster = leavingJobs{c, func() { cancel(apply.ErrLeave) }}
+				}
+				_, _, err = b.PlanAndApply(ctx, releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+					return b.PlanUninstall(ctx, webKey, plan.Options{})
+				}, func(*plan.Plan) error { return nil })
+				must(err, true)
+
+				b.Cluster = failingJobs{c}
+				_, err = b.deploy(Deployment{Source: guarded("three", true), Options: plan.Options{Atomic: true}}, nothing)
+				var back *RolledBackError
+				if !errors.As(err, &back) || back.Rollback != nil || back.To != test.to {
+					t.Errorf("error %v, want one that says that it was rolled back to %d", err, test.to)
+				}
+				if got := c.Objects[configMap].Object["data"].(map[string]any)["text"]; got != test.text || b.statuses() != test.statuses {
+					t.Errorf("the ConfigMap says %v, the history is %q", got, b.statuses())
+				}
+			})
+		})
+	}
+}
