@@ -102,7 +102,8 @@ type Document struct {
 	Values []Change `json:"values,omitempty"`
 
 	Stages []Stage `json:"stages"`
-	// OnFailure is what happens if a stage fails; null for a comparison, which is never run.
+	// OnFailure is what happens if a stage fails; null for a comparison, which is never run, and
+	// where a failure is not recorded.
 	OnFailure *OnFailure `json:"onFailure,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`

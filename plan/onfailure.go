@@ -28,8 +28,12 @@ const StageCleanup StageName = "clean up"
 // onFailure plans what happens if the run fails. All other stages must be planned when it is
 // called.
 func (b *builder) onFailure() {
-	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.in.Operation == CorrectRecords || b.plan.FromRevision == 0 && b.in.Target == nil {
-		return // a comparison is not run, and without a release or revision there is nothing to record
+	last := b.in.History.Last()
+	if b.in.Operation == Uninstall && (last == nil || last.Info.Status == release.StatusUninstalled) {
+		return // there is no release, or it stays uninstalled
+	}
+	if b.in.Against != nil || b.in.Operation == CorrectDrift || b.in.Operation == CorrectRecords {
+		return // a comparison is not run, and corrections write no revision
 	}
 	f := &OnFailure{}
 	if b.in.Options.CleanupOnFail {

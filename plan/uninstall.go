@@ -15,8 +15,13 @@ func (b *builder) uninstall() {
 		b.block(ProblemInvalid, manifest.ID{}, fmt.Sprintf("there is no release %s in namespace %s", b.in.Release.Name, b.in.Release.Namespace), "see "+b.in.Invocation.Command("list", "--all-namespaces"))
 		return
 	}
-	if last.Info.Status == release.StatusUninstalled && b.in.Options.KeepHistory {
-		return // the record of the uninstall stays as it is
+	if last.Info.Status == release.StatusUninstalled {
+		// Nothing is left but the records: those are removed, or stay as they are (Helm 4.3.1,
+		// pkg/action/uninstall.go, Run).
+		if !b.in.Options.KeepHistory {
+			b.recordStage(StageRecord, b.recordsRemoved(Record{}))
+		}
+		return
 	}
 	b.stored = map[manifest.ID]*StoredObject{}
 	description := pendingDescription(Uninstall)
@@ -74,6 +79,12 @@ func (b *builder) uninstallRecord(last *release.Revision) Step {
 		}
 		return b.recordStep("final", r, fmt.Sprintf("revision %d uninstalled, history kept", last.Version))
 	}
+	return b.recordsRemoved(r)
+}
+
+// recordsRemoved returns the last step of an uninstall, which writes the record, if it has a revision, and
+// removes all records.
+func (b *builder) recordsRemoved(r Record) Step {
 	for _, h := range b.in.History {
 		r.Prune = append(r.Prune, h.Version)
 	}

@@ -69,7 +69,7 @@ func (u *underway) see(e apply.Event) {
 		u.plan, u.back = e.Plan, true
 	case e.Type == apply.StepStarted && e.Op == plan.OpRecord && u.plan != nil:
 		u.plan.AllSteps(func(_ plan.StageName, s *plan.Step) {
-			if s.ID == e.Step {
+			if s.ID == e.Step && s.Record.Revision != 0 {
 				u.record = s.Record
 			}
 		})

@@ -82,3 +82,21 @@ func TestAtomicFailureAfterAnUninstallThatDidNotEnd(t *testing.T) {
 		})
 	}
 }
+
+// The second uninstall of a release whose history was kept removes the records, and runs no hook again.
+func TestUninstallOfKeptHistory(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		if _, err := b.deploy(Deployment{Source: guarded("one", false)}, nothing); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{"uninstalled", ""} {
+			_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+				return b.PlanUninstall(ctx, webKey, plan.Options{KeepHistory: want != ""})
+			}, func(*plan.Plan) error { return nil })
+			if err != nil || b.statuses() != want {
+				t.Errorf("uninstall %d leaves the history %q, error %v", i+1, b.statuses(), err)
+			}
+			b.Cluster = failingJobs{c} // from now on a hook would fail
+		}
+	})
+}
