@@ -47,6 +47,9 @@ type Outcome struct {
 	Made, Planned int
 	// Before is the newest successful revision from before the run, 0 when there is none.
 	Before int
+	// Remaining are the objects that an uninstall after a failed install has deleted and that were not
+	// gone when the wait for that ended, each with the reason.
+	Remaining []string
 	// Revision is the record in its last state; nil when the plan has none.
 	Revision *release.Revision
 }
@@ -118,7 +121,9 @@ type run struct {
 	ended map[string]bool
 	// failure is the description of the revision once the run has failed.
 	failure string
-	written atomic.Bool
+	// remaining is that of the Outcome; only the wait for the deleted objects writes it.
+	remaining []string
+	written   atomic.Bool
 }
 
 // begin sets the revision that the run records: the plan's or, if it has none, the newest one.
@@ -213,7 +218,7 @@ func (r *run) observe(e Event) {
 func (r *run) outcome() Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := Outcome{Written: r.written.Load(), Recorded: r.recorded, Revision: r.record}
+	out := Outcome{Written: r.written.Load(), Recorded: r.recorded, Revision: r.record, Remaining: r.remaining}
 	if before := r.env.History.LastSuccessful(); before != nil {
 		out.Before = before.Version
 	}

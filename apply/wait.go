@@ -193,7 +193,7 @@ func (w *waiter) check(ctx context.Context, p *pending, object *unstructured.Uns
 		if object == nil || (p.uid != "" && object.GetUID() != p.uid) {
 			return readiness.Result{State: readiness.Ready, Why: "it is gone"}
 		}
-		return readiness.Result{State: readiness.Progressing, Why: "it is still being deleted"}
+		return readiness.Result{State: readiness.Progressing, Why: "it is still being deleted" + held(object)}
 	}
 	if p.uid != "" && (object == nil || object.GetUID() != p.uid) {
 		return p.lost(object)
@@ -263,11 +263,17 @@ func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case watching.Err() != nil && last != nil && len(last.GetFinalizers()) > 0:
-		return fmt.Errorf("it still exists after %s: it waits for the finalizers %s", limit, strings.Join(last.GetFinalizers(), ", "))
 	case watching.Err() != nil:
-		return fmt.Errorf("it still exists after %s", limit)
+		return fmt.Errorf("it still exists after %s%s", limit, held(last))
 	default:
 		return err
 	}
+}
+
+// held says what an object that is to be deleted waits for; "" for nil.
+func held(object *unstructured.Unstructured) string {
+	if object == nil || len(object.GetFinalizers()) == 0 {
+		return ""
+	}
+	return ": it waits for the finalizers " + strings.Join(object.GetFinalizers(), ", ")
 }

@@ -25,6 +25,11 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	if w.failed != nil {
 		return w.abandoned(w.notReady(ctx, w.failed, w.failed.why, true))
 	}
+	gaveUp := fmt.Sprintf(" (gave up after %s)", limit)
+	if w.run.plan.Undoing && w.run.plan.Operation == plan.Uninstall && w.stage == plan.StageWait && ctx.Err() == nil {
+		w.remains(gaveUp)
+		return nil
+	}
 	if w.err != nil {
 		return w.err
 	}
@@ -34,7 +39,6 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return w.stopped(ctx)
 	}
-	gaveUp := fmt.Sprintf(" (gave up after %s)", limit)
 	if ctx.Err() != nil {
 		gaveUp = fmt.Sprintf(" (gave up: %v)", context.Cause(ctx))
 	}
@@ -53,6 +57,23 @@ func (w *waiter) verdict(ctx context.Context, limit time.Duration) error {
 		return &wordedError{err: err, after: fmt.Sprintf("and %d more", others)}
 	}
 	return err
+}
+
+// remains notes what is not known to be gone when the uninstall that undoes a failed run ends to wait for
+// that. All of it has been deleted, so the uninstall goes on, as Helm's does (4.3.1,
+// pkg/action/uninstall.go, Run).
+func (w *waiter) remains(gaveUp string) {
+	for _, id := range slices.Sorted(maps.Keys(w.open)) {
+		p := w.open[id]
+		why := p.why + gaveUp
+		if w.err != nil {
+			why = textOf(linesOf(w.err, false))
+		}
+		event := stepEvent(StepFailed, w.stage, p.step)
+		event.Message = why
+		w.run.observe(event)
+		w.run.remaining = append(w.run.remaining, p.step.Object.String()+": "+why)
+	}
 }
 
 // stopped returns the error of a wait that was stopped. It says which objects were not ready, and

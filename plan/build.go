@@ -90,7 +90,7 @@ func newPlan(in Input) *Plan {
 		ReadOnly:      in.ReadOnly,
 		Judged:        in.Judged,
 		Stages:        []Stage{},
-	}, Bundle: Bundle{Secrets: in.Secrets, Newest: NewestOf(in.History)}}
+	}, Bundle: Bundle{Secrets: in.Secrets, Newest: NewestOf(in.History), Undoing: in.Undoing}}
 	if namespace := in.Live[NamespaceID(in.Release.Namespace)].Object; namespace != nil && in.Against == nil {
 		p.Cluster.NamespaceUID = string(namespace.GetUID())
 	}

@@ -219,13 +219,13 @@ func staysOnUninstall(s *Step) bool {
 }
 
 // RollbackOptions returns the options of the rollback: those of the failed
-// plan, except that it waits for what it restores, has no overall timeout and
-// is not subject to policies: what was allowed may be undone.
+// plan, except that it waits until what it restores is ready, or what it deletes is gone, has no
+// overall timeout and is not subject to policies: what was allowed may be undone.
 func (p *Document) RollbackOptions() Options {
 	o := p.Options
 	o.Atomic, o.CleanupOnFail, o.Description, o.OverallTimeout, o.Policy = false, false, "", 0, Policy{}
 	o.Labels = nil
-	o.Wait = p.OnFailure.Rollback.To != 0
+	o.Wait = true
 	o.KeepHistory = p.OnFailure.Rollback.KeepHistory
 	return o
 }

@@ -36,6 +36,8 @@ type Bundle struct {
 	Notes string
 	// Secrets are values that templates have read from Secrets in the cluster.
 	Secrets [][]byte
+	// Undoing says that the plan undoes a failed run, see Input. It is not saved.
+	Undoing bool
 	// Nonce is random, so that the contents of a saved plan, such as a weak password, can't be
 	// guessed and checked against its Digest.
 	Nonce []byte

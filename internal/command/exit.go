@@ -258,6 +258,8 @@ func (p *program) hintAfter(back *engine.RolledBackError) string {
 	switch {
 	case r == nil:
 		return ""
+	case back.Rollback == nil && len(back.Back.Remaining) > 0:
+		return "fix what failed, and install it again once everything is gone"
 	case back.Rollback == nil && back.To == 0:
 		return "nothing of it is left; fix what failed and install it again"
 	case back.Rollback == nil:

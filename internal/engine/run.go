@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -31,6 +32,8 @@ func (e *RolledBackError) Error() string {
 	switch {
 	case e.Rollback != nil:
 		return fmt.Sprintf("%v\nthe rollback failed, too: %v", e.Cause, e.Rollback)
+	case len(e.Back.Remaining) > 0:
+		return fmt.Sprintf("%v\nthe release was uninstalled again, but not everything is gone yet:\n  %s", e.Cause, strings.Join(e.Back.Remaining, "\n  "))
 	case e.To == 0:
 		return fmt.Sprintf("%v\nthe release was uninstalled again", e.Cause)
 	case e.Back.Revision != nil:

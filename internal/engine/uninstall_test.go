@@ -3,11 +3,18 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -99,4 +106,60 @@ func TestUninstallOfKeptHistory(t *testing.T) {
 			b.Cluster = failingJobs{c} // from now on a hook would fail
 		}
 	})
+}
+
+// lingering is a cluster in which deleted objects go after a while, if ever.
+type lingering struct {
+	failingJobs
+	takes time.Duration
+}
+
+func (l lingering) Delete(_ context.Context, ref apply.Ref, _ apply.DeleteOptions) error {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	now := metav1.Now()
+	l.Objects[ref.ID].SetDeletionTimestamp(&now)
+	l.Objects[ref.ID].SetFinalizers([]string{"example.com/hold"})
+	return nil
+}
+
+func (l lingering) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
+	id := manifest.ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: namespace, Name: names[0]}
+	l.Mu.Lock()
+	object := l.Objects[id]
+	l.Mu.Unlock()
+	if see(names[0], object) && object.GetDeletionTimestamp() != nil && clusterfake.Sleep(ctx, l.takes) == nil {
+		l.Mu.Lock()
+		delete(l.Objects, id)
+		l.Mu.Unlock()
+		see(names[0], nil)
+		return nil
+	}
+	return l.failingJobs.Watch(ctx, gvk, namespace, names, see)
+}
+
+// A failed atomic install ends once what it has created is gone, so that it can be tried again. What does
+// not go in time is named, and the uninstall goes on.
+func TestAtomicInstallWaitsUntilItIsGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		takes time.Duration
+		says  string
+	}{
+		"it goes":         {takes: time.Minute, says: "the release was uninstalled again"},
+		"it does not yet": {takes: time.Hour, says: "ConfigMap/web: it is still being deleted: it waits for the finalizers example.com/hold (gave up after 5m0s)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+				b.Cluster = lingering{failingJobs{c}, test.takes}
+				_, err := b.deploy(Deployment{Source: shop(map[string]any{"hook": true}), Options: plan.Options{Atomic: true}}, nothing)
+				var back *RolledBackError
+				if !errors.As(err, &back) || back.Rollback != nil || back.To != 0 || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("error %v, want one that says: %s", err, test.says)
+				}
+				if left := c.Objects[configMap] != nil; left != (len(back.Back.Remaining) > 0) || left != (test.takes == time.Hour) || b.statuses() != "" {
+					t.Errorf("it is left: %v; the history is %q", left, b.statuses())
+				}
+			})
+		})
+	}
 }
