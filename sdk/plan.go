@@ -142,9 +142,14 @@ func (p *Plan) HTML(w io.Writer) error { return report.HTML(w, &redact.Plan(p.pl
 
 // JSON writes the plan as described by docs/plan-json.md, with its effect digest.
 func (p *Plan) JSON(w io.Writer) error {
-	document := redact.Plan(p.plan).Document
-	document.EffectDigest = p.EffectDigest()
-	return report.JSON(w, &document)
+	shown := redact.Plan(p.plan)
+	if shown.EffectDigest == "" {
+		var err error
+		if shown, _, err = shown.Stamped(plan.Stamp{EffectDigest: p.EffectDigest()}); err != nil {
+			return err
+		}
+	}
+	return report.JSON(w, &shown.Document)
 }
 
 // EffectDigest returns "sha256:" and a digest, in hex, of what the plan does, without the values of
