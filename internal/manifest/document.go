@@ -188,10 +188,18 @@ func onlyComments(doc string) bool {
 // isList reports whether a kind is one of lists, if it has items.
 func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
 
+// listItems returns the items of a list; ok is false for other objects. Items that are null are
+// none (k8s.io/apimachinery v0.37.2, pkg/apis/meta/v1/unstructured/helpers.go, decodeToList).
+func listItems(u *unstructured.Unstructured) (items []any, ok bool) {
+	value, there := u.Object["items"]
+	items, ok = value.([]any)
+	return items, isList(u.GetKind()) && there && (ok || value == nil)
+}
+
 // flatten returns the object, or all items if it is a List.
 func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
-	items, hasItems := u.Object["items"].([]any)
-	if !hasItems || !isList(u.GetKind()) {
+	items, list := listItems(u)
+	if !list {
 		o, err := FromDoc(u, source)
 		if err != nil {
 			return nil, err

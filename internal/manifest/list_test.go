@@ -1,0 +1,36 @@
+package manifest_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// What a list yields is what the API machinery makes of it for Helm 4.3.1 (k8s.io/apimachinery v0.37.2,
+// pkg/apis/meta/v1/unstructured/helpers.go, decode and decodeToList).
+func TestLists(t *testing.T) {
+	for name, test := range map[string]struct {
+		document string
+		want     []string
+	}{
+		"a list of nothing":    {"apiVersion: v1\nkind: List\nitems: []\n", nil},
+		"items that are empty": {"apiVersion: v1\nkind: List\nitems:\n", nil},
+		"items that are null":  {"{\"apiVersion\": \"v1\", \"kind\": \"ConfigMapList\", \"items\": null}", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, err := manifest.ParseDocument(test.document, "list.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range objects {
+				got = append(got, o.GVK().GroupVersion().String()+" "+o.String())
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
