@@ -186,7 +186,9 @@ func onlyComments(doc string) bool {
 }
 
 // isList reports whether a kind is one of lists, if it has items.
-func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
+func isList(kind string) bool { return strings.HasSuffix(kind, listSuffix) }
+
+const listSuffix = "List"
 
 // listItems returns the items of a list; ok is false for other objects. Items that are null are
 // none (k8s.io/apimachinery v0.37.2, pkg/apis/meta/v1/unstructured/helpers.go, decodeToList).
@@ -196,7 +198,8 @@ func listItems(u *unstructured.Unstructured) (items []any, ok bool) {
 	return items, isList(u.GetKind()) && there && (ok || value == nil)
 }
 
-// flatten returns the object, or all items if it is a List.
+// flatten returns the object, or all items if it is a List. Items with neither kind nor apiVersion are of
+// the list's (decodeToList, see listItems).
 func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
 	items, list := listItems(u)
 	if !list {
@@ -212,7 +215,12 @@ func flatten(u *unstructured.Unstructured, source string) ([]Object, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s: item %d of %s is not an object", source, i, u.GetKind())
 		}
-		inner, err := flatten(&unstructured.Unstructured{Object: m}, source)
+		o := &unstructured.Unstructured{Object: m}
+		if o.GetKind() == "" && o.GetAPIVersion() == "" {
+			o.SetKind(strings.TrimSuffix(u.GetKind(), listSuffix))
+			o.SetAPIVersion(u.GetAPIVersion())
+		}
+		inner, err := flatten(o, source)
 		if err != nil {
 			return nil, err
 		}

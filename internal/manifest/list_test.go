@@ -34,3 +34,16 @@ func TestLists(t *testing.T) {
 		})
 	}
 }
+
+// Kind and apiVersion come from the list only if an item has neither.
+func TestListItemsWithoutKind(t *testing.T) {
+	for document, want := range map[string]string{
+		"apiVersion: v1\nkind: List\nitems: [{metadata: {name: a}}]\n":                          "list.yaml: an object has no kind",
+		"apiVersion: v1\nkind: ConfigMapList\nitems: [{apiVersion: v1, metadata: {name: a}}]\n": "list.yaml: an object has no kind",
+		"apiVersion: v1\nkind: ConfigMapList\nitems: [{kind: Secret, metadata: {name: a}}]\n":   "list.yaml: Secret has no apiVersion",
+	} {
+		if _, err := manifest.ParseDocument(document, "list.yaml"); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", document, err, want)
+		}
+	}
+}
