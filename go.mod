@@ -12,7 +12,7 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/fluxcd/cli-utils v1.2.2
 	github.com/fluxcd/pkg/tar v1.2.0
-	github.com/gobwas/glob v1.1.0
+	github.com/gobwas/glob v0.2.3
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
 	github.com/invopop/jsonschema v0.14.0

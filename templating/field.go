@@ -44,6 +44,10 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 		if name == "Has" && len(s.options.Undiscovered) > 0 {
 			return s.call(dot, r.hasMethod(s.options.Undiscovered), c)
 		}
+	case Files:
+		if name == "Glob" {
+			return s.call(dot, r.glob(&s.Budget), c)
+		}
 	case nil:
 		if s.options.Strict {
 			s.node = c.node

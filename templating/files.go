@@ -2,11 +2,12 @@ package templating
 
 import (
 	"encoding/base64"
+	"errors"
 	"path"
+	"reflect"
 	"strings"
 
-	"github.com/gobwas/glob"
-
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
@@ -35,17 +36,27 @@ func (f Files) GetBytes(name string) []byte {
 // Get is GetBytes as a string.
 func (f Files) Get(name string) string { return string(f[name]) }
 
-// Glob returns the files whose path matches; "*" stops at a slash, "**" does not.
-// A pattern that can't be parsed matches all, as in Helm 4.3.1 (pkg/engine/files.go, Glob).
-func (f Files) Glob(pattern string) Files {
-	matched := Files{}
-	g, err := glob.Compile(pattern, '/')
-	for name, data := range f {
-		if err != nil || g.Match(name) {
-			matched[name] = data
+// glob returns Glob as a template calls it, which returns the files whose path matches; "*" stops at a
+// slash, "**" does not. A pattern that can't be parsed matches all, as in Helm 4.3.1
+// (pkg/engine/files.go, Glob).
+func (f Files) glob(b *budget.Budget) *function {
+	return newFunction("Glob", reflect.ValueOf(func(pattern string) (Files, error) {
+		g, err := parseGlob(pattern)
+		if err != nil && !errors.Is(err, errGlob) {
+			return nil, err
 		}
-	}
-	return matched
+		matched := Files{}
+		for name, data := range f {
+			m := globbing{path: name}
+			if err != nil || m.match(g) {
+				matched[name] = data
+			}
+			if err := b.Step(m.work / globWork); err != nil {
+				return nil, err
+			}
+		}
+		return matched, nil
+	}))
 }
 
 // AsConfig returns the YAML of a ConfigMap's data: file names without folders, and

@@ -16,8 +16,13 @@ const (
 	maxWords = 600_000
 	// maxMessage limits how many bytes of a message of fail or required are kept.
 	maxMessage = 64 << 10
+	// maxGlob is the maximum size of a pattern of .Files.Glob.
+	maxGlob = 32 << 10
 )
 
 // callSteps is the cost of an include, template or tpl call, in addition to the nodes of the called
 // template.
 const callSteps = 10
+
+// globWork is how many positions in a path .Files.Glob looks at in one step.
+const globWork = 32

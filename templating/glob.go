@@ -1,0 +1,109 @@
+package templating
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// glob is a pattern of .Files.Glob: parts that a file's path must match one after another. It matches
+// what gobwas/glob v0.2.3 does, Helm 4.3.1's library, which can take exponential time.
+type glob []globPart
+
+// globPart is one part; one of its fields is set.
+type globPart struct {
+	text  string
+	class *runeClass
+	// terms are alternatives.
+	terms []glob
+	wild  wildcard
+}
+
+type wildcard int
+
+const (
+	anyRune     wildcard = iota + 1 // "?", all but a slash
+	anyInFolder                     // "*"
+	anything                        // "**"
+)
+
+// runeClass is [abc], [a-z] or the negation of one of them.
+type runeClass struct {
+	chars  string // "" for a range
+	lo, hi rune
+	not    bool
+}
+
+func (c *runeClass) has(r rune) bool {
+	in := c.chars == "" && c.lo <= r && r <= c.hi || strings.ContainsRune(c.chars, r)
+	return in != c.not
+}
+
+// globbing matches one path.
+type globbing struct {
+	path string
+	// work counts the positions that were looked at, and each part as globWork of them.
+	work int
+}
+
+// ends are the positions in a path at which the parts so far can end.
+type ends []bool
+
+func (m *globbing) match(g glob) bool {
+	start := make(ends, len(m.path)+1)
+	start[0] = true
+	return m.after(g, start)[len(m.path)]
+}
+
+// after returns where the parts of g can end.
+func (m *globbing) after(g glob, at ends) ends {
+	if len(g) == 3 && g[0].text != "" && g[1].wild == anything && g[2].text != "" {
+		return m.between(g[0].text, g[2].text, at)
+	}
+	for _, part := range g {
+		at = m.afterPart(part, at)
+	}
+	return at
+}
+
+// between matches PREFIX**SUFFIX, which may share characters: config/**/a.yaml matches config/a.yaml
+// (gobwas/glob v0.2.3, match/prefix_suffix.go, PrefixSuffix.Match).
+func (m *globbing) between(prefix, suffix string, at ends) ends {
+	next := make(ends, len(at))
+	for i := range at {
+		if !at[i] || !strings.HasPrefix(m.path[i:], prefix) {
+			continue
+		}
+		m.work += len(at)
+		for j := i + max(len(prefix), len(suffix)); j < len(at); j++ {
+			next[j] = next[j] || strings.HasSuffix(m.path[:j], suffix)
+		}
+	}
+	return next
+}
+
+func (m *globbing) afterPart(part globPart, at ends) ends {
+	m.work += globWork + len(at)
+	next := make(ends, len(at))
+	for _, term := range part.terms {
+		for i, ok := range m.after(term, at) {
+			next[i] = next[i] || ok
+		}
+	}
+	within := false
+	for i, here := range at {
+		switch {
+		case part.wild == anyInFolder || part.wild == anything:
+			within = within || here
+			next[i] = within
+			within = within && (part.wild == anything || !strings.HasPrefix(m.path[i:], "/"))
+		case here && part.text != "" && strings.HasPrefix(m.path[i:], part.text):
+			next[i+len(part.text)] = true
+		case here && i < len(m.path) && (part.wild == anyRune || part.class != nil):
+			r, size := utf8.DecodeRuneInString(m.path[i:])
+			if part.wild == anyRune && r != '/' || part.class != nil && part.class.has(r) {
+				next[i+size] = true
+			}
+		}
+	}
+	return next
+}
