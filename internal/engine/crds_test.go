@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -89,4 +93,50 @@ func TestCRDsOfSubcharts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// gadgets is a cluster that serves the kind Gadget of x.io in v1beta1 only.
+type gadgets struct{ *clusterfake.Cluster }
+
+func (c gadgets) Facts(ctx context.Context) (cluster.Facts, error) {
+	facts, err := c.Cluster.Facts(ctx)
+	facts.APIVersions = append(facts.APIVersions, "x.io/v1beta1", "x.io/v1beta1/Gadget")
+	return facts, err
+}
+
+// A version of crds/ that an existing CRD lacks is not seen by templates unless CRDs are updated: Helm
+// 4.3.1 leaves CRDs alone when it upgrades (pkg/action/upgrade.go).
+func TestVersionsOfExistingCRDs(t *testing.T) {
+	source := umbrella(nil)
+	source.Chart.Templates[0].Data = []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+data: {served: "{{ range list "x.io/v1beta1/Gadget" "x.io/v1" "x.io/v1/Gadget" "y.io/v1/Other" }}{{ if $.Capabilities.APIVersions.Has . }}{{ . }} {{ end }}{{ end }}"}
+`)
+	crd := `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[2]s.%[1]s}
+spec: {group: %[1]s, names: {kind: %[3]s, plural: %[2]s}, scope: Namespaced, versions: [{name: v1, served: true, storage: true}]}
+`
+	source.Chart.Metadata.Dependencies = nil
+	source.Chart.SetDependencies()
+	source.Chart.Files = []*chart.File{
+		{Name: "crds/gadgets.yaml", Data: fmt.Appendf(nil, crd, "x.io", "gadgets", "Gadget")},
+		{Name: "crds/others.yaml", Data: fmt.Appendf(nil, crd, "y.io", "others", "Other")},
+	}
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.Cluster = gadgets{c}
+		for updated, want := range map[bool]string{
+			false: "x.io/v1beta1/Gadget y.io/v1/Other ",
+			true:  "x.io/v1beta1/Gadget x.io/v1 x.io/v1/Gadget y.io/v1/Other ",
+		} {
+			p, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: source, Options: plan.Options{UpdateCRDs: updated}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Record.Manifest; !strings.Contains(got, `"`+want+`"`) {
+				t.Errorf("CRDs updated %v: rendered\n%swant %s", updated, got, want)
+			}
+		}
+	})
 }

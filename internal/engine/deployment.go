@@ -188,14 +188,14 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 	if d.Options.SkipCRDs {
 		crds = nil
 	}
-	caps := capabilities(g.facts, crds)
+	versions := brought(g.facts, crds, d.Options.UpdateCRDs)
 	source.Render.Undiscovered = g.facts.Undiscovered
 	version := 1
 	if last := g.history.Last(); last != nil {
 		version = last.Version + 1
 	}
 	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
-	r, err := render(ctx, source, c, moment, caps, g.lookups.answer())
+	r, err := render(ctx, source, c, moment, capabilities(g.facts, versions), g.lookups.answer())
 	if err != nil {
 		return rendered{}, err
 	}

@@ -5,14 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
-	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
@@ -208,60 +206,6 @@ func installable(c *chart.Chart, caps *templating.Capabilities) error {
 	return fmt.Errorf("chart %s needs Kubernetes %s, and this is %s%s", c.Name(), want, caps.KubeVersion.Version, why)
 }
 
-// capabilities returns .Capabilities for a cluster. The chart's CRDs count as installed, since they
-// are created before everything that is rendered.
-func capabilities(facts cluster.Facts, crds []manifest.Object) *templating.Capabilities {
-	caps := templating.DefaultCapabilities()
-	caps.KubeVersion = facts.KubeVersion
-	caps.APIVersions = append(templating.VersionSet(slices.Clone(facts.APIVersions)), servedBy(crds)...)
-	return caps
-}
-
-// servedBy returns the API versions that CRDs serve.
-func servedBy(crds []manifest.Object) []string {
-	var out []string
-	for _, crd := range crds {
-		d, ok := crd.Defines()
-		if !ok {
-			continue
-		}
-		for _, version := range d.Served {
-			gv := d.Group + "/" + version
-			out = append(out, gv, gv+"/"+d.Kind)
-		}
-	}
-	return out
-}
-
-// EnabledCRDs returns the objects of the crds/ folders of a chart and of the subcharts that the
-// user's values enable.
-func EnabledCRDs(c *chart.Chart, user map[string]any) ([]manifest.Object, error) {
-	processed, _, err := values.ProcessDependencies(c, user)
-	if err != nil {
-		return nil, err
-	}
-	return manifest.ParseCRDs(processed.CRDs())
-}
-
-// labelled returns copies of the objects with labels added.
-func labelled(objects []manifest.Object, with map[string]string) []manifest.Object {
-	if len(with) == 0 {
-		return objects
-	}
-	out := slices.Clone(objects)
-	for i, o := range out {
-		doc := o.Doc.DeepCopy()
-		labels := doc.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		maps.Copy(labels, with)
-		doc.SetLabels(labels)
-		out[i].Doc = doc
-	}
-	return out
-}
-
 // digest returns a SHA-256 in hex over the names and contents of all files of a chart and its
 // dependencies.
 func digest(c *chart.Chart) string {
@@ -286,14 +230,4 @@ func digestedRef(c *chart.Chart) plan.ChartRef {
 	ref := plan.ChartOf(c)
 	ref.Digest = digest(c)
 	return ref
-}
-
-// Capabilities returns what templates see as .Capabilities of the cluster, and its APIs that can't
-// be discovered, see RenderOptions. The chart's CRDs, see EnabledCRDs, count as installed.
-func (e *Engine) Capabilities(ctx context.Context, crds []manifest.Object) (caps *templating.Capabilities, undiscovered map[string]string, err error) {
-	facts, err := e.Cluster.Facts(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return capabilities(facts, crds), facts.Undiscovered, nil
 }
