@@ -195,7 +195,7 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 		version = last.Version + 1
 	}
 	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
-	r, err := render(ctx, source, c, moment, capabilities(g.facts, versions), g.lookups.answer())
+	r, err := render(ctx, source, c, moment, capabilities(g.facts, versions), g.lookups.answer(versions...))
 	if err != nil {
 		return rendered{}, err
 	}

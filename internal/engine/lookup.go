@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -69,8 +71,9 @@ func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
 	}
 }
 
-// answer returns the function that templates call.
-func (l *lookups) answer() templating.LookupFunc {
+// answer returns the function that templates call. Of kinds in versions that the chart's own CRDs bring
+// there are no objects yet.
+func (l *lookups) answer(brings ...string) templating.LookupFunc {
 	if l == nil {
 		return nil
 	}
@@ -79,7 +82,14 @@ func (l *lookups) answer() templating.LookupFunc {
 			found, err = l.find(apiVersion, kind, namespace, name)
 		}
 		var unknown *templating.UnknownKindError
-		if items, isList := found["items"].([]any); errors.As(err, &unknown) || err == nil && (len(found) == 0 || isList && len(items) == 0) {
+		noKind := errors.As(err, &unknown)
+		if (noKind || meta.IsNoMatchError(err)) && slices.Contains(brings, apiVersion+"/"+kind) {
+			found, err = map[string]any{}, nil
+			if name == "" {
+				found = listOf(apiVersion, kind, []any{})
+			}
+		}
+		if items, isList := found["items"].([]any); noKind || err == nil && (len(found) == 0 || isList && len(items) == 0) {
 			l.miss()
 		}
 		if err == nil && schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind() == kinds.Secret {

@@ -1,11 +1,19 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
 
@@ -86,4 +94,55 @@ func TestLookupsOfUnknownKinds(t *testing.T) {
 	if _, err := rendered(`lookup "none.io/v1" "Thing" "ns" "x"`); err == nil || !strings.Contains(err.Error(), "no matches") {
 		t.Errorf("an unknown API version gives %v", err)
 	}
+}
+
+// Of a kind that the chart's own CRDs are about to bring, there is nothing yet: Helm 4.3.1 creates the CRDs
+// before it renders (pkg/action/install.go, RunWithContext), and finds nothing.
+func TestLookupsOfKindsThatCRDsBring(t *testing.T) {
+	for name, err := range map[string]error{
+		"a new group": &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "x.io", Kind: "One"}, SearchedVersions: []string{"v1"}},
+		"a new kind":  &templating.UnknownKindError{APIVersion: "x.io/v1", Kind: "One"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &lookups{find: func(_, _, _, _ string) (map[string]any, error) { return nil, err }}
+			find := l.answer("x.io/v1", "x.io/v1/One")
+			for asked, want := range map[string]map[string]any{
+				"web": {},
+				"":    {"apiVersion": "x.io/v1", "kind": "OneList", "metadata": map[string]any{}, "items": []any{}},
+			} {
+				found, err := find("x.io/v1", "One", "shop", asked)
+				if diff := cmp.Diff(want, found); err != nil || diff != "" {
+					t.Errorf("%q: error %v, found -want +got:\n%s", asked, err, diff)
+				}
+			}
+			if _, err := find("x.io/v1", "Two", "shop", "web"); err == nil {
+				t.Error("a kind that no CRD brings is found missing")
+			}
+			if !l.missed {
+				t.Error("the lookup does not count as one that found nothing")
+			}
+		})
+	}
+}
+
+// missing is a cluster without the API x.io.
+type missing struct{ *clusterfake.Cluster }
+
+func (c missing) Lookup(_ context.Context, apiVersion, kind, _, _ string) (*unstructured.Unstructured, error) {
+	return nil, &meta.NoKindMatchError{GroupKind: schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()}
+}
+
+// An install may look up what its CRDs define, unless it skips them.
+func TestInstallsThatLookUpTheirOwnKinds(t *testing.T) {
+	source := umbrella(nil)
+	source.Chart.Templates[0].Data = []byte(`{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {found: '{{ lookup "x.io/v1" "One" "shop" "web" | toJson }}'}}`)
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.Cluster = missing{c}
+		if _, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: source}); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: source, Options: plan.Options{SkipCRDs: true}}); !meta.IsNoMatchError(err) {
+			t.Errorf("without the CRDs the error is %v", err)
+		}
+	})
 }

@@ -31,6 +31,11 @@ func LookupIn(objects []manifest.Object, namespace string) templating.LookupFunc
 		if name != "" {
 			return map[string]any{}, nil
 		}
-		return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "metadata": map[string]any{}, "items": items}, nil
+		return listOf(apiVersion, kind, items), nil
 	}
+}
+
+// listOf returns the answer to a lookup without a name.
+func listOf(apiVersion, kind string, items []any) map[string]any {
+	return map[string]any{"apiVersion": apiVersion, "kind": kind + "List", "metadata": map[string]any{}, "items": items}
 }
