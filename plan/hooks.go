@@ -157,16 +157,18 @@ func (in Input) chosen(event manifest.Event, name string) bool {
 	return event != manifest.Test || !slices.Contains(o.SkipTests, name) && (len(o.OnlyTests) == 0 || slices.Contains(o.OnlyTests, name))
 }
 
+// Runs reports whether the operation runs the hook.
+func (in Input) Runs(h release.Hook) bool {
+	pre, post, _ := moments(in.Operation)
+	return !in.Options.NoHooks && (h.On(pre) && in.chosen(pre, h.Name) || h.On(post) && in.chosen(post, h.Name))
+}
+
 // HooksToRun returns the objects of the hooks that the operation runs. They have to be observed,
 // since objects of these names may already exist.
 func (in Input) HooksToRun() []manifest.Object {
-	if in.Options.NoHooks {
-		return nil
-	}
-	pre, post, _ := moments(in.Operation)
 	var out []manifest.Object
 	for i, h := range in.Hooks() {
-		if h.On(pre) && in.chosen(pre, h.Name) || h.On(post) && in.chosen(post, h.Name) {
+		if in.Runs(h) {
 			out = append(out, in.HookObjects()[i]...)
 		}
 	}

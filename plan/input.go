@@ -109,7 +109,8 @@ type Target struct {
 	// Record is the revision to store: chart, values, manifest, hooks, notes.
 	Record *release.Revision
 	// Objects and HookObjects are the record's, parsed and with namespaces.
-	// HookObjects[i] are those of Record.Hooks[i]: one, or the items of a List.
+	// HookObjects[i] are those of Record.Hooks[i]: one, the items of a List, or none if the hook
+	// can't be parsed and is not run.
 	Objects     []manifest.Object
 	HookObjects [][]manifest.Object
 	// CRDs are those of crds/ folders; they are not in the record.

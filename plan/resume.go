@@ -38,6 +38,9 @@ func Resumable(r *release.Revision) bool {
 	}
 	pre, post, _ := moments(op)
 	for _, h := range r.Hooks {
+		if !h.On(pre) && !h.On(post) {
+			continue
+		}
 		objects, err := h.Objects()
 		if h.LastRun.Phase == release.PhaseFailed || h.On(pre) && h.On(post) || err != nil || len(objects) > 1 {
 			return false

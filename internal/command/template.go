@@ -72,7 +72,7 @@ func (p *program) template(ctx context.Context, o *templateFlags, args []string)
 	resources, hooks := o.documents(r)
 	all := slices.Concat(resources, hooks)
 	if o.validate {
-		if err := p.validate(ctx, v, r.Chart, all); err != nil {
+		if err := p.validate(ctx, v, r.Chart, resources, hooks); err != nil {
 			return err
 		}
 	}

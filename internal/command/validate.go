@@ -53,21 +53,22 @@ func (p *program) view(ctx context.Context, o *templateFlags, source engine.Sour
 }
 
 // validate returns an error that names every object that the cluster refuses. It warns of checks
-// that could not be made.
-func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, docs []manifest.Document) error {
+// that could not be made, and of hooks that can't be parsed.
+func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, resources, hooks []manifest.Document) error {
 	crds, err := manifest.ParseCRDs(rendered.CRDs())
 	if err != nil {
 		return err
 	}
-	var objects []manifest.Object
-	for _, d := range docs {
-		for _, text := range manifest.Split(d.Text) {
-			parsed, err := manifest.ParseDocument(text, d.Path)
-			if err != nil {
-				return err
-			}
-			objects = append(objects, parsed...)
+	objects, err := parsed(resources)
+	if err != nil {
+		return err
+	}
+	for i := range hooks {
+		more, err := parsed(hooks[i : i+1])
+		if err != nil {
+			fmt.Fprintf(p.streams.Err, "Warning: a hook was not checked: %v\n", err)
 		}
+		objects = append(objects, more...)
 	}
 	verdicts, err := v.session.cluster.Validate(ctx, objects, crds, v.namespace)
 	if err != nil {
@@ -91,4 +92,19 @@ func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, d
 		return errors.New("the cluster refuses " + report.Count(len(refused), "object", "objects") + ":" + strings.Join(refused, ""))
 	}
 	return nil
+}
+
+// parsed returns the objects of documents, each of which may be several.
+func parsed(docs []manifest.Document) ([]manifest.Object, error) {
+	var out []manifest.Object
+	for _, d := range docs {
+		for _, text := range manifest.Split(d.Text) {
+			objects, err := manifest.ParseDocument(text, d.Path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, objects...)
+		}
+	}
+	return out, nil
 }

@@ -146,13 +146,11 @@ func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, er
 // qualify looks up every kind of the input in discovery and sets the namespaces of all objects and
 // the ownership metadata of the target's resources.
 func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) error {
-	if in.Target == nil {
-		if last := in.History.Last(); last != nil {
-			var err error
-			if in.StoredHookObjects, err = hookObjects(last); err != nil {
-				return err
-			}
-		}
+	if last := in.History.Last(); in.Target == nil && last != nil {
+		in.StoredHookObjects = hookObjects(last)
+	}
+	if err := checkHooks(in); err != nil {
+		return err
 	}
 	kinds, err := api.Kinds(ctx, gvks(*in, sent))
 	if err != nil {
@@ -264,18 +262,6 @@ func refs(in plan.Input) []apply.Ref {
 
 func addNamespace(add func(manifest.Object), name string) {
 	add(manifest.Object{ID: plan.NamespaceID(name), Version: "v1"})
-}
-
-// hookObjects parses the objects of each of a revision's hooks.
-func hookObjects(r *release.Revision) ([][]manifest.Object, error) {
-	objects := make([][]manifest.Object, len(r.Hooks))
-	for i, h := range r.Hooks {
-		var err error
-		if objects[i], err = h.Objects(); err != nil {
-			return nil, err
-		}
-	}
-	return objects, nil
 }
 
 // defineScopes sets scopes that discovery does not know, using the CRDs in the input: their kinds

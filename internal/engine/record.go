@@ -76,11 +76,7 @@ func newTarget(record *release.Revision, crds []manifest.Object, ref plan.ChartR
 		return plan.Target{}, err
 	}
 	shareAlike(objects, nil)
-	hooks, err := hookObjects(record)
-	if err != nil {
-		return plan.Target{}, err
-	}
-	return plan.Target{Record: record, Objects: objects, HookObjects: hooks, CRDs: crds, Chart: ref}, nil
+	return plan.Target{Record: record, Objects: objects, HookObjects: hookObjects(record), CRDs: crds, Chart: ref}, nil
 }
 
 // shareAlike makes equal parts of objects share memory: with the previous object, since manifests

@@ -25,13 +25,17 @@ func (r *run) document(doc manifest.File, start int, seen map[manifest.ID]manife
 	if !r.parses(doc, at) {
 		return
 	}
-	objects, err := manifest.ParseDocument(doc.Content, doc.Path)
-	if err != nil {
-		r.judge(at, strings.TrimPrefix(err.Error(), doc.Path+": "))
-		return
-	}
+	objects, unparsed := manifest.ParseDocument(doc.Content, doc.Path)
 	sorted, err := manifest.Classify([]manifest.File{doc})
-	if err != nil {
+	switch {
+	case unparsed != nil && err == nil && harmless(sorted):
+		at.Severity, at.Message = Warning, strings.TrimPrefix(unparsed.Error(), doc.Path+": ")
+		r.add(at)
+		return
+	case unparsed != nil:
+		r.judge(at, strings.TrimPrefix(unparsed.Error(), doc.Path+": "))
+		return
+	case err != nil:
 		r.judge(at, err.Error())
 		return
 	}
@@ -48,6 +52,14 @@ func (r *run) document(doc manifest.File, start int, seen map[manifest.ID]manife
 			r.objects = append(r.objects, o)
 		}
 	}
+}
+
+// harmless reports whether a document is a hook that neither an install nor an upgrade runs, so that
+// they succeed even if it can't be parsed.
+func harmless(sorted manifest.Classified) bool {
+	return len(sorted.Hooks) > 0 && !slices.ContainsFunc(sorted.Hooks, func(h manifest.Hook) bool {
+		return h.On(manifest.PreInstall) || h.On(manifest.PostInstall) || h.On(manifest.PreUpgrade) || h.On(manifest.PostUpgrade)
+	})
 }
 
 // parses reports whether the document is YAML, and warns about duplicate keys.

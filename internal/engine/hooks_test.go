@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
+)
+
+// A hook that can't be parsed ends the operations that run it, and no others.
+func TestHooksThatCannotBeParsed(t *testing.T) {
+	source := Source{Chart: &chart.Chart{
+		Metadata: &chart.Metadata{APIVersion: "v2", Name: "unnamed", Version: "1.0.0"},
+		Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+---
+apiVersion: v1
+kind: Pod
+metadata: {generateName: test-, annotations: {helm.sh/hook: "test,pre-rollback"}}
+`)}},
+	}}
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		deploy := func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanDeployment(ctx, Deployment{Release: webKey, Source: source})
+		}
+		rollback := func(o plan.Options) func(context.Context) (*plan.Plan, error) {
+			return func(ctx context.Context) (*plan.Plan, error) { return b.PlanRollback(ctx, webKey, 1, ServerSideAuto, o) }
+		}
+		for _, operation := range []struct {
+			name         string
+			plan         func(context.Context) (*plan.Plan, error)
+			fails, warns bool
+		}{
+			{"install", deploy, false, true},
+			{"upgrade", deploy, false, true},
+			{"rollback", rollback(plan.Options{}), true, false},
+			{"rollback without hooks", rollback(plan.Options{NoHooks: true}), false, false},
+			{"test", func(ctx context.Context) (*plan.Plan, error) { return b.PlanTest(ctx, webKey, plan.Options{}) }, true, false},
+			{"uninstall", func(ctx context.Context) (*plan.Plan, error) { return b.PlanUninstall(ctx, webKey, plan.Options{}) }, false, false},
+		} {
+			warned := false
+			_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, operation.plan, func(p *plan.Plan) error {
+				for _, w := range p.Problems {
+					warned = warned || !w.Blocking && strings.Contains(w.What, "Pod has metadata.generateName") && strings.HasSuffix(w.What, "this "+operation.name+" does not run it")
+				}
+				return nil
+			})
+			if failed := err != nil && strings.Contains(err.Error(), "Pod has metadata.generateName"); failed != operation.fails || warned != operation.warns || err != nil && !failed {
+				t.Errorf("%s: error %v, warned %v", operation.name, err, warned)
+			}
+		}
+	})
+}
