@@ -18,8 +18,7 @@ const templatesFolder = "templates/"
 // releaseName is the release's name while a chart is linted.
 const releaseName = "test-release"
 
-// templates renders the chart as a first install would and checks every
-// document. Required values may be missing.
+// templates renders the chart and checks every document. Required values may be missing.
 func (r *run) templates() {
 	if !r.folder("templates") {
 		severity, message := Warning, "the folder does not exist or is empty"
@@ -32,7 +31,17 @@ func (r *run) templates() {
 	if r.Chart == nil {
 		return
 	}
-	rendered, err := r.render()
+	r.moment(moment{})
+	if asksForInstall(r.Chart) {
+		install := &run{Input: r.Input, defined: r.defined}
+		install.moment(moment{revision: 1, isInstall: true})
+		r.join(install)
+	}
+}
+
+// moment renders the chart for one and checks what it renders to.
+func (r *run) moment(m moment) {
+	rendered, err := r.render(m)
 	if err != nil {
 		if f := templateError(err); !r.told(f.Message) {
 			r.add(f)
@@ -56,12 +65,12 @@ func (r *run) templates() {
 	}
 }
 
-func (r *run) render() (templating.Rendered, error) {
+func (r *run) render(m moment) (templating.Rendered, error) {
 	c, ignored, err := values.ProcessDependencies(r.Chart, r.Values)
 	if err != nil {
 		return templating.Rendered{}, err
 	}
-	info := values.ReleaseInfo{Name: releaseName, Namespace: r.Options.Namespace, Revision: 1, IsInstall: true, Service: "Helm"}
+	info := values.ReleaseInfo{Name: releaseName, Namespace: r.Options.Namespace, Revision: m.revision, IsInstall: m.isInstall, Service: "Helm"}
 	top, conflicts, err := values.RenderValues(c, r.Values, info, r.Options.Capabilities)
 	if err != nil {
 		return templating.Rendered{}, err
