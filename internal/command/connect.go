@@ -44,12 +44,24 @@ type session struct {
 	progress  watcher
 }
 
+// namespace returns the namespace of the flags or of the kubeconfig's context, where no cluster is
+// asked: a kubeconfig that is missing or can't be read has none (Helm 4.3.1, pkg/cli/environment.go,
+// Namespace).
+func (p *program) namespace() string {
+	p.silenceClient(&p.connection)
+	named, _, err := p.connection.config().ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		named = p.connection.namespace
+	}
+	return cmp.Or(named, "default")
+}
+
 // connect prepares a session with the cluster that the flags name. It sends nothing yet.
 func (p *program) connect() (*session, error) { return p.connectAs(&p.connection) }
 
 // connectAs is connect with flags other than those on the command line.
 func (p *program) connectAs(o *connectionFlags) (*session, error) {
-	silenceClient(o.verbosity(), logWriter{to: p.streams.Err, mask: p.errorMask, open: p.showSecrets})
+	p.silenceClient(o)
 	client, namespace, err := p.dial(o)
 	if err != nil {
 		return nil, err
@@ -145,8 +157,10 @@ func runText() string {
 	return fmt.Sprintf("%s on %s, process %d", user, host, os.Getpid())
 }
 
-// silenceClient silences client-go's own log unless -v asks for it.
-func silenceClient(verbosity int, w io.Writer) {
+// silenceClient silences client-go's own log unless the flags ask for it.
+func (p *program) silenceClient(o *connectionFlags) {
+	verbosity := o.verbosity()
+	var w io.Writer = logWriter{to: p.streams.Err, mask: p.errorMask, open: p.showSecrets}
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
 	_ = flags.Set("logtostderr", "false")

@@ -45,8 +45,6 @@ func (p *program) env(_ context.Context, args []string) error {
 // but does not list there, and our own.
 func (p *program) settings() map[string]string {
 	o := &p.connection
-	// If the kubeconfig cannot be read, the namespace is Helm's default.
-	namespace, _, _ := o.config().ToRawKubeConfigLoader().Namespace()
 	paths := p.paths.find()
 	return map[string]string{
 		"HELM_BIN":           cmp.Or(os.Getenv("HELM_BIN"), os.Args[0]),
@@ -55,7 +53,7 @@ func (p *program) settings() map[string]string {
 		"HELM_DATA_HOME":     paths.Data,
 		"HELM_CONTENT_CACHE": paths.ContentCache, "HELM_PLUGINS": paths.Plugins,
 		"HELM_REGISTRY_CONFIG": paths.RegistryConfig, "HELM_REPOSITORY_CACHE": paths.RepositoryCache, "HELM_REPOSITORY_CONFIG": paths.RepositoryConfig,
-		"HELM_NAMESPACE":     cmp.Or(namespace, "default"),
+		"HELM_NAMESPACE":     p.namespace(),
 		"HELM_KUBEAPISERVER": o.server, "HELM_KUBECONTEXT": o.context, "HELM_KUBECAFILE": o.authority,
 		"HELM_KUBEASUSER": o.as, "HELM_KUBEASGROUPS": strings.Join(o.impersonated(), ","), tokenVariable: o.token,
 		"HELM_KUBEINSECURE_SKIP_TLS_VERIFY": strconv.FormatBool(o.insecure), "HELM_KUBETLS_SERVER_NAME": o.serverName,

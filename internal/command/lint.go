@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -112,7 +111,7 @@ func (p *program) newLinter(ctx context.Context, o *lintFlags) (*linter, error) 
 		return nil, err
 	}
 	l := &linter{lintFlags: o, values: given, options: lint.Options{
-		Namespace: cmp.Or(p.connection.namespace, "default"), Capabilities: caps, ExactVersion: o.capable.kubeVersion.given,
+		Namespace: p.namespace(), Capabilities: caps, ExactVersion: o.capable.kubeVersion.given,
 		SkipSchema: o.skipSchema, Kinds: kinds,
 	}}
 	if o.validate {

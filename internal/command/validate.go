@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ func (p *program) view(ctx context.Context, o *templateFlags, source engine.Sour
 		return view{}, usage("--dry-run=%s: must be client or server", o.dryRun)
 	}
 	if !o.validate && o.dryRun != "server" {
-		v := view{namespace: cmp.Or(p.connection.namespace, "default")}
+		v := view{namespace: p.namespace()}
 		var err, broken error
 		v.caps, err = o.capable.capabilities()
 		v.lookup, broken = p.lookup(o.lookup.value, v.namespace)

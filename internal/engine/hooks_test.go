@@ -29,7 +29,9 @@ metadata: {generateName: test-, annotations: {helm.sh/hook: "test,pre-rollback"}
 			return b.PlanDeployment(ctx, Deployment{Release: webKey, Source: source})
 		}
 		rollback := func(o plan.Options) func(context.Context) (*plan.Plan, error) {
-			return func(ctx context.Context) (*plan.Plan, error) { return b.PlanRollback(ctx, webKey, 1, ServerSideAuto, o) }
+			return func(ctx context.Context) (*plan.Plan, error) {
+				return b.PlanRollback(ctx, webKey, 1, ServerSideAuto, o)
+			}
 		}
 		for _, operation := range []struct {
 			name         string
