@@ -54,6 +54,7 @@ func TestClassifyReadsHooks(t *testing.T) {
 		object("Job", "migrate", `helm.sh/hook: pre-upgrade, Pre-Install`, `helm.sh/hook-weight: "-5"`,
 			`helm.sh/hook-delete-policy: hook-succeeded,HOOK-FAILED`, `helm.sh/hook-output-log-policy: hook-failed`),
 		object("Pod", "check", `helm.sh/hook: test-success`, `helm.sh/hook-weight: heavy`),
+		object("Pod", "huge", `helm.sh/hook: test`, `helm.sh/hook-weight: "9223372036854775808"`),
 		object("Job", "lost", `helm.sh/hook: pre-lunch`),
 		object("ConfigMap", "plain", `note: "no hook"`),
 	}, "---\n"))})
@@ -71,6 +72,7 @@ func TestClassifyReadsHooks(t *testing.T) {
 	}
 	want := []manifest.Hook{
 		{Name: "check", Kind: "Pod", Path: "web/templates/h.yaml", Events: []manifest.Event{manifest.Test}},
+		{Name: "huge", Kind: "Pod", Path: "web/templates/h.yaml", Events: []manifest.Event{manifest.Test}},
 		{
 			Name: "migrate", Kind: "Job", Path: "web/templates/h.yaml", Weight: -5,
 			Events:            []manifest.Event{manifest.PreUpgrade, manifest.PreInstall},

@@ -126,8 +126,9 @@ func newHook(d Document, events string) (h Hook, ok bool) {
 		}
 		h.Events = append(h.Events, e)
 	}
-	if w, set := d.Head.annotation(HookWeightAnnotation); set {
-		h.Weight, _ = strconv.Atoi(w) // a malformed weight is 0 (Helm 4.3.1, pkg/release/v1/util/manifest_sorter.go, calculateHookWeight)
+	weight, _ := d.Head.annotation(HookWeightAnnotation)
+	if n, err := strconv.Atoi(weight); err == nil { // otherwise 0 (Helm 4.3.1, pkg/release/v1/util/manifest_sorter.go, calculateHookWeight)
+		h.Weight = n
 	}
 	h.DeletePolicies = policies(d, HookDeleteAnnotation)
 	h.OutputLogPolicies = policies(d, HookOutputLogAnnotation)
