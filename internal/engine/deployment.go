@@ -195,6 +195,9 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 		version = last.Version + 1
 	}
 	moment := Moment{Key: d.Release, Revision: version, IsInstall: op == plan.Install, IsUpgrade: op == plan.Upgrade}
+	if moment.IsInstall {
+		moment.Revision = 1 // even over a history that was kept (Helm 4.3.1, pkg/action/install.go, RunWithContext)
+	}
 	r, err := render(ctx, source, c, moment, capabilities(g.facts, versions), g.lookups.answer(versions...))
 	if err != nil {
 		return rendered{}, err
