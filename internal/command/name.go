@@ -63,12 +63,10 @@ func generated(path string, now time.Time) string {
 	return fmt.Sprintf("%s-%d", base, now.Unix())
 }
 
-// fromTemplate executes --name-template, without the functions that read the environment.
+// fromTemplate executes --name-template. It is the user's own, so it may read the environment, as with
+// Helm (4.3.1, pkg/action/install.go, TemplateName).
 func fromTemplate(text string) (string, error) {
-	functions := sprig.TxtFuncMap()
-	delete(functions, "env")
-	delete(functions, "expandenv")
-	t, err := template.New("name").Funcs(functions).Parse(text)
+	t, err := template.New("name").Funcs(sprig.TxtFuncMap()).Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("--name-template: %w", err)
 	}
