@@ -3,6 +3,7 @@ package templating
 import (
 	"encoding/base64"
 	"errors"
+	"maps"
 	"path"
 	"reflect"
 	"strings"
@@ -42,17 +43,21 @@ func (f Files) Get(name string) string { return string(f[name]) }
 func (f Files) glob(b *budget.Budget) *function {
 	return newFunction("Glob", reflect.ValueOf(func(pattern string) (Files, error) {
 		g, err := parseGlob(pattern)
-		if err != nil && !errors.Is(err, errGlob) {
+		if errors.Is(err, errGlob) {
+			return maps.Clone(f), nil
+		}
+		if err != nil {
 			return nil, err
 		}
 		matched := Files{}
 		for name, data := range f {
-			m := globbing{path: name}
-			if err != nil || m.match(g) {
-				matched[name] = data
-			}
-			if err := b.Step(m.work / globWork); err != nil {
+			m := globbing{path: name, budget: b}
+			matches, err := m.match(g)
+			if err != nil {
 				return nil, err
+			}
+			if matches {
+				matched[name] = data
 			}
 		}
 		return matched, nil

@@ -3,6 +3,8 @@ package templating
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // glob is a pattern of .Files.Glob: parts that a file's path must match one after another. It matches
@@ -40,18 +42,28 @@ func (c *runeClass) has(r rune) bool {
 
 // globbing matches one path.
 type globbing struct {
-	path string
-	// work counts the positions that were looked at, and each part as globWork of them.
-	work int
+	path   string
+	budget *budget.Budget
+	// err ends the matching: the budget is used up.
+	err error
+}
+
+// look counts positions that are looked at.
+func (m *globbing) look(positions int) (ok bool) {
+	if m.err == nil {
+		m.err = m.budget.Step(1 + positions/globWork)
+	}
+	return m.err == nil
 }
 
 // ends are the positions in a path at which the parts so far can end.
 type ends []bool
 
-func (m *globbing) match(g glob) bool {
+func (m *globbing) match(g glob) (bool, error) {
 	start := make(ends, len(m.path)+1)
 	start[0] = true
-	return m.after(g, start)[len(m.path)]
+	end := m.after(g, start)
+	return end[len(m.path)], m.err
 }
 
 // after returns where the parts of g can end.
@@ -70,10 +82,9 @@ func (m *globbing) after(g glob, at ends) ends {
 func (m *globbing) between(prefix, suffix string, at ends) ends {
 	next := make(ends, len(at))
 	for i := range at {
-		if !at[i] || !strings.HasPrefix(m.path[i:], prefix) {
+		if !at[i] || !strings.HasPrefix(m.path[i:], prefix) || !m.look(len(at)*(1+len(suffix)/globWork)) {
 			continue
 		}
-		m.work += len(at)
 		for j := i + max(len(prefix), len(suffix)); j < len(at); j++ {
 			next[j] = next[j] || strings.HasSuffix(m.path[:j], suffix)
 		}
@@ -82,8 +93,10 @@ func (m *globbing) between(prefix, suffix string, at ends) ends {
 }
 
 func (m *globbing) afterPart(part globPart, at ends) ends {
-	m.work += globWork + len(at)
 	next := make(ends, len(at))
+	if !m.look(len(at)) {
+		return next
+	}
 	for _, term := range part.terms {
 		for i, ok := range m.after(term, at) {
 			next[i] = next[i] || ok

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	helms "github.com/gobwas/glob"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // globAccidents are patterns that gobwas/glob v0.2.3 gets wrong: it finds nothing next to empty terms,
@@ -37,8 +39,27 @@ func FuzzGlob(f *testing.F) {
 		if (err != nil) != (theirErr != nil) {
 			t.Fatalf("%q: %v, theirs %v", pattern, err, theirErr)
 		}
-		if m := (globbing{path: path}); err == nil && m.match(ours) != theirs.Match(path) {
-			t.Errorf("%q, %q: %v, theirs %v", pattern, path, m.match(ours), theirs.Match(path))
+		if err != nil {
+			return
+		}
+		m := globbing{path: path, budget: &budget.Budget{}}
+		if got, err := m.match(ours); err != nil || got != theirs.Match(path) {
+			t.Errorf("%q, %q: %v (error %v), theirs %v", pattern, path, got, err, theirs.Match(path))
 		}
 	})
+}
+
+// A path may be long, and one match is counted while it lasts.
+func TestGlobOfALongPath(t *testing.T) {
+	for _, pattern := range []string{strings.Repeat("{*,", 8000), "**{a**a,b}", strings.Repeat("a**", 8000)} {
+		g, err := parseGlob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := budget.Budget{Steps: budget.MaxSteps * 9 / 10}
+		m := globbing{path: strings.Repeat("a", 1<<20), budget: &used}
+		if _, err := m.match(g); err == nil || used.Steps > budget.MaxSteps*11/10 {
+			t.Errorf("%.10s: error %v after %d steps", pattern, err, used.Steps)
+		}
+	}
 }
