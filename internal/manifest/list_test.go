@@ -18,6 +18,14 @@ func TestLists(t *testing.T) {
 		"a list of nothing":    {"apiVersion: v1\nkind: List\nitems: []\n", nil},
 		"items that are empty": {"apiVersion: v1\nkind: List\nitems:\n", nil},
 		"items that are null":  {"{\"apiVersion\": \"v1\", \"kind\": \"ConfigMapList\", \"items\": null}", nil},
+		"items of a typed list": {
+			"apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleList\nitems:\n- metadata: {name: a}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
+			[]string{"rbac.authorization.k8s.io/v1 Role/a", "v1 ConfigMap/b"},
+		},
+		"a typed list in a list": {
+			"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMapList, items: [{metadata: {name: a}}]}\n",
+			[]string{"v1 ConfigMap/a"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects, err := manifest.ParseDocument(test.document, "list.yaml")
