@@ -103,7 +103,7 @@ func (p *progress) Observe(e apply.Event) {
 	case apply.StepDone, apply.StepFailed:
 		p.ended(e)
 	case apply.StepRetried:
-		p.line("    %s: trying again: %s", subject(e), firstLine(e.Message))
+		p.headline("    %s: trying again: %s", subject(e), e.Message)
 	case apply.LogOutput:
 		p.line("    log of %s:\n%s", e.Log.Of, indentBy("      | ", strings.Join(e.Log.Lines, "\n")))
 	}
@@ -127,12 +127,10 @@ func bookkeeping(stage string) bool {
 // as long as the run that failed. Then it prints the target of the rollback.
 func (p *progress) rollback(e apply.Event) {
 	if len(p.failures) != 1 || !errors.Is(e.Cause, p.failures[0]) {
-		p.line("✗ %s", firstLine(e.Cause.Error()))
+		p.headline("✗ %s", e.Cause)
 	}
 	_, behind := e.Text()
-	for _, reason := range behind {
-		p.line("      %s", reason)
-	}
+	p.block(behind)
 	p.hideMore(e.Plan)
 	p.line("• %s: %s", e.Next, counts(e.Plan.Summary))
 }
@@ -187,9 +185,8 @@ func (p *progress) ended(e apply.Event) {
 	took := e.Time.Sub(s.began)
 	switch {
 	case e.Type == apply.StepFailed:
-		why := firstLine(e.Message)
 		p.failures = append(p.failures, e.Cause)
-		p.line("    ✗ %s: %s", s.name, why)
+		p.headline("    ✗ %s: %s", s.name, e.Message)
 	case s.hook, took >= lengthy:
 		p.line("    %s: done after %s", s.name, took.Round(100*time.Millisecond))
 	}
@@ -261,11 +258,11 @@ func (p *progress) pending(now time.Time) []string {
 		if state == "" {
 			state = "under way"
 		}
-		line := fmt.Sprintf("    %s: %s, %s", s.name, firstLine(state), now.Sub(s.began).Truncate(time.Second))
+		line := fmt.Sprintf("    %s: %s, %s", s.name, firstLine(p.safe(state)), now.Sub(s.began).Truncate(time.Second))
 		if s.reason != "" {
-			line += "; " + firstLine(s.reason)
+			line += "; " + firstLine(p.safe(s.reason))
 		}
-		lines = append(lines, p.safe(line))
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -280,6 +277,11 @@ func subject(e apply.Event) string {
 
 func (p *progress) line(format string, args ...any) {
 	fmt.Fprintln(p.streams.Err, p.safe(fmt.Sprintf(format, args...)))
+}
+
+// headline prints the first line of a text, in which secrets of several lines have become tokens.
+func (p *progress) headline(format string, args ...any) {
+	fmt.Fprintln(p.streams.Err, firstLine(p.safe(fmt.Sprintf(format, args...))))
 }
 
 // safe removes secrets and control characters from a text.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -61,8 +62,13 @@ func (p *progress) tellAlike(alike []apply.Event) {
 	} else {
 		p.line("    not ready: %s", plan.SummarizeObjects(objects))
 	}
-	for _, line := range behind.Text() {
-		p.line("      %s", line)
+	p.block(behind.Text())
+}
+
+// block prints lines that belong together: a secret may take several of them.
+func (p *progress) block(lines []string) {
+	if len(lines) > 0 {
+		p.line("%s", indentBy("      ", strings.Join(lines, "\n")))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
@@ -27,8 +28,15 @@ func Write(w io.Writer, e Event, m *redact.Mask) error {
 
 // masked returns a copy of the event whose texts hold no secrets.
 func (e Event) masked(m *redact.Mask) Event {
-	e.Message = m.Text(e.Message)
-	e.Reasons = m.Texts(e.Reasons)
+	switch {
+	case len(e.Reasons) == 0:
+		e.Message = m.Text(e.Message)
+	case strings.Contains(e.Message, "\n"):
+		e.Message, e.Reasons = m.Text(e.Message), m.Lines(e.Reasons)
+	default: // what the message quotes may go on in the reasons
+		lines := m.Lines(append([]string{e.Message}, e.Reasons...))
+		e.Message, e.Reasons = lines[0], lines[1:]
+	}
 	if e.Summary == nil {
 		return e
 	}

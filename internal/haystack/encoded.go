@@ -104,7 +104,8 @@ func hides(s string, at int) bool {
 
 // readRow reads the row of digits that begins at a place, and returns where it ends
 // and where the next one may begin: what was read as an escape sequence may not be
-// one. Lines of the lengths at which encoders break are joined into one row.
+// one. Lines of the lengths at which encoders break are joined into one row, with or
+// without a bar before each of them.
 func (w *search) readRow(i int) (end, next int) {
 	const shortLine = 60
 	w.row.digits, w.row.at = w.row.digits[:0], w.row.at[:0]
@@ -114,6 +115,8 @@ func (w *search) readRow(i int) (end, next int) {
 		c, end := w.digit(i)
 		breaks := c == '\n' || c == '\r'
 		switch {
+		case w.s[i] == bar[0] && line == 0 && len(w.row.digits) > 0:
+			end = i + 1
 		case end < 0, isBlank(c) && line > 0 && (!breaks || line < shortLine):
 			w.row.at = append(w.row.at, i)
 			return i, min(i, next)

@@ -1,6 +1,7 @@
 // Package haystack finds texts in other texts, however they are escaped or
 // encoded there: quoted for Go, JSON, YAML, JavaScript, HTML, URLs, SQL or a
-// shell, twice over, folded and indented, and within base64, base32 or hex.
+// shell, twice over, folded and indented, in a log whose lines begin with bars,
+// and within base64, base32 or hex.
 //
 // It does not know what the texts are, and finds none that were cut, encrypted,
 // compressed or otherwise made unrecognisable.
@@ -109,6 +110,10 @@ func unprintable(s string, i int) bool {
 }
 
 const replacement = string(utf8.RuneError)
+
+// bar begins each line of a log that is printed among other lines: "| text". After a blank, it may
+// be one more blank.
+const bar = "|"
 
 func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 

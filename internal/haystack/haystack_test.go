@@ -118,6 +118,7 @@ func disguises() []disguise {
 		{"base32", func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) }},
 		{"hex", func(s string) string { return hex.EncodeToString([]byte(s)) }},
 		{"hex in capitals", func(s string) string { return fmt.Sprintf("%X", s) }},
+		{"a log with bars", func(s string) string { return "      | " + strings.ReplaceAll(s, "\n", "\n      | ") }},
 	}
 }
 

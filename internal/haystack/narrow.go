@@ -67,7 +67,7 @@ func (w *search) candidates(needles []Needle, o order, at int) []int {
 // folded needles only.
 func (w *search) plain(at int, folded bool) (c byte, next int) {
 	switch c = w.s[at]; {
-	case c >= utf8.RuneSelf, c == '+', escaped(w.s, at), isBlank(c) && !folded:
+	case c >= utf8.RuneSelf, c == '+', escaped(w.s, at), isBlank(c) && !folded, c == bar[0] && at > 0 && isBlank(w.s[at-1]):
 		return 0, -1
 	case !isBlank(c):
 		return c, at + 1

@@ -59,7 +59,7 @@ func TestManyNeedlesOfWhichNoneIsThere(t *testing.T) {
 // TestAnOrderLosesNothing: with needles that begin alike put in order, the same is found as
 // without, whatever the text does to them.
 func TestAnOrderLosesNothing(t *testing.T) {
-	const pieces = "ab +\t\n%20&quot;\\n\\\"''é\u2028\x00.0"
+	const pieces = "ab + | \t\n%20&quot;\\n\\\"''é\u2028\x00.0"
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func(longest int) string {
 		var b strings.Builder
@@ -79,7 +79,7 @@ func TestAnOrderLosesNothing(t *testing.T) {
 		plain.orders = nil
 		for range 40 {
 			n := needles[random.IntN(len(needles))].Text
-			in := text(4) + strings.ReplaceAll(n, " ", []string{" ", "\n  ", "+", "%20"}[random.IntN(4)]) + text(4)
+			in := text(4) + strings.ReplaceAll(n, " ", []string{" ", "\n  ", "\n  | ", "+", "%20"}[random.IntN(5)]) + text(4)
 			if got, want := ordered.Find(in), plain.Find(in); !slices.Equal(got, want) {
 				t.Fatalf("in %q there is %+v, and with the order %+v", in, want, got)
 			}

@@ -88,6 +88,9 @@ func (w *search) keys(at int, prefix string, visit func(start string)) {
 				w.keys(r.end, prefix, visit)
 			}
 			w.keys(r.end, prefix+" ", visit)
+		case r.text == bar && strings.HasSuffix(prefix, " "):
+			w.keys(r.end, prefix, visit)
+			fallthrough
 		default:
 			w.keys(r.end, prefix+r.text, visit)
 			if r.text == replacement {
@@ -174,8 +177,8 @@ func (w *search) literal(text string, at place) place {
 	for at.needle < len(text) && at.text < len(w.s) && text[at.needle] == w.s[at.text] &&
 		text[at.needle] != ' ' && !escaped(w.s, at.text) {
 		c := text[at.needle]
-		if c == '+' && breaks(text[:at.needle]) || c == replacement[0] && unprintable(text, at.needle) {
-			break // it may be one more blank, or the beginning of U+FFFD
+		if (c == '+' || c == bar[0]) && breaks(text[:at.needle]) || c == replacement[0] && unprintable(text, at.needle) {
+			break // it may be a blank, or the beginning of U+FFFD
 		}
 		at.needle++
 		at.text++
@@ -188,10 +191,13 @@ func (w *search) literal(text string, at place) place {
 func (w *search) branch(text string, at place) {
 	c, want := w.s[at.text], text[at.needle]
 	afterBlank := breaks(text[:at.needle])
-	if c != want && !introduces(c) && !isBlank(c) && c != replacement[0] {
+	if c != want && !introduces(c) && !isBlank(c) && c != replacement[0] && (c != bar[0] || !afterBlank) {
 		return
 	}
 	for _, r := range w.readings(at.text) {
+		if r.text == bar && afterBlank {
+			w.todo = append(w.todo, place{at.needle, r.end})
+		}
 		switch {
 		case len(r.text) == 1 && isBlank(r.text[0]):
 			if afterBlank {

@@ -107,6 +107,15 @@ func (m *Mask) Text(s string) string {
 	return m.replace(s, slices.Concat(m.find(s), urlPasswords(s), assignments(s)))
 }
 
+// Lines replaces every secret value in the lines of a text, also those of several lines; each of these
+// becomes one line. It returns at least one line.
+func (m *Mask) Lines(lines []string) []string {
+	if m == nil {
+		return lines
+	}
+	return strings.Split(m.Text(strings.Join(lines, "\n")), "\n")
+}
+
 // replace replaces the spans by tokens.
 func (m *Mask) replace(s string, spans []haystack.Span) string {
 	if len(spans) == 0 {

@@ -24,8 +24,9 @@ const (
 	minInside     = 8
 	minWordInside = 12
 	// minLine is the length from which a single line of a secret text counts as a secret of its
-	// own.
-	minLine = 16
+	// own; minWordyLine is that of lines with blanks, as those of configuration files. Most of the
+	// lines that many files have, such as "listen 8080;", are shorter.
+	minLine, minWordyLine = 16, 24
 	// maxParsed limits the size of texts that are searched for credentials, in bytes.
 	maxParsed = 64 << 10
 )
@@ -87,8 +88,7 @@ func (s *secrets) form(form, value string) {
 func (s *secrets) addParts(value, trimmed string) {
 	if strings.Contains(trimmed, "\n") {
 		for line := range strings.SplitSeq(trimmed, "\n") {
-			line = strings.TrimSpace(line)
-			if len(line) >= minLine && !strings.HasPrefix(line, "-----") && !strings.ContainsAny(line, " \t") {
+			if line = strings.TrimSpace(line); isTelling(line) {
 				s.form(line, value)
 			}
 		}
@@ -100,6 +100,18 @@ func (s *secrets) addParts(value, trimmed string) {
 	if yaml.Unmarshal([]byte(value), &parsed) == nil {
 		s.addCredentials(parsed)
 	}
+}
+
+// isTelling reports whether a line of a secret text counts as a secret of its own: logs show single
+// lines. Headers of keys don't, nor comments, which many files have.
+func isTelling(line string) bool {
+	if strings.HasPrefix(line, "-----") {
+		return false
+	}
+	if strings.ContainsAny(line, " \t") {
+		return len(line) >= minWordyLine && !strings.HasPrefix(line, "#")
+	}
+	return len(line) >= minLine
 }
 
 // addCredentials adds the values of a tree that are named like credentials. Most trees have none;
