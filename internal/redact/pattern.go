@@ -111,12 +111,18 @@ func isItem(part string, index int, item any) bool {
 	if !ok {
 		return false
 	}
+	protocol, ok := fields["protocol"].(string)
+	if !ok {
+		protocol = "TCP"
+	}
 	for _, key := range append(fielddiff.IdentityFields(), "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey") {
-		if text, ok := jsontree.ScalarText(fields[key]); ok && matchesPart(part, text) {
+		if text, ok := jsontree.ScalarText(fields[key]); ok && (matchesPart(part, text) || matchesPart(part, text+"/"+protocol)) {
 			return true
 		}
 	}
-	return false
+	metadata, _ := fields["metadata"].(map[string]any)
+	name, ok := metadata["name"].(string)
+	return ok && matchesPart(part, name)
 }
 
 // atChange rewrites the part of a change that the pattern selects: all of it if the field is at or
@@ -129,8 +135,22 @@ func atChange(c plan.Change, parts []string, rewrite func(any) any) plan.Change 
 		}
 	}
 	rest := parts[min(len(own), len(parts)):]
+	if len(rest) == 1 && matchesPart(rest[0], "value") && shortened(c) {
+		rest = nil
+	}
 	c.From, c.To = at(jsontree.Plain(c.From), rest, rewrite), at(jsontree.Plain(c.To), rest, rewrite)
 	return c
+}
+
+// shortened reports whether a change is that of the value of a list's item, which fielddiff shows as
+// env[API], not env[API].value.
+func shortened(c plan.Change) bool {
+	for _, v := range []any{c.From, c.To} {
+		if _, text := v.(string); !text && v != nil {
+			return false
+		}
+	}
+	return strings.HasSuffix(c.Path, "]")
 }
 
 // hide returns a copy of the plan in which rewrite was applied to every field that its patterns

@@ -3,12 +3,14 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -106,6 +108,65 @@ func count17(t *testing.T, v any) int {
 		n = strings.Count(string(s.Patch), `"17"`)
 	}
 	return n + strings.Count(string(raw), `"17"`) + strings.Count(string(raw), `"18"`)
+}
+
+// The pattern of a list's item is in the form of the object's fields; the plan shows an item that has
+// only a name and a value in a shorter form.
+func TestSensitiveItemsThatThePlanShortens(t *testing.T) {
+	const container = "spec.template.spec.containers[web]"
+	workload := func(pin string) map[string]any {
+		return map[string]any{"apiVersion": "apps/v1", "kind": "StatefulSet", "spec": map[string]any{
+			"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+				"name": "web",
+				"env":  []any{map[string]any{"name": "API", "value": pin}, map[string]any{"name": "OPEN", "value": "x" + pin}},
+				"ports": []any{
+					map[string]any{"containerPort": int64(53), "protocol": "UDP", "hostIP": pin + "2"},
+					map[string]any{"containerPort": int64(53)},
+				},
+			}}}},
+			"volumeClaimTemplates": []any{map[string]any{
+				"metadata": map[string]any{"name": "data"}, "spec": map[string]any{"storageClassName": pin + "1"},
+			}},
+		}}
+	}
+	emptied := workload("")
+	emptied["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{
+		map[string]any{"name": "web", "env": []any{map[string]any{"name": "OTHER", "value": "9"}}},
+	}}}}
+	for name, c := range map[string]struct {
+		after map[string]any
+		// hidden are the paths of the masked changes.
+		hidden []string
+	}{
+		"changed": {workload("4712"), []string{container + ".env[API]", container + ".ports[53/UDP].hostIP", "spec.volumeClaimTemplates[data].spec.storageClassName"}},
+		"removed": {emptied, []string{container + ".env[API]", container + ".ports[53/UDP]", "spec.volumeClaimTemplates[data]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &plan.Plan{Document: plan.Document{Options: plan.Options{Sensitive: []string{
+				container + ".env[API].value", container + ".ports[53/UDP].hostIP", "spec.volumeClaimTemplates[data].spec.storageClassName",
+			}}}}
+			step := plan.Step{ID: "s", Op: plan.OpPatch, Object: manifest.ID{Group: "apps", Kind: "StatefulSet", Name: "web"}, Before: &unstructured.Unstructured{Object: workload("4711")}}
+			for _, change := range fielddiff.Compare(workload("4711"), c.after) {
+				step.Changes = append(step.Changes, plan.Change{Path: change.Path, From: change.From, To: change.To})
+			}
+			p.Stages = []plan.Stage{{Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}
+			var hidden []string
+			Plan(p).Steps(func(_ plan.StageName, s *plan.Step) {
+				for _, change := range s.Changes {
+					raw, _ := json.Marshal(change)
+					if strings.Contains(string(raw), "(sensitive ") {
+						hidden = append(hidden, change.Path)
+					}
+				}
+				if raw, _ := json.Marshal(s.Before); strings.Contains(string(raw), `"4711`) {
+					t.Errorf("the object shows them: %s", raw)
+				}
+			})
+			if !slices.Equal(hidden, c.hidden) {
+				t.Errorf("%q are hidden, want %q", hidden, c.hidden)
+			}
+		})
+	}
 }
 
 func TestCheckSensitive(t *testing.T) {
