@@ -93,7 +93,7 @@ func (p *program) names(ctx context.Context, l *line) completion {
 	case "install", "template", "repo add": // the name is a new one
 	case "repo update", "repo remove":
 		for _, r := range p.knownRepositories() {
-			out.candidates = append(out.candidates, candidate{r.Name, r.URL})
+			out.candidates = append(out.candidates, candidate{r.Name, resolve.Public(r.URL)})
 		}
 	case "env":
 		for name := range p.settings() {
@@ -153,7 +153,7 @@ func (p *program) chartNames(ctx context.Context, l *line) completion {
 	repository, _, named := strings.Cut(last, "/")
 	for _, r := range p.knownRepositories() {
 		if !named {
-			out.candidates = append(out.candidates, candidate{r.Name + "/", r.URL})
+			out.candidates = append(out.candidates, candidate{r.Name + "/", resolve.Public(r.URL)})
 		} else if r.Name == repository {
 			out.candidates = append(out.candidates, p.chartsOf(r.Name)...)
 		}

@@ -103,6 +103,9 @@ func (p *program) registryLogoutCommand() *cli.Command {
 		Description: describe("Removes what login has stored.", "kubectl release registry logout ghcr.io"),
 		Flags:       p.paths.flags(),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
+			if strings.Contains(args[0], "@") {
+				return usage("the name of a registry has no user or password: give only its host and port")
+			}
 			s, err := p.repositories()
 			if err != nil {
 				return err

@@ -157,7 +157,7 @@ func (p *program) repoUpdate(ctx context.Context, o *outputFlags, names []string
 	}
 	rows, failed := []updated{}, []string{}
 	for _, u := range s.UpdateIndexes(ctx, chosen) {
-		row := updated{Name: u.Name, URL: u.URL, Changed: u.Changed}
+		row := updated{Name: u.Name, URL: resolve.Public(u.URL), Changed: u.Changed}
 		if u.Err != nil {
 			row.Error = p.errorText(u.Err)
 			failed = append(failed, u.Name)
@@ -238,8 +238,8 @@ func (p *program) repoList(o *outputFlags, noHeaders bool) error {
 	}
 	rows, cells := []map[string]string{}, [][]string{}
 	for _, r := range known.All() {
-		rows = append(rows, map[string]string{"name": r.Name, "url": r.URL})
-		cells = append(cells, []string{r.Name, r.URL})
+		rows = append(rows, map[string]string{"name": r.Name, "url": resolve.Public(r.URL)})
+		cells = append(cells, []string{r.Name, resolve.Public(r.URL)})
 	}
 	switch {
 	case form != "text":

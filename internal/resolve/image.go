@@ -13,6 +13,25 @@ const Scheme = "oci://"
 // IsRegistry reports whether a reference points to a registry.
 func IsRegistry(ref string) bool { return strings.HasPrefix(ref, Scheme) }
 
+// misspelt reports whether a text looks like a reference to a registry without being one: oci:HOST/PATH,
+// oci:/HOST/PATH, OCI://HOST/PATH.
+func misspelt(ref string) bool {
+	scheme, _, ok := strings.Cut(ref, ":")
+	return ok && strings.EqualFold(scheme, "oci") && !IsRegistry(ref)
+}
+
+// publicImage returns a reference to a registry, which may be misspelt, without user and password.
+func publicImage(ref string) string {
+	scheme, rest, _ := strings.Cut(ref, ":")
+	name := strings.TrimLeft(rest, "/")
+	slashes := rest[:len(rest)-len(name)]
+	end := len(name)
+	if i := strings.Index(name, "@sha256:"); i >= 0 {
+		end = i
+	}
+	return scheme + ":" + slashes + name[strings.LastIndexByte(name[:end], '@')+1:]
+}
+
 // Image is a chart in a registry, oci://HOST/PATH[:TAG][@DIGEST].
 type Image struct {
 	// Host may have a port.
@@ -54,8 +73,8 @@ func ParseImage(text string) (i Image, digest string, err error) {
 		return i, "", fmt.Errorf("%s does not begin with %s", text, Scheme)
 	}
 	authority, _, _ := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		return i, "", fmt.Errorf("%s%s: a reference to a registry has no user or password: use registry login", Scheme, rest[at+1:])
+	if strings.Contains(authority, "@") {
+		return i, "", fmt.Errorf("%s: a reference to a registry has no user or password: use registry login", publicImage(text))
 	}
 	if rest, digest, err = splitDigest(rest); err != nil {
 		return i, "", fmt.Errorf("%s: %w", text, err)

@@ -97,6 +97,8 @@ func Parse(r Request, local func(path string) bool, schemes []string) (Reference
 	case r.Repo == "" && local(name):
 		ref.Kind, ref.Path = Local, name
 		return ref, nil
+	case r.Repo == "" && misspelt(name):
+		return Reference{}, fmt.Errorf("%s: a chart in a registry is written %sHOST/PATH[:TAG][@DIGEST]", publicImage(name), Scheme)
 	case r.Repo == "" && (filepath.IsAbs(name) || strings.HasPrefix(name, ".")):
 		return Reference{}, &NoPathError{Path: name}
 	case r.Tag != "" && !IsRegistry(name):
@@ -129,8 +131,6 @@ func (r Reference) remote(text string, u *url.URL, schemes []string) (Reference,
 		if u.Host == "" || u.Path == "" {
 			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", text)
 		}
-	case strings.TrimSuffix(Scheme, "://"): // oci with capital letters, which url.Parse lowers
-		return Reference{}, fmt.Errorf("%s: a chart in a registry begins with %s, in lower case", text, Scheme)
 	default:
 		if !slices.Contains(schemes, u.Scheme) {
 			return Reference{}, &SchemeError{Scheme: u.Scheme, URL: text}
@@ -144,6 +144,9 @@ func (r Reference) configured(name string) (Reference, error) {
 	repository, chart, ok := strings.Cut(name, "/")
 	if !ok || repository == "" || chart == "" {
 		return Reference{}, fmt.Errorf("there is no folder or file %s, and a chart of a repository is written REPO/NAME", name)
+	}
+	if login, host, ok := strings.Cut(repository, "@"); ok && strings.Contains(login, ":") {
+		return Reference{}, fmt.Errorf("%s/%s: the name of a repository has no user or password, and a reference to a registry begins with %s", host, chart, Scheme)
 	}
 	r.Kind, r.Repository, r.Name = Configured, repository, chart
 	return r, nil
