@@ -49,18 +49,37 @@ func (b *builder) predictReplacement(step *Step) {
 	case aboutName(*answer.Refused):
 		step.Estimate = "a dry run under another name was refused: " + answer.Refused.Message
 	default:
-		b.blockUnsent(Problem{
-			Kind: answer.Refused.kind(), Step: step.ID, Object: step.Object,
-			What: "it has to be deleted and created again, which the API server would refuse: " + answer.Refused.Message, Do: remedy(*answer.Refused),
-		})
+		b.blockUnsent(irreplaceable(step, *answer.Refused))
 	}
 }
 
+// irreplaceable returns the problem that an object can't be created again once it is deleted. Policies
+// may also look at names, and the dry run had another one.
+func irreplaceable(step *Step, r Refusal) Problem {
+	p := Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, Do: remedy(r)}
+	if !byPolicy(r) {
+		p.What = "it has to be deleted and created again, which the API server would refuse: " + r.Message
+		return p
+	}
+	p.What = "it has to be deleted and created again, which was refused in a dry run under another name: " + r.Message
+	p.Do += "; if only the other name is refused, delete the object yourself and run this again"
+	return p
+}
+
 // aboutName reports whether a refusal may be due to the dry run itself: to the other name, or to
-// the original object that still exists.
+// the original object that still exists and counts in quotas. Missing permissions are reported for the
+// whole plan, see checkAccess.
 func aboutName(r Refusal) bool {
 	about := func(path string) bool { return path == "metadata" || path == "metadata.name" }
-	return r.Reason != "Invalid" && r.Reason != "BadRequest" || r.taken() || slices.ContainsFunc(r.Fields, about)
+	switch {
+	case r.taken(), slices.ContainsFunc(r.Fields, about):
+		return true
+	case byAdmission(r), r.Reason == "Invalid", r.Reason == "BadRequest":
+		return false
+	case r.Reason == "Forbidden": // by a LimitRange, for example
+		return r.exceedsQuota() || forbidden.MatchString(r.Message)
+	}
+	return true
 }
 
 // taken reports whether the API server refuses a port or an IP address because an object has it, which may

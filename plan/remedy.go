@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -30,13 +31,18 @@ func (r Refusal) exceedsQuota() bool {
 	return r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota")
 }
 
-// byAdmission reports whether an admission policy, an admission webhook or Pod Security refused the
-// request, according to the messages of Kubernetes 1.36.
+// byAdmission reports whether an admission policy, an admission webhook, Pod Security or a LimitRange refused
+// the request, according to the messages of Kubernetes 1.36 (that of a LimitRange is in
+// plugin/pkg/admission/limitranger/admission.go).
 func byAdmission(r Refusal) bool {
-	for _, words := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "admission webhook", "violates PodSecurity"} {
-		if strings.Contains(r.Message, words) {
-			return true
-		}
-	}
-	return false
+	return byPolicy(r) || r.says("violates PodSecurity", " usage per ", " ratio per ")
+}
+
+// byPolicy reports whether an admission policy or an admission webhook refused the request.
+func byPolicy(r Refusal) bool {
+	return r.says("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "admission webhook")
+}
+
+func (r Refusal) says(any ...string) bool {
+	return slices.ContainsFunc(any, func(words string) bool { return strings.Contains(r.Message, words) })
 }

@@ -20,7 +20,7 @@ func FromStatus(status metav1.Status) []Field {
 	var found []Field
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
-			if why, _, _ := strings.Cut(cause.Message, "\n"); saysImmutable(cause.Message) {
+			if why, _, _ := strings.Cut(cause.Message, "\n"); saysImmutable(cause.Message, denies(status.Code, cause.Message)) {
 				found = append(found, Field{Path: cause.Field, Why: why})
 			}
 		}
@@ -29,13 +29,27 @@ func FromStatus(status metav1.Status) []Field {
 		}
 	}
 	// Aggregated APIs and admission webhooks answer with only a message.
-	if why, _, _ := strings.Cut(status.Message, "\n"); saysImmutable(status.Message) {
-		found = append(found, Field{Path: pathIn(status.Message), Why: why})
+	if why, _, _ := strings.Cut(status.Message, "\n"); saysImmutable(reasonIn(status.Message), denies(status.Code, status.Message)) {
+		found = append(found, Field{Path: pathIn(reasonIn(status.Message)), Why: why})
 	}
 	return found
 }
 
-func saysImmutable(message string) bool {
+// denies reports whether an answer is about something else than validation. Admission policies and webhooks
+// call other things immutable, too ("only immutable tags are allowed"), and in other answers with code 403 the
+// word is part of a name. The wordings are those of
+// https://github.com/kubernetes/apiserver/tree/v0.36.3/pkg/admission/plugin, in
+// webhook/errors/statuserror.go and policy/validating/dispatcher.go.
+func denies(code int32, message string) bool {
+	return code == 403 || strings.Contains(message, "denied the request: ") || strings.Contains(message, "denied request: ")
+}
+
+// saysImmutable looks for the wordings of validation; where admission denies a request, only for that of
+// ValidateImmutableField, which webhooks use.
+func saysImmutable(message string, denied bool) bool {
+	if denied {
+		return strings.Contains(message, "field is immutable")
+	}
 	m := strings.ToLower(message)
 	for _, wording := range []string{
 		"immutable",
@@ -58,12 +72,20 @@ func saysImmutable(message string) bool {
 	return false
 }
 
-// pathIn returns the field in `Kind "name" is invalid: spec.selector: Invalid …`.
-func pathIn(message string) string {
-	if _, rest, ok := strings.Cut(message, "is invalid: "); ok {
-		message = rest
+// reasonIn returns what is said of the object in `Kind "name" is invalid: spec.selector: Invalid …`, or in
+// `admission webhook "w" denied the request: spec.selector: Invalid …`.
+func reasonIn(message string) string {
+	for _, words := range []string{"is invalid: ", "denied the request: "} {
+		if _, rest, ok := strings.Cut(message, words); ok {
+			message = rest
+		}
 	}
-	path, _, ok := strings.Cut(message, ": ")
+	return message
+}
+
+// pathIn returns the field in `spec.selector: Invalid …`.
+func pathIn(reason string) string {
+	path, _, ok := strings.Cut(reason, ": ")
 	if !ok || strings.ContainsAny(path, " \t\n") {
 		return ""
 	}
