@@ -1,6 +1,11 @@
 package apitypes
 
-import "github.com/kubectl-release/kubectl-release/internal/jsontree"
+import (
+	"reflect"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+)
 
 // Defaulted reports whether v is the API server's default for the field key of an
 // item of an atomic list. Only fields of built-in kinds have known defaults; they
@@ -72,4 +77,41 @@ func defaultObject(key string, v map[string]any, n *Node) bool {
 		return len(v) == 0 || len(v) == 1 && stamped && v["creationTimestamp"] == nil
 	}
 	return len(v) == 0 && n.DropsZero()
+}
+
+// filled are the strings that the cluster sets where they are empty, in any kind, by their JSON names.
+// Sources: Kubernetes 1.36.3.
+var filled = func() map[string]bool {
+	names := map[string]bool{}
+	for _, list := range []string{
+		// pkg/apis/GROUP/VERSION: defaults.go, zz_generated.defaults.go
+		"type podManagementPolicy whenDeleted whenScaled concurrencyPolicy status phase pullPolicy imagePullPolicy",
+		"terminationMessagePath terminationMessagePolicy sessionAffinity protocol externalTrafficPolicy dnsPolicy",
+		"restartPolicy schedulerName persistentVolumeReclaimPolicy path scheme apiVersion apiGroup allocationMode",
+		"deviceClassName operator iscsiInterface pool user keyring storageMode fsType",
+		// k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go
+		"singular listKind",
+		// plugin/pkg/admission: serviceaccount, priority
+		"serviceAccountName serviceAccount priorityClassName",
+		// pkg/registry/core/service/storage, and the controllers that bind pods, volumes and addresses
+		"clusterIP nodeName volumeName podCIDR providerID",
+		// k8s.io/apimachinery/pkg/apis/meta/v1/types.go, ObjectMeta; and references, which have the same
+		"name namespace generateName uid resourceVersion selfLink kind fieldPath",
+	} {
+		for name := range strings.FieldsSeq(list) {
+			names[name] = true
+		}
+	}
+	return names
+}()
+
+// staysZero reports whether a 0 or an empty string of a struct's field stays what it is. The API server replaces
+// a 0 in most numbers, or does not allow it; pointers tell whether something is given.
+func staysZero(f reflect.StructField) bool {
+	switch f.Name {
+	case "MinReadySeconds", "InitialDelaySeconds":
+		return true
+	}
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return f.Type.Kind() == reflect.String && !filled[name]
 }

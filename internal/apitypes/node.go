@@ -32,7 +32,7 @@ type Node struct {
 	// keepsZero is true where the API server tells "given as zero" and "not
 	// given" apart: pointers, map values, list items.
 	keepsZero bool
-	// zeroIsDefault is true for numbers that are 0 where they are not given.
+	// zeroIsDefault is true for numbers that are 0, and strings that are empty, where they are not given.
 	zeroIsDefault bool
 	fields        map[string]*Node
 	elem          *Node
@@ -77,8 +77,8 @@ func (n *Node) Keyed() bool { return n != nil && n.Merges && n.MergeKey != "" }
 // DropsZero reports whether the API server takes "given as zero" for "not given".
 func (n *Node) DropsZero() bool { return n != nil && !n.keepsZero }
 
-// ZeroIsDefault reports whether a field that is not given is 0, so that another live value is not a default
-// that replaced a 0.
+// ZeroIsDefault reports whether a field that is not given is 0 or empty, so that another live value is not a
+// default that replaced it.
 func (n *Node) ZeroIsDefault() bool { return n != nil && n.zeroIsDefault }
 
 // Is reports whether values of the field have the form f.
@@ -165,9 +165,6 @@ func (r *registry) fieldOf(f reflect.StructField) *Node {
 		n.Replaces = n.Replaces || strategy == "replace"
 	}
 	n.MergeKey = f.Tag.Get("patchMergeKey")
-	switch f.Name { // the API server replaces a 0 in other numbers, or does not allow it
-	case "MinReadySeconds", "InitialDelaySeconds":
-		n.zeroIsDefault = true
-	}
+	n.zeroIsDefault = staysZero(f)
 	return n
 }

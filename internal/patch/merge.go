@@ -118,19 +118,17 @@ func (m *merge) normalizeMap(target, live, stored map[string]any, p fieldPath) m
 }
 
 // keepsZero reports whether a zero value takes part in the merge against a non-zero live value. It
-// does not if the API server treats it like an absent field, since live may have the default. False
-// does, since no plain boolean defaults to true, and so do empty lists and maps. An explicit null
+// does not if the API server replaces it by a default, which live may have. False does, since no plain
+// boolean defaults to true, and so do empty lists and maps. An explicit null
 // removes the live value when it is new in target; later it stands for the default.
 func (m *merge) keepsZero(v any, p fieldPath, inStored bool) bool {
-	switch v := v.(type) {
+	switch v.(type) {
 	case nil:
 		return m.hasStored && !inStored
 	case bool, map[string]any:
 		return true
 	case []any:
 		return !allocated(p.field) && (m.hasStored || !p.node.Keyed())
-	case string:
-		return v != "" && !p.node.Is(apitypes.FormQuantity)
 	}
 	return p.node.ZeroIsDefault()
 }
