@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
@@ -103,10 +101,10 @@ func changedSince(reviewed *Plan, was, now *Step) Difference {
 
 // By returns the difference with the Detail of its changes filled in: who wrote each field last,
 // according to the object's managedFields, and how long ago.
-func (d Difference) By(managers []metav1.ManagedFieldsEntry, now time.Time) Difference {
+func (d Difference) By(live Observation, now time.Time) Difference {
 	changes := append([]Change{}, d.Changes...)
 	for i := range changes {
-		entry := managedfields.LastWriter(managers, changes[i].Path)
+		entry := managedfields.LastWriter(live.Managers, live.content(), changes[i].Path)
 		c := &changes[i]
 		c.Manager, c.At = entry.Manager, writtenAt(entry)
 		c.Detail = written(c.Manager, c.At, now)

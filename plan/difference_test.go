@@ -36,7 +36,7 @@ func TestADifferenceNamesFieldsWriterAndTime(t *testing.T) {
 		"Deployment/web: patch is no longer needed": {Object: web, What: "patch is no longer needed"},
 		"the order of the steps has changed":        {What: "the order of the steps has changed"},
 	} {
-		if got := d.By(managers, at).String(); got != want {
+		if got := d.By(plan.Observation{Managers: managers}, at).String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

@@ -110,7 +110,8 @@ func (p *Document) Uncorrected() (objects []manifest.ID, why []string) {
 // writing returns the field manager that last set a field of a live object, and when; both are
 // empty if only the release itself owns the field.
 func (b *builder) writing(id manifest.ID, path string) (manager string, at time.Time) {
-	entry := managedfields.LastWriter(b.live(id).Managers, path, b.in.Options.FieldManager, FieldManager)
+	live := b.live(id)
+	entry := managedfields.LastWriter(live.Managers, live.content(), path, b.in.Options.FieldManager, FieldManager)
 	return entry.Manager, writtenAt(entry)
 }
 

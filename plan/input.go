@@ -167,6 +167,14 @@ func Observed(live *unstructured.Unstructured) Observation {
 	return Observation{Object: live, Managers: live.GetManagedFields()}
 }
 
+// content returns the object's content, nil if it does not exist.
+func (o Observation) content() map[string]any {
+	if o.Object == nil {
+		return nil
+	}
+	return o.Object.Object
+}
+
 // CustomResources says how many custom resources of a CRD exist.
 type CustomResources struct {
 	// Own belong to the release, Others do not.

@@ -107,7 +107,7 @@ func (e *Engine) differences(ctx context.Context, reviewed, fresh *plan.Plan) []
 		return found // the difference itself is what matters
 	}
 	for i, d := range found {
-		found[i] = d.By(live[d.Object].Managers, e.Now())
+		found[i] = d.By(live[d.Object], e.Now())
 	}
 	return found
 }

@@ -15,11 +15,11 @@ import (
 )
 
 // LastWriter returns the entry of the field manager, other than our own, that last set
-// the field at path ("spec.containers[web].image"), or an empty entry when nobody
-// claims it. The API server counts the defaults that an update caused among the
-// manager's fields. Of several claims the most specific one wins, and of those the
-// latest.
-func LastWriter(entries []metav1.ManagedFieldsEntry, path string, own ...string) metav1.ManagedFieldsEntry {
+// the field at path, as fielddiff names it ("spec.containers[web].image"), or an empty
+// entry when nobody claims it. The live object tells which items have these names. The
+// API server counts the defaults that an update caused among the manager's fields. Of
+// several claims the most specific one wins, and of those the latest.
+func LastWriter(entries []metav1.ManagedFieldsEntry, live map[string]any, path string, own ...string) metav1.ManagedFieldsEntry {
 	var found metav1.ManagedFieldsEntry
 	segments, depth := segmentsOf(path), 1
 	for _, entry := range entries {
@@ -30,7 +30,7 @@ func LastWriter(entries []metav1.ManagedFieldsEntry, path string, own ...string)
 		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			continue
 		}
-		d := claimed(fields, segments)
+		d := claimed(fields, live, segments)
 		later := found.Time == nil || entry.Time != nil && entry.Time.After(found.Time.Time)
 		if d > depth || d == depth && later {
 			found, depth = entry, d
@@ -39,23 +39,24 @@ func LastWriter(entries []metav1.ManagedFieldsEntry, path string, own ...string)
 	return found
 }
 
-// Owns reports whether an entry's manager owns the field at path, or a part of it.
+// Owns reports whether an entry's manager owns the field at path, whose items are named by
+// merge key, or a part of it.
 func Owns(entry metav1.ManagedFieldsEntry, path string) bool {
 	var fields map[string]any
 	if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 		return false
 	}
-	return claimed(fields, segmentsOf(path)) > 0
+	return claimed(fields, nil, segmentsOf(path)) > 0
 }
 
 // claimed returns how many segments of the path the set of fields names: all of them,
 // or those of a list or map around the field that is owned as a whole; else 0.
-func claimed(fields map[string]any, segments []string) int {
+func claimed(fields map[string]any, live any, segments []string) int {
 	for i, s := range segments {
-		next := step(fields, s)
+		next, below := step(fields, live, s)
 		switch {
 		case next != nil:
-			fields = next
+			fields, live = next, below
 		case i > 1 && len(fields) == 0:
 			return i
 		default:
@@ -65,21 +66,21 @@ func claimed(fields map[string]any, segments []string) int {
 	return len(segments)
 }
 
-// step goes down one segment: to a field, or to the list item whose key has that value.
-func step(fields map[string]any, segment string) map[string]any {
-	if item, ok := strings.CutPrefix(segment, "["); ok {
-		for k, v := range fields {
-			if strings.HasPrefix(k, "k:") && strings.Contains(k, `:"`+item+`"`) {
-				m, _ := v.(map[string]any)
-				return m
-			}
+// step goes down one segment, in the set of fields and in the live object: to a field, or
+// to the list item with that name.
+func step(fields map[string]any, live any, segment string) (next map[string]any, below any) {
+	name, inBrackets := strings.CutPrefix(segment, "[")
+	if inBrackets {
+		list, _ := live.([]any)
+		if key, item := itemNamed(name, fields, list); key != "" {
+			next, _ = fields[key].(map[string]any)
+			return next, item
 		}
-		// A bracket may also quote a map key that has dots in it.
-		m, _ := fields["f:"+item].(map[string]any)
-		return m
 	}
-	m, _ := fields["f:"+segment].(map[string]any)
-	return m
+	// A bracket may also quote a map key that has dots in it.
+	next, _ = fields["f:"+name].(map[string]any)
+	parent, _ := live.(map[string]any)
+	return next, parent[name]
 }
 
 // segmentsOf splits "spec.containers[web].env[a.b]" into spec, containers,

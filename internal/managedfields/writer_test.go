@@ -37,11 +37,40 @@ func TestLastWriter(t *testing.T) {
 		"metadata.labels[a.b/c]":       "exact",
 		"status.replicas":              "",
 	} {
-		if got := LastWriter(entries, path, "us").Manager; got != want {
+		if got := LastWriter(entries, nil, path, "us").Manager; got != want {
 			t.Errorf("%s was written by %q, want %q", path, got, want)
 		}
 	}
 	if !Owns(entries[0], "spec.paused") || Owns(entries[0], "spec.args") {
 		t.Error("Owns does not tell what an entry holds")
+	}
+}
+
+// Ports are shown by name, by number, or by number and protocol; their key is number and protocol.
+func TestLastWriterOfPorts(t *testing.T) {
+	live := map[string]any{"spec": map[string]any{"ports": []any{
+		map[string]any{"name": "http", "port": int64(80), "protocol": "TCP", "targetPort": int64(8080)},
+		map[string]any{"name": "dns", "port": int64(53), "protocol": "UDP"},
+		map[string]any{"name": "dns-tcp", "port": int64(53)},
+	}}}
+	entries := []metav1.ManagedFieldsEntry{
+		entry("web", 1, `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:targetPort":{}}}}}`),
+		entry("udp", 1, `{"f:spec":{"f:ports":{"k:{\"port\":53,\"protocol\":\"UDP\"}":{"f:targetPort":{}}}}}`),
+		entry("tcp", 1, `{"f:spec":{"f:ports":{"k:{\"port\":53,\"protocol\":\"TCP\"}":{"f:targetPort":{}},"k:broken":{}}}}`),
+	}
+	for path, want := range map[string]string{
+		"spec.ports[http].targetPort":    "web",
+		"spec.ports[80].targetPort":      "web",
+		"spec.ports[80/TCP].targetPort":  "web",
+		"spec.ports[dns].targetPort":     "udp",
+		"spec.ports[53/UDP].targetPort":  "udp",
+		"spec.ports[dns-tcp].targetPort": "tcp",
+		"spec.ports[53/TCP].targetPort":  "tcp",
+		"spec.ports[8080].targetPort":    "",
+		"spec.ports[http].nodePort":      "",
+	} {
+		if got := LastWriter(entries, live, path).Manager; got != want {
+			t.Errorf("%s was written by %q, want %q", path, got, want)
+		}
 	}
 }
