@@ -21,74 +21,6 @@ const roomier = "raise the quota (kubectl describe quota), or request less"
 // A dry run checks quotas for a single object only. The code below sums up what the whole plan
 // adds, before the first write.
 
-// growth is the difference that a step makes to the resource usage of a namespace.
-type growth struct {
-	namespace     string
-	before, after usage
-	// passing says that the object is deleted again when the step ends.
-	passing bool
-	// podsBefore and podsAfter are the pods that controllers run for the object before and after
-	// the step.
-	podsBefore, podsAfter workload
-	// surge are the additional pods during a rollout.
-	surge workload
-}
-
-// growths returns the growth that each step causes, wave by wave.
-func (b *builder) growths() [][]growth {
-	var waves [][]growth
-	for _, stage := range b.plan.Stages {
-		for _, wave := range stage.Waves {
-			var grown []growth
-			for i := range wave.Steps {
-				if g := b.growth(stage.Name, &wave.Steps[i]); !b.namespaceMissing(g.namespace) {
-					grown = append(grown, g)
-				}
-			}
-			waves = append(waves, grown)
-		}
-	}
-	return waves
-}
-
-func (b *builder) growth(stage StageName, s *Step) growth {
-	g := growth{namespace: s.Object.Namespace}
-	after := s.After
-	if after == nil {
-		after = s.Body
-	}
-	switch s.Op {
-	case OpCreate, OpPatch, OpAdopt, OpReplace, OpRecreate:
-		g.before, g.after = b.usageOf(s.Object, s.Before), b.usageOf(s.Object, after)
-		g.podsBefore = workloadOf(s.Object, s.Before, 1)
-		unsaid := int64(1)
-		if s.Before != nil && s.After == nil { // if the body does not set the replicas, their number stays
-			unsaid = g.podsBefore.pods
-		}
-		g.podsAfter = workloadOf(s.Object, after, unsaid)
-		if r, ok := b.rollout(s); ok {
-			g.surge = workload{pods: r.Most - r.Pods, spec: g.podsAfter.spec}
-		}
-	case OpDelete:
-		if !s.HookDeletion() { // counted with the hook's run
-			g.before, g.podsBefore = b.usageOf(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
-		}
-	case OpRun:
-		if b.live(s.Object).Object == nil && !b.converted[s.Object] { // otherwise it replaces the existing object
-			g.after = b.usageOf(s.Object, s.Body)
-		}
-		g.passing = s.Hook.Deletes(manifest.HookSucceeded)
-	case OpRecord:
-		g.namespace = b.in.Release.Namespace
-		if r := s.Record; stage == StagePending && r.Revision != b.plan.FromRevision && b.in.Records.Resource != "" {
-			g.after = usage{amounts: corev1.ResourceList{}}
-			g.after.count("", b.in.Records.Resource)
-		}
-	case OpKeep, OpWait, OpNone:
-	}
-	return g
-}
-
 // counted returns the namespaces whose quotas a first Build asks for: those where the plan changes
 // what quotas count. The record alone is no reason: if there is no room for it, the run ends before
 // it has written anything.
@@ -119,7 +51,7 @@ func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
 		r, replaces := b.rollout(s)
 		return replaces && r.Most > r.Pods || b.maySurge(s)
 	}
-	g := b.growth(stage, s)
+	g := b.growth(stage, s, map[manifest.ID]usage{})
 	return !same(g.before.amounts, g.after.amounts) || !same(g.podsBefore.amounts(), g.podsAfter.amounts()) || g.surge.pods > 0 || b.maySurge(s)
 }
 
@@ -220,9 +152,7 @@ func (q quota) most(waves [][]growth) corev1.ResourceList {
 					add(freed, corev1.ResourceList{name: amount})
 				}
 			}
-			if g.passing {
-				freed = less(freed, after)
-			}
+			freed = less(freed, less(after, q.counts(g.left)))
 		}
 		raise(most, now)
 		add(now, freed)

@@ -55,6 +55,28 @@ func (b *builder) usageOf(id manifest.ID, doc *unstructured.Unstructured) usage 
 	return u
 }
 
+// held returns the usage of a live object.
+func (b *builder) held(id manifest.ID, live *unstructured.Unstructured) usage {
+	u := b.usageOf(id, live)
+	if live != nil && id.GroupKind() == kinds.Pod {
+		switch phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); corev1.PodPhase(phase) {
+		case corev1.PodSucceeded, corev1.PodFailed:
+			return u.ended()
+		}
+	}
+	return u
+}
+
+// ended returns what is left of the usage of an object that has run to its end: of a pod, only that it is an
+// object (pkg/quota/v1/evaluator/core/pods.go, PodUsageFunc). A Job's pods are not part of its usage.
+func (u usage) ended() usage {
+	if u.pod == nil {
+		return u
+	}
+	const count = "count/pods"
+	return usage{amounts: corev1.ResourceList{count: u.amounts[count]}, pod: u.pod}
+}
+
 // typed converts an object to its Go type and reports whether that succeeded. The API server would
 // refuse an object for which it fails, so such an object counts for nothing.
 func typed(doc *unstructured.Unstructured, into any) bool {

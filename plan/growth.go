@@ -1,0 +1,92 @@
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+)
+
+// growth is the difference that a step makes to the resource usage of a namespace.
+type growth struct {
+	namespace     string
+	before, after usage
+	// left is what remains of after when the step ends.
+	left usage
+	// podsBefore and podsAfter are the pods that controllers run for the object before and after
+	// the step.
+	podsBefore, podsAfter workload
+	// surge are the additional pods during a rollout.
+	surge workload
+}
+
+// growths returns the growth that each step causes, wave by wave.
+func (b *builder) growths() [][]growth {
+	var waves [][]growth
+	left := map[manifest.ID]usage{}
+	for _, stage := range b.plan.Stages {
+		for _, wave := range stage.Waves {
+			var grown []growth
+			for i := range wave.Steps {
+				if g := b.growth(stage.Name, &wave.Steps[i], left); !b.namespaceMissing(g.namespace) {
+					grown = append(grown, g)
+				}
+			}
+			waves = append(waves, grown)
+		}
+	}
+	return waves
+}
+
+// growth returns the growth that a step causes. left is what the hooks before it have left behind.
+func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) growth {
+	g := growth{namespace: s.Object.Namespace}
+	after := s.After
+	if after == nil {
+		after = s.Body
+	}
+	switch s.Op {
+	case OpCreate, OpPatch, OpAdopt, OpReplace, OpRecreate:
+		g.before, g.after = b.usageOf(s.Object, s.Before), b.usageOf(s.Object, after)
+		g.podsBefore = workloadOf(s.Object, s.Before, 1)
+		unsaid := int64(1)
+		if s.Before != nil && s.After == nil { // if the body does not set the replicas, their number stays
+			unsaid = g.podsBefore.pods
+		}
+		g.podsAfter = workloadOf(s.Object, after, unsaid)
+		if r, ok := b.rollout(s); ok {
+			g.surge = workload{pods: r.Most - r.Pods, spec: g.podsAfter.spec}
+		}
+	case OpDelete:
+		switch {
+		case !s.HookDeletion():
+			g.before, g.podsBefore = b.held(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
+		case s.When == WhenAlways, s.When == WhenSucceeded: // what makes room for a hook is counted with its run
+			g.before = b.there(s, left)
+			left[s.Object] = usage{}
+		}
+	case OpRun: // hooks run one after another, each in place of what has its name
+		g.before, g.after = b.there(s, left), b.usageOf(s.Object, s.Body)
+		left[s.Object] = g.after.ended()
+	case OpRecord:
+		g.namespace = b.in.Release.Namespace
+		if r := s.Record; stage == StagePending && r.Revision != b.plan.FromRevision && b.in.Records.Resource != "" {
+			g.after = usage{amounts: corev1.ResourceList{}}
+			g.after.count("", b.in.Records.Resource)
+		}
+	case OpKeep, OpWait, OpNone:
+	}
+	g.left = g.after
+	if s.Op == OpRun {
+		g.left = left[s.Object]
+	}
+	return g
+}
+
+// there returns the usage of the object that has a hook's name when the step begins: one that an earlier hook
+// has left behind, else the live one.
+func (b *builder) there(s *Step, left map[manifest.ID]usage) usage {
+	if u, known := left[s.Object]; known {
+		return u
+	}
+	return b.held(s.Object, b.live(s.Object).Object)
+}
