@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Notes masks a chart's notes. Notes are prose with commands to copy, so only secret values of
-// eight characters or more that stand alone as words are masked. A value that is also a data key,
-// the value of a label or a default of the chart counts as public. A value of sixteen characters or
-// more with digits is not a word of prose, and is masked anywhere.
+// Notes masks a chart's notes. Notes are prose with commands to copy, so only secret values that
+// stand alone as words are masked. A value that is also a data key, the value of a label or a
+// default of the chart counts as public. A value of sixteen characters or more with digits is not
+// a word of prose, and is masked anywhere.
 func (m *Mask) Notes(text string) string {
 	if m == nil {
 		return text
@@ -29,7 +29,7 @@ func (m *Mask) Notes(text string) string {
 	var spans []haystack.Span
 	for _, s := range found {
 		word := text[s.From:s.To]
-		open := len(strings.TrimSpace(s.Value)) < minInside || public[s.Value] || public[word] || !standsAlone(text, s) && !isRandom(s.Value)
+		open := len(strings.TrimSpace(s.Value)) < minSecret || public[s.Value] || public[word] || !standsAlone(text, s) && !isRandom(s.Value)
 		if s.Value == "" || !open { // "" was not searched to its end
 			spans = append(spans, s)
 		}
@@ -66,7 +66,7 @@ func inWord(r rune) bool {
 }
 
 // publicWords returns the words that notes may contain, see Notes. Values that the user has set do
-// not count.
+// not count, except for short plain words that are the chart's default, too: "admin" tells nothing.
 func (m *Mask) publicWords() map[string]bool {
 	words := map[string]bool{}
 	for _, p := range m.plans {
@@ -79,7 +79,11 @@ func (m *Mask) publicWords() map[string]bool {
 		})
 		if p.Record != nil && p.Record.Chart != nil {
 			addDefaults(words, p.Record.Chart)
-			eachScalar(p.Record.Config, func(text string) { delete(words, text) })
+			eachScalar(p.Record.Config, func(text string) {
+				if len(text) >= minInside || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") != "" {
+					delete(words, text)
+				}
+			})
 		}
 	}
 	return words

@@ -23,7 +23,7 @@ func notesPlan(values map[string]any) *plan.Plan {
 		"stringData": values,
 	}}
 	step := plan.Step{ID: "s", Op: plan.OpCreate, Object: manifest.ID{Kind: "Secret", Name: "kps-grafana"}, Body: secret}
-	c := &chart.Chart{Metadata: &chart.Metadata{Name: "kps"}, Values: map[string]any{"adminPassword": "prom-operator"}}
+	c := &chart.Chart{Metadata: &chart.Metadata{Name: "kps"}, Values: map[string]any{"adminUser": "admin", "adminPassword": "prom-operator"}}
 	return &plan.Plan{
 		Document: plan.Document{
 			Release: release.Key{Namespace: "mon", Name: "kps"},
@@ -60,6 +60,21 @@ func TestSecretsInNotesAreMaskedWhereTheyAreWords(t *testing.T) {
 	}
 	if got := m.Notes("see docs/hunter2hunter.md"); !strings.Contains(got, "docs/hunter2hunter.md") {
 		t.Errorf("a part of a word: %s", got)
+	}
+}
+
+// Short values are masked where they stand alone, as everywhere else; not below four characters.
+func TestShortSecretsInNotes(t *testing.T) {
+	p := notesPlan(map[string]any{"user": "admin", "password": "s3cret", "pin": "x7"})
+	p.Record.Config = map[string]any{"adminUser": "admin", "smtp": map[string]any{"password": "Tr0ub"}}
+	m := NewMask(p)
+	for text, want := range map[string]bool{
+		"log in as admin": false, "the password is s3cret": true, "psql postgres://admin:s3cret@db": true, "base64: " + B64("s3cret"): true,
+		"smtp password: Tr0ub": true, "the pin is x7": false, "see my-s3cret-notes.md": false,
+	} {
+		if got := m.Notes(text); (got != text) != want {
+			t.Errorf("%s: %s", text, got)
+		}
 	}
 }
 
