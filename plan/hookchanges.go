@@ -111,7 +111,7 @@ func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 // OfLabel reports whether the change is to a label of the object or of its pod template. A drifted
 // label does not count, as changing it back undoes a manual edit.
 func (c Change) OfLabel() bool {
-	parts := jsontree.SplitPath(c.Path)
+	parts := jsontree.Fields(c.Path)
 	n := len(parts)
 	return n >= 3 && parts[n-3] == "metadata" && parts[n-2] == "labels" && c.Cause != CauseDrift
 }

@@ -52,7 +52,7 @@ func (i *images) collect(s *Step) {
 }
 
 func (i *images) change(id manifest.ID, c Change) {
-	parts := jsontree.SplitPath(c.Path)
+	parts := jsontree.Fields(c.Path)
 	if c.Sensitive || len(parts) == 0 || parts[0] == "metadata" {
 		return
 	}

@@ -60,7 +60,7 @@ func (s *Step) Severity(c Change) int {
 }
 
 func (s *Step) severity(c Change) severity {
-	parts := jsontree.SplitPath(c.Path)
+	parts := jsontree.Fields(c.Path)
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
 	}

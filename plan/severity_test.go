@@ -15,7 +15,7 @@ func TestGravityOfChanges(t *testing.T) {
 		{Path: "spec.volumeClaimTemplates[data].spec.resources.requests.storage", From: "8Gi", To: "16Gi"},
 		{Path: "spec.serviceName", From: "a", To: "b"},
 		{Path: "spec.template.spec.containers[old]", From: map[string]any{}},
-		{Path: "spec.template.spec.containers[db].image", From: "db:1", To: "db:2"},
+		{Path: "spec.template.spec.containers[description].image", From: "db:1", To: "db:2"}, // a name is no field
 		{Path: "spec.template.spec.containers[db].env[PASSWORD]", From: "x"},
 		{Path: "spec.template.spec.containers[db].resources.limits.memory", To: "192Mi"},
 		{Path: "spec.template.spec.dnsPolicy", From: "Default", To: "None", Cause: CauseDrift},

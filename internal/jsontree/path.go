@@ -19,12 +19,22 @@ func Join(path, key string) string {
 // SplitPath splits a change's path into its parts: dots separate fields, brackets
 // hold list keys and map keys that contain dots. What follows metadata.labels or
 // metadata.annotations is one key.
-func SplitPath(path string) []string {
+func SplitPath(path string) []string { return split(path, false) }
+
+// Fields returns the parts of a path as SplitPath does, except that what is in brackets is "": an
+// item of a list may be named like a field.
+func Fields(path string) []string { return split(path, true) }
+
+func split(path string, blank bool) []string {
 	var parts []string
 	for rest := path; rest != ""; {
+		bracket := rest[0] == '['
 		var part string
 		part, rest = nextPart(rest)
-		if part == "" {
+		switch {
+		case blank && bracket:
+			part = ""
+		case part == "":
 			continue
 		}
 		parts = append(parts, part)

@@ -22,3 +22,18 @@ func TestPathsOfChanges(t *testing.T) {
 		}
 	}
 }
+
+// What is in brackets is no field, but labels and annotations keep their names.
+func TestFieldsOfAPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"spec.volumes[metadata].emptyDir":       "spec|volumes||emptyDir",
+		"spec.containers[image]":                "spec|containers|",
+		"metadata.annotations[checksum/config]": "metadata|annotations|checksum/config",
+		"spec.endpoints[metadata].labels.a.b":   "spec|endpoints||labels|a|b",
+		"":                                      "",
+	} {
+		if got := strings.Join(Fields(path), "|"); got != want {
+			t.Errorf("Fields(%q) = %s, want %s", path, got, want)
+		}
+	}
+}

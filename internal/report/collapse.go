@@ -73,7 +73,7 @@ func labelOf(c plan.Change) (label, bool) {
 	if c.Cause == plan.CauseDrift || c.Sensitive {
 		return label{}, false
 	}
-	parts := jsontree.SplitPath(c.Path)
+	parts := jsontree.Fields(c.Path)
 	n := len(parts)
 	selector := n >= 2 && (parts[n-2] == "matchLabels" || n == 3 && parts[1] == "selector")
 	metadata := n >= 3 && parts[n-3] == "metadata"

@@ -54,7 +54,7 @@ func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 // version, or of a checksum by which charts restart them. Services, network policies and others may
 // select pods by any other label, and drift is never noise.
 func isPodNoise(c plan.Change) bool {
-	parts := jsontree.SplitPath(c.Path)
+	parts := jsontree.Fields(c.Path)
 	n := len(parts)
 	if n < 4 || parts[n-3] != "metadata" || c.Cause == plan.CauseDrift {
 		return false
