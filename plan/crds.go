@@ -58,13 +58,14 @@ func (b *builder) crdStage() {
 }
 
 // updateCRD turns the step into an update of a live CRD to the one in crds/. CRDs are not recorded,
-// so the whole live spec is treated as what was sent before. ok is false if nothing would change.
+// so the whole live spec, but for what the API server has filled in, is treated as what was sent before. ok
+// is false if nothing would change.
 func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok bool) {
 	step.Op, step.Why, step.Before = OpPatch, "it differs from crds/, and --update-crds is given", live
 	step.Expect = Expect{UID: live.GetUID(), ResourceVersion: live.GetResourceVersion()}
 	sent := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": step.Body.GetAPIVersion(), "kind": step.Body.GetKind(), "metadata": map[string]any{"name": live.GetName()},
-		"spec": live.Object["spec"],
+		"spec": crdschema.WithoutDefaults(live.Object["spec"]),
 	}}
 	p, err := patch.ThreeWay(sent, live, step.Body)
 	if err != nil {
@@ -98,7 +99,8 @@ func (b *builder) updateCRD(step *Step, live *unstructured.Unstructured) (ok boo
 	for i := range step.Changes {
 		step.Changes[i].Cause = CauseChart
 	}
-	return b.in.Predictions == nil || len(step.Changes) > 0 || step.Estimate != ""
+	toBeAsked := b.in.Predictions == nil && b.in.Against == nil && !b.in.ReadOnly
+	return toBeAsked || len(step.Changes) > 0 || step.Estimate != "" && step.Estimate != NotAsked
 }
 
 // DeletedCRDs returns the steps that delete a CRD, and with it every object of its kind. Those that

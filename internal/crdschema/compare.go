@@ -50,8 +50,7 @@ func withDefaults(v any) map[string]any {
 		return map[string]any{}
 	}
 	names := maps.Clone(object(spec["names"]))
-	kind, _ := names["kind"].(string)
-	for key, value := range map[string]any{"listKind": kind + "List", "singular": strings.ToLower(kind)} {
+	for key, value := range defaultNames(names) {
 		if names != nil && (names[key] == nil || names[key] == "") {
 			names[key] = value
 		}
@@ -60,6 +59,29 @@ func withDefaults(v any) map[string]any {
 	spec["conversion"] = withoutCA(spec["conversion"])
 	if spec["preserveUnknownFields"] == false {
 		delete(spec, "preserveUnknownFields")
+	}
+	return spec
+}
+
+func defaultNames(names map[string]any) map[string]any {
+	kind, _ := names["kind"].(string)
+	return map[string]any{"listKind": kind + "List", "singular": strings.ToLower(kind)}
+}
+
+// WithoutDefaults returns a definition's spec without what the API server would add to the rest.
+func WithoutDefaults(v any) map[string]any {
+	spec := maps.Clone(object(v))
+	names := maps.Clone(object(spec["names"]))
+	for key, value := range defaultNames(names) {
+		if names[key] == value {
+			delete(names, key)
+		}
+	}
+	if names != nil {
+		spec["names"] = names
+	}
+	if same(spec["conversion"], map[string]any{"strategy": "None"}) {
+		delete(spec, "conversion")
 	}
 	return spec
 }
