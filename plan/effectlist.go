@@ -72,7 +72,10 @@ func (s *Step) effect() effectStep {
 	out := effectStep{ID: s.ID, Op: s.Op, When: s.When, Risks: s.Risks(), Cascade: s.Cascade}
 	switch s.Op {
 	case OpRun:
-		out.Body, out.Policies = s.Body, s.Hook.DeletePolicies // a comparison with earlier runs is not part of the effect
+		out.Body, out.Policies = s.Body, s.Hook.DeletePolicies
+		if s.InPlace() { // otherwise they are a comparison with earlier runs, which is not part of the effect
+			out.Changes = effectChanges(s.Changes)
+		}
 	case OpCreate, OpReplace, OpRecreate:
 		out.Body, out.Changes = s.Body, effectChanges(s.Changes)
 	case OpPatch, OpAdopt, OpDelete, OpKeep, OpWait, OpRecord, OpNone:

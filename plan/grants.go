@@ -85,10 +85,12 @@ func (c AccessChange) power() int {
 	return power
 }
 
-// around returns the object before and after the step; for a hook, the object from the last
-// deployed revision and the one that runs.
+// around returns the object before and after the step; for a hook that is created, the object from
+// the last deployed revision and the one that runs.
 func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 	switch {
+	case s.InPlace():
+		return s.Before, s.outcome()
 	case s.Op == OpRun:
 		if last, known := b.lastHooks()[hookKey{s.Hook.Event, s.Object}]; known {
 			before = last.Doc

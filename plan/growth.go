@@ -44,8 +44,8 @@ func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) g
 	if after == nil {
 		after = s.Body
 	}
-	switch s.Op {
-	case OpCreate, OpPatch, OpAdopt, OpReplace, OpRecreate:
+	switch {
+	case s.InPlace(), s.Writes() && s.Op != OpDelete:
 		g.before, g.after = b.usageOf(s.Object, s.Before), b.usageOf(s.Object, after)
 		g.podsBefore = workloadOf(s.Object, s.Before, 1)
 		unsaid := int64(1)
@@ -56,7 +56,10 @@ func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) g
 		if r, ok := b.rollout(s); ok {
 			g.surge = workload{pods: r.Most - r.Pods, spec: g.podsAfter.spec}
 		}
-	case OpDelete:
+		if s.Op == OpRun {
+			left[s.Object] = g.after.ended()
+		}
+	case s.Op == OpDelete:
 		switch {
 		case !s.HookDeletion():
 			g.before, g.podsBefore = b.held(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
@@ -64,16 +67,15 @@ func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) g
 			g.before = b.there(s, left)
 			left[s.Object] = usage{}
 		}
-	case OpRun: // hooks run one after another, each in place of what has its name
+	case s.Op == OpRun: // hooks run one after another, each in place of what has its name
 		g.before, g.after = b.there(s, left), b.usageOf(s.Object, s.Body)
 		left[s.Object] = g.after.ended()
-	case OpRecord:
+	case s.Op == OpRecord:
 		g.namespace = b.in.Release.Namespace
 		if r := s.Record; stage == StagePending && r.Revision != b.plan.FromRevision && b.in.Records.Resource != "" {
 			g.after = usage{amounts: corev1.ResourceList{}}
 			g.after.count("", b.in.Records.Resource)
 		}
-	case OpKeep, OpWait, OpNone:
 	}
 	g.left = g.after
 	if s.Op == OpRun {

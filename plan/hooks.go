@@ -120,6 +120,9 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, FieldManager, b.in.Options.FieldManager)
 		step.Clears, step.Empties = b.clears(step, stored, live), b.empties(step, stored, live)
 		step.Why = converted + " and is changed in place"
+		if left, again := b.left[step.Object]; again && left.After != nil { // by the hook of an earlier event
+			live = left.After
+		}
 		b.inPlace(step, stored, live)
 		return Step{}, false
 	case !step.Hook.Deletes(manifest.BeforeHookCreation):
@@ -132,17 +135,29 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 // change is not possible.
 func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Unstructured) {
 	const keep = "keep the field as it is, or give the hook another name"
-	after, err := b.applied(step, stored, live)
+	estimate, err := b.applied(step, stored, live)
 	if err != nil {
 		b.block(ProblemInvalid, step.Object, err.Error(), "")
 		return
 	}
-	step.After = after
+	step.Before = live
+	b.foresee(step, estimate)
+	b.diff(step)
+	stored.Docs = slices.Clone(stored.Docs)
+	for i := range stored.Docs { // a hook has no ownership metadata, so the chart removes it
+		stored.Docs[i].Doc = owned(stored.Docs[i].Doc, b.in.Release)
+	}
+	b.attribute(step, manifest.Object{ID: step.Object, Doc: step.Body}, stored)
 	if fields := immutable.Predict(live, step.Body); len(fields) > 0 {
 		b.block(ProblemImmutable, step.Object, converted+"; "+fields[0].Why, keep)
 		return
 	}
-	if r := b.in.Predictions[step.ID].Refused; r != nil && !b.lacks(step, *r) {
+	r := b.in.Predictions[step.ID].Refused
+	switch {
+	case r == nil:
+	case b.lacks(step, *r):
+		step.Estimate = "its dry run is not permitted"
+	default:
 		do := keep
 		if !r.Immutable {
 			do = remedy(*r)

@@ -64,7 +64,9 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 		return Deleted, !s.HookDeletion() // the hook creates it again
 	case OpPatch, OpReplace, OpAdopt, OpRecreate:
 		return Changed, len(s.Changes) > 0 && !s.LabelsOnly()
-	case OpKeep, OpRun, OpWait, OpRecord, OpNone:
+	case OpRun:
+		return Changed, s.InPlace() && slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec") })
+	case OpKeep, OpWait, OpRecord, OpNone:
 	}
 	return "", false
 }

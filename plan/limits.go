@@ -26,7 +26,7 @@ type LimitChange struct {
 type limits struct{ list []LimitChange }
 
 func (l *limits) collect(s *Step) {
-	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Op == OpDelete {
+	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.alters() || s.Op == OpDelete {
 		return
 	}
 	if s.Before != nil && s.After != nil && !s.touches("spec.template") {

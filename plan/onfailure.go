@@ -183,6 +183,9 @@ func (r *RollbackPreview) count(s *Step, restored bool) {
 	}
 }
 
+// dropped is what lasts of a StatefulSet that is scaled down, if its claims go.
+const dropped = "the data of the volumes that it drops does not come back"
+
 // lasting says what a rollback does not undo of a step; "" if it undoes everything.
 func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	switch {
@@ -190,6 +193,8 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 		return "it is deleted, and is not created again"
 	case s.Op == OpRun && s.Object.RunsToItsEnd():
 		return "what it has done stays done"
+	case s.InPlace() && losesData(s):
+		return dropped
 	case s.Op == OpRun && !s.Hook.Deletes(manifest.HookSucceeded):
 		return "it stays: hooks are not rolled back"
 	case stage == StageNamespace && s.Op == OpCreate:
@@ -201,7 +206,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 	case s.removes() && losesData(s) && (restored || s.Op == OpRecreate):
 		return "it is created again without the data that it held"
 	case !s.removes() && losesData(s):
-		return "the data of the volumes that it drops does not come back"
+		return dropped
 	case restored, s.Op == OpDelete, s.Op == OpKeep:
 		return ""
 	case staysOnUninstall(s):

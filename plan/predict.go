@@ -37,6 +37,25 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	b.diff(step)
 }
 
+// foresee sets the outcome of a step that is InPlace. Unlike predict, it does not consider deleting
+// the object and creating it again.
+func (b *builder) foresee(step *Step, estimate *unstructured.Unstructured) {
+	step.After, step.Fidelity = estimate, FidelityEstimated
+	if step.Estimate = b.notYet(step); step.Estimate != "" || b.in.Predictions == nil {
+		return
+	}
+	switch answer, asked := b.in.Predictions[step.ID]; {
+	case !asked:
+		step.Estimate = NotAsked
+	case answer.Refused != nil:
+		step.Estimate = "the API server refuses it"
+	case answer.Estimated != "":
+		step.Estimate = answer.Estimated
+	default:
+		step.After, step.Fidelity = serverfields.StripServerAssigned(answer.After, step.Before, step.Body), FidelityExact
+	}
+}
+
 // serverWarnings adds the API server's warnings in dry runs, each text once, at the first object that it
 // is about.
 func (b *builder) serverWarnings() {

@@ -109,7 +109,7 @@ func (b *builder) limits(id manifest.ID, live *corev1.ResourceQuota) corev1.Reso
 	limits := live.Status.Hard
 	b.plan.Steps(func(_ StageName, s *Step) {
 		var quota corev1.ResourceQuota
-		if s.Object == id && s.Writes() && s.After != nil && typed(s.After, &quota) {
+		if s.Object == id && s.alters() && s.After != nil && typed(s.After, &quota) {
 			limits = quota.Spec.Hard
 		}
 	})

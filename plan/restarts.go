@@ -20,7 +20,7 @@ type Restart struct {
 // Restarts reports whether the step replaces pods of its object: the pod template changes or the
 // object is recreated, it has pods, and it rolls out changes on its own.
 func (s *Step) Restarts() bool {
-	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.Writes() || s.Op == OpDelete {
+	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.alters() || s.Op == OpDelete {
 		return false
 	}
 	changes := s.Op == OpRecreate || slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec.template") })

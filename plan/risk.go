@@ -62,9 +62,9 @@ func (s *Step) bears(r Risk) bool {
 	case RiskRecreate:
 		return s.Op == OpRecreate || s.MakesRoom() && s.Hook.WasResource
 	case RiskScaleDown:
-		return s.Writes() && scalesDown(s)
+		return s.alters() && scalesDown(s)
 	case RiskStateful:
-		return s.Writes() && s.changesState()
+		return s.alters() && s.changesState()
 	}
 	return false
 }

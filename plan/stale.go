@@ -120,6 +120,9 @@ func decisions(p *Plan) map[string]decision {
 		switch s.Op {
 		case OpNone:
 		case OpRun: // an object with its name may be gone by now
+			if s.InPlace() {
+				d.what = text(decided(s.Changes))
+			}
 			d.sent = text(sentBy(s))
 		case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpKeep, OpAdopt, OpWait, OpRecord:
 			d.what = text(Step{Patch: s.Patch, Changes: decided(s.Changes), Record: s.Record})

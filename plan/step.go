@@ -159,7 +159,8 @@ type HookRun struct {
 	// the release.
 	Foreign bool `json:"foreign,omitempty"`
 	// Since says how the hook differs from the one in the last deployed revision; the step's
-	// changes list the differences. It is empty if there is none to compare with.
+	// changes list the differences, unless the step is InPlace: then they are those to the live
+	// object. It is empty if there is none to compare with.
 	Since HookSince `json:"since,omitempty"`
 	// Runs says how long the hook's last runs took, the newest first, as far as they were recorded.
 	Runs []release.Run `json:"runs,omitempty"`
@@ -183,6 +184,10 @@ const (
 func (s *Step) InPlace() bool {
 	return s.Op == OpRun && s.convertedInPlace()
 }
+
+// alters reports whether the step changes an object that is, or was until now, a resource of the
+// release.
+func (s *Step) alters() bool { return s.Writes() || s.InPlace() }
 
 func (s *Step) convertedInPlace() bool {
 	return s.Hook != nil && s.Hook.WasResource && !s.Object.RunsToItsEnd()

@@ -78,7 +78,7 @@ func (s *Step) claimChanges() []volumeEffect {
 		change.Fate, change.To = VolumeKept, ""
 	case s.Op == OpCreate:
 		change.Fate = VolumeCreated
-	case s.Writes() && change.From != change.To:
+	case s.alters() && change.From != change.To:
 		change.Fate = VolumeResized
 	default:
 		return nil
@@ -114,7 +114,7 @@ func (s *Step) setChanges() []volumeEffect {
 			fate, why = VolumeKept, "--cascade orphan"
 		}
 		return before.change(volumeEffect{VolumeChange: VolumeChange{Object: s.Object, Fate: fate, Why: why}, whole: true}, setClaims{})
-	case !s.Writes():
+	case !s.alters():
 		return nil
 	}
 	fate, why := fateOf(after.whenScaled, "whenScaled")

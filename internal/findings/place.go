@@ -67,7 +67,7 @@ func fieldsOf(s *plan.Step, r plan.Risk) (out []string) {
 	switch {
 	case r == plan.RiskStateful && changes:
 		out = append(out, mostSevere.Path)
-	case r == plan.RiskScaleDown, r == plan.RiskData && s.Op == plan.OpPatch:
+	case r == plan.RiskScaleDown, r == plan.RiskData && (s.Op == plan.OpPatch || s.InPlace()):
 		for _, c := range s.Changes {
 			if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {
 				out = append(out, c.Path)

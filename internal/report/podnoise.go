@@ -25,7 +25,7 @@ func (w entryWriter) podNoise(s *plan.Step) (text string, quiet bool) {
 		}
 	}
 	restart := ""
-	if s.Restarts() && s.Op == plan.OpPatch {
+	if s.Restarts() && (s.Op == plan.OpPatch || s.InPlace()) {
 		restart = "pods restart"
 	}
 	if w.view.full || !foldable(s) || labels+checksums < 2 && !w.folds.restarts[s.ID] {

@@ -127,7 +127,7 @@ func shownOrder(stage plan.Stage) []*plan.Step {
 
 // asBefore reports whether a step runs an unchanged hook that needs no review.
 func (w entryWriter) asBefore(s *plan.Step) bool {
-	if s.Op != plan.OpRun || s.Hook == nil || s.Hook.Since != plan.HookSame || w.view.full || len(w.view.only) > 0 {
+	if s.Op != plan.OpRun || s.InPlace() || s.Hook == nil || s.Hook.Since != plan.HookSame || w.view.full || len(w.view.only) > 0 {
 		return false
 	}
 	room := w.rooms[roomOf(s)]
