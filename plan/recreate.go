@@ -26,6 +26,9 @@ func (b *builder) recreate(step *Step, why string) {
 	if step.Object.IsCRD() {
 		b.checkRecreatedCRD(step.Object)
 	}
+	if n, _ := podsOf(step); n > 0 && step.deletesPods() && paused(step.Body) {
+		b.warn(step.Object, "it is paused, so its pods are deleted with it and none are created", "set spec.paused to false")
+	}
 	b.predictReplacement(step)
 }
 

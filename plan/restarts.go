@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -8,7 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
-// Restart counts the objects of one kind whose pods are replaced, and the pods that they have now.
+// Restart counts the objects of one kind whose pods are replaced, and these pods.
 type Restart struct {
 	Kind    string `json:"kind"`
 	Objects int    `json:"objects"`
@@ -17,39 +18,86 @@ type Restart struct {
 	Pods int64 `json:"pods,omitempty"`
 }
 
-// Restarts reports whether the step replaces pods of its object: the pod template changes or the
-// object is recreated, it has pods, and it rolls out changes on its own.
+// Restarts reports whether the step replaces pods of its object.
 func (s *Step) Restarts() bool {
-	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.alters() || s.Op == OpDelete {
-		return false
-	}
-	changes := s.Op == OpRecreate || slices.ContainsFunc(s.Changes, func(c Change) bool { return within(c.Path, "spec.template") })
-	if !changes || waitsForSomebody(s.outcome()) {
-		return false
-	}
-	pods, known := podsOf(s)
+	pods, known := s.replacedPods()
 	return pods > 0 || !known
 }
 
-// waitsForSomebody reports whether a workload does not replace its pods on its own, because it is
-// paused or its update strategy is OnDelete.
-func waitsForSomebody(doc *unstructured.Unstructured) bool {
+// replacedPods returns how many of its object's pods the step replaces; known is false if there may
+// be some whose number is not known.
+func (s *Step) replacedPods() (pods int64, known bool) {
+	if !kinds.Of(s.Object.GroupKind()).RollsOut || !s.alters() || s.Op == OpDelete {
+		return 0, true
+	}
+	all, known := podsOf(s)
+	held := heldBack(s.outcome())
+	switch {
+	case s.deletesPods():
+		if paused(s.outcome()) {
+			return 0, true
+		}
+		return all, known
+	case s.touches("spec.template"):
+		return max(all-held, 0), known || held > 0
+	}
+	// What was held back before rolls out now, as far as it is not held back any longer.
+	return max(min(outdated(s.Before), min(heldBack(s.Before), all)-held), 0), true
+}
+
+// deletesPods reports whether the step deletes the object's pods with it.
+func (s *Step) deletesPods() bool { return s.Op == OpRecreate && s.Cascade != "orphan" }
+
+// heldBack returns how many pods of a workload, those with the lowest ordinals, are not replaced when
+// its template changes: all while it is paused or its update strategy is OnDelete, otherwise those of
+// a StatefulSet below its partition
+// (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#partitions).
+func heldBack(doc *unstructured.Unstructured) int64 {
+	if doc == nil {
+		return 0
+	}
+	strategy, _, _ := unstructured.NestedString(doc.Object, "spec", "updateStrategy", "type")
+	if paused(doc) || strategy == "OnDelete" {
+		return math.MaxInt64
+	}
+	partition, _, _ := unstructured.NestedInt64(doc.Object, "spec", "updateStrategy", "rollingUpdate", "partition")
+	return partition
+}
+
+func paused(doc *unstructured.Unstructured) bool {
 	if doc == nil {
 		return false
 	}
 	paused, _, _ := unstructured.NestedBool(doc.Object, "spec", "paused")
-	strategy, _, _ := unstructured.NestedString(doc.Object, "spec", "updateStrategy", "type")
-	return paused || strategy == "OnDelete"
+	return paused
+}
+
+// outdated returns how many pods of a workload are not of its newest template, according to its
+// status. A StatefulSet whose revisions are the same has none: a pod that is about to end only counts
+// as not updated.
+func outdated(doc *unstructured.Unstructured) int64 {
+	if doc == nil {
+		return 0
+	}
+	status, _, _ := unstructured.NestedMap(doc.Object, "status")
+	if current, _ := status["currentRevision"].(string); current != "" && current == status["updateRevision"] {
+		return 0
+	}
+	count := func(field string) int64 {
+		n, _ := status[field].(int64)
+		return n
+	}
+	return max(count("replicas")-count("updatedReplicas"), count("desiredNumberScheduled")-count("updatedNumberScheduled"))
 }
 
 // restarts counts restarts by kind, in the order in which the kinds first appear.
 type restarts struct{ list []Restart }
 
 func (r *restarts) count(s *Step) {
-	if !s.Restarts() {
+	pods, known := s.replacedPods()
+	if pods == 0 && known {
 		return
 	}
-	pods, _ := podsOf(s)
 	at := slices.IndexFunc(r.list, func(other Restart) bool { return other.Kind == s.Object.Kind })
 	if at < 0 {
 		at = len(r.list)

@@ -69,7 +69,7 @@ func (b *builder) replaced(s *Step) (Rollout, bool) {
 	switch {
 	case pods == 0:
 		return Rollout{}, false
-	case s.Op == OpRecreate: // its pods are deleted with it
+	case s.deletesPods(): // its pods are deleted with it
 	case s.Object.GroupKind() == kinds.Deployment:
 		r.Least, r.Most = deploymentRollout(doc, pods)
 	case s.Object.GroupKind() == kinds.StatefulSet:
