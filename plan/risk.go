@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -105,23 +104,45 @@ func losesData(s *Step) bool {
 }
 
 // scalesDown reports whether the step reduces the object's number of replicas, or the bounds of a
-// HorizontalPodAutoscaler. Without spec.replicas, a Deployment, StatefulSet or ReplicaSet has one
-// replica (Kubernetes 1.36, pkg/apis/apps/v1/defaults.go).
+// HorizontalPodAutoscaler.
 func scalesDown(s *Step) bool {
 	return slices.ContainsFunc(s.Changes, func(c Change) bool {
-		if !strings.HasPrefix(c.Path, "spec.") {
-			return false
-		}
-		from, okFrom := c.From.(int64)
-		to, okTo := c.To.(int64)
-		switch c.Path {
-		case "spec.replicas":
-			return okFrom && (okTo && to < from || c.To == nil && from > 1)
-		case "spec.minReplicas", "spec.maxReplicas":
-			return s.Object.GroupKind() == kinds.HorizontalPodAutoscaler && okFrom && okTo && to < from
-		}
-		return false
+		_, ok := s.ScaleDown(c)
+		return ok
 	})
+}
+
+// ScaleDown returns a change of the step's object with the defaults in place of what is absent; ok is
+// false if it does not reduce the number of replicas. Without spec.replicas, a workload has one, and
+// one is an autoscaler's lower bound (Kubernetes 1.36, pkg/apis/apps/v1/defaults.go,
+// pkg/apis/core/v1/defaults.go and pkg/apis/autoscaling/v2/defaults.go). A custom resource may start
+// with any number, but is taken to have one once the field is removed.
+func (s *Step) ScaleDown(c Change) (filled Change, ok bool) {
+	autoscaler := s.Object.GroupKind() == kinds.HorizontalPodAutoscaler
+	switch {
+	case c.Path == "spec.replicas":
+	case autoscaler && (c.Path == "spec.minReplicas" || c.Path == "spec.maxReplicas"):
+	default:
+		return Change{}, false
+	}
+	if c.From == nil && (autoscaler || kinds.Of(s.Object.GroupKind()).Pods == "replicas") {
+		c.From = int64(1)
+	}
+	if c.To == nil {
+		c.To = int64(1)
+	}
+	from, okFrom := number(c.From)
+	to, okTo := number(c.To)
+	return c, okFrom && okTo && to < from
+}
+
+// number returns a number of decoded JSON, which may have been decoded without telling integers apart.
+func number(v any) (n float64, ok bool) {
+	if n, ok := v.(int64); ok {
+		return float64(n), true
+	}
+	n, ok = v.(float64)
+	return n, ok
 }
 
 // rate sets every step's Risk to the most severe of its risks.

@@ -69,7 +69,7 @@ func fieldsOf(s *plan.Step, r plan.Risk) (out []string) {
 		out = append(out, mostSevere.Path)
 	case r == plan.RiskScaleDown, r == plan.RiskData && (s.Op == plan.OpPatch || s.InPlace()):
 		for _, c := range s.Changes {
-			if strings.HasSuffix(strings.ToLower(c.Path), "replicas") {
+			if _, ok := s.ScaleDown(c); ok {
 				out = append(out, c.Path)
 			}
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
@@ -72,7 +71,11 @@ func riskText(p *plan.Document, s *plan.Step, risk plan.Risk) string {
 // ordinals move.
 func scaleDown(s *plan.Step) string {
 	for _, c := range s.Changes {
-		if strings.HasSuffix(strings.ToLower(c.Path), "replicas") || c.Path == "spec.ordinals.start" {
+		filled, ok := s.ScaleDown(c)
+		switch {
+		case ok:
+			return "scale down: " + escape.Line(c.Path) + " " + pair(filled, 0)
+		case c.Path == "spec.ordinals.start":
 			return "scale down: " + escape.Line(c.Path) + " " + pair(c, 0)
 		}
 	}
