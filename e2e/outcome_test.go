@@ -189,6 +189,9 @@ func (o outcome) step(s *plan.Step) {
 	case plan.OpDelete:
 		o.gone(s)
 	case plan.OpRun:
+		if s.InPlace() && !s.Hook.Deletes(manifest.HookSucceeded) {
+			o.written(s, o.live(s))
+		}
 		o.ran(s)
 	case plan.OpRecord:
 		o.recorded(s.Record)

@@ -53,6 +53,30 @@ func TestAHookWithAnotherObjectInItsPlaceIsStale(t *testing.T) {
 	}
 }
 
+// What a resource that becomes a hook in place would change is part of what was reviewed.
+func TestAConversionThatChangesSomethingElseIsStale(t *testing.T) {
+	converted := func(value string) *plan.Plan {
+		in := hooked(t, "one")
+		sent := in.Target.HookObjects[0][0]
+		sent.Doc = sent.Doc.DeepCopy()
+		sent.Doc.SetAnnotations(nil)
+		in.History[0].Hooks = nil
+		in.Stored = append(in.Stored, plan.Stored([]plan.Sent{{Revision: 1, Objects: []manifest.Object{sent}}})...)
+		now := live(sent)
+		now.SetUID("one")
+		now.Object["data"] = map[string]any{"a": value}
+		in.Target.HookObjects[0][0].Doc.Object["data"] = map[string]any{"a": "2"}
+		in.Live[sent.ID] = plan.Observed(now)
+		return build(t, in)
+	}
+	if got := said(plan.Stale(converted("1"), converted("1"))); got != "" {
+		t.Errorf("the same plan is stale: %s", got)
+	}
+	if got, want := said(plan.Stale(converted("1"), converted("3"))), "ConfigMap/notes was changed since the plan was made"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q in it", got, want)
+	}
+}
+
 // When a saved plan is applied, --deny and --policy judge what is going
 // to happen, whatever the file shows.
 func TestTheFreshPlanIsJudged(t *testing.T) {
