@@ -54,7 +54,11 @@ func (b *builder) redefines(kind schema.GroupKind) bool {
 
 // leaveCRD notes that an existing CRD stays as it is although the one in the chart's crds/ differs.
 func (b *builder) leaveCRD(o manifest.Object, live *unstructured.Unstructured) {
-	b.plan.Impact.CRDs = append(b.plan.Impact.CRDs, crdChanges(o.ID, Left, live, o.Doc)...)
+	changes := crdChanges(o.ID, Left, live, o.Doc)
+	if changes == nil {
+		b.plan.Existing = append(b.plan.Existing, o.ID)
+	}
+	b.plan.Impact.CRDs = append(b.plan.Impact.CRDs, changes...)
 }
 
 // warnLeftCRDs warns that existing CRDs that differ from the chart's stay as they are: requests

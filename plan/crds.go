@@ -46,6 +46,7 @@ func (b *builder) crdStage() {
 			}
 			b.predict(&step, o.Doc)
 		} else if !b.updateCRD(&step, live.Object) {
+			b.plan.Existing = append(b.plan.Existing, o.ID)
 			continue
 		}
 		writes = append(writes, step)

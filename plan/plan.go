@@ -30,6 +30,9 @@ type Bundle struct {
 	// Newest is the newest stored revision as it was when the plan was made. It is not saved: whoever
 	// applies a saved plan plans again.
 	Newest Newest
+	// Existing are what the plan would otherwise bring: the release's namespace, and CRDs that are as crds/
+	// has them. It is not saved either.
+	Existing []manifest.ID
 	// CRDs are those of the chart's crds/ folders, for planning again from a saved file.
 	CRDs []manifest.Object
 	// Notes is the chart's rendered NOTES.txt.

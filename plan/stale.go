@@ -11,16 +11,9 @@ import (
 // are none, the reviewed plan still holds. Only what would be done counts: changes to an object's
 // status, resourceVersion or unrelated fields don't make a plan stale.
 func Stale(reviewed, fresh *Plan) []Difference {
-	if other := otherCluster(reviewed, fresh); other != "" {
-		return []Difference{{What: other}}
-	}
-	var out []Difference
-	switch {
-	case reviewed.FromRevision == fresh.FromRevision:
-	case fresh.FoundPending && fresh.FromRevision == reviewed.ToRevision:
-		out = append(out, Difference{What: fmt.Sprintf("a run that wrote revision %d was interrupted: what it did is kept", fresh.FromRevision)})
-	default:
-		out = append(out, Difference{What: fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision)})
+	out := Moved(reviewed, fresh)
+	if otherCluster(reviewed, fresh) != "" {
+		return out
 	}
 	if text(Step{Changes: decided(reviewed.Values)}) != text(Step{Changes: decided(fresh.Values)}) && len(out) == 0 {
 		out = append(out, Difference{What: "the values would change differently than planned"})
@@ -34,11 +27,41 @@ func Stale(reviewed, fresh *Plan) []Difference {
 	return out
 }
 
+// Moved returns the differences between what two plans start from: the cluster, and the release's
+// revision in it.
+func Moved(reviewed, fresh *Plan) []Difference {
+	what := otherCluster(reviewed, fresh)
+	switch {
+	case what != "":
+	case reviewed.FromRevision == fresh.FromRevision:
+		return nil
+	case fresh.FoundPending && fresh.FromRevision == reviewed.ToRevision:
+		what = fmt.Sprintf("a run that wrote revision %d was interrupted: what it did is kept", fresh.FromRevision)
+	default:
+		what = fmt.Sprintf("the release was at revision %d and is at revision %d now", reviewed.FromRevision, fresh.FromRevision)
+	}
+	return []Difference{{What: what}}
+}
+
+// Provided returns the IDs of the reviewed plan's steps that are no longer needed because what they
+// bring exists by now: the release's namespace, or a CRD of crds/. Other releases bring these, too, and
+// a run that meets them accepts them (apply/write.go, recognise).
+func Provided(reviewed, fresh *Plan) map[string]bool {
+	out := map[string]bool{}
+	reviewed.Steps(func(stage StageName, s *Step) {
+		if (stage == StageNamespace || stage == StageCRDs) && slices.Contains(fresh.Existing, s.Object) {
+			out[s.ID] = true
+		}
+	})
+	return out
+}
+
 // steps returns the differences between the steps of two plans. moved says that the release or its
 // values have changed in the meantime, so the records necessarily differ.
 func steps(reviewed, fresh *Plan, moved bool) []Difference {
 	var out []Difference
 	before, after := decisions(reviewed), decisions(fresh)
+	provided := Provided(reviewed, fresh)
 	found := map[string]*Step{}
 	fresh.AllSteps(func(_ StageName, s *Step) { found[s.ID] = s })
 	of := func(s *Step, format string, args ...any) {
@@ -53,6 +76,7 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 				of(s, "what would be recorded has changed")
 			}
 		case !still && s.MakesRoom(): // the object with the hook's name is already gone
+		case provided[s.ID]:
 		case !still, now.op == OpNone && s.Op != OpNone:
 			of(s, "%s is no longer needed", s.Op)
 		case now.op != was.op:
@@ -80,7 +104,7 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 			of(s, "%s is new", s.Op)
 		}
 	})
-	if len(out) == 0 && !slices.Equal(order(reviewed), order(fresh)) {
+	if len(out) == 0 && !slices.Equal(order(reviewed, provided), order(fresh, nil)) {
 		out = append(out, Difference{What: "the order of the steps has changed"})
 	}
 	if len(out) == 0 && !moved && wayBack(reviewed) != wayBack(fresh) {
@@ -159,11 +183,11 @@ func text(values ...any) string {
 	return string(data)
 }
 
-// order returns the steps that do something, in order.
-func order(p *Plan) []string {
+// order returns the steps that do something, in order, without those that are provided.
+func order(p *Plan, provided map[string]bool) []string {
 	var out []string
 	p.AllSteps(func(stage StageName, s *Step) {
-		if s.Op != OpNone && !s.MakesRoom() {
+		if s.Op != OpNone && !s.MakesRoom() && !provided[s.ID] {
 			out = append(out, string(stage)+"\n"+s.ID)
 		}
 	})

@@ -34,11 +34,14 @@ func (b *builder) waitStep(stage StageName, o manifest.Object, why string) Step 
 
 // namespaceStage creates the release's namespace if it is missing and --create-namespace is given.
 func (b *builder) namespaceStage() {
+	id := NamespaceID(b.in.Release.Namespace)
+	if b.live(id).Object != nil {
+		b.plan.Existing = append(b.plan.Existing, id)
+	}
 	if !b.bringsNamespace(b.in.Release.Namespace) || !b.in.Options.CreateNamespace {
 		return
 	}
 	doc := NamespaceDoc(b.in.Release.Namespace)
-	id := NamespaceID(b.in.Release.Namespace)
 	b.stage(StageNamespace, oneByOne([]Step{{
 		ID: stepID(StageNamespace, id), Op: OpCreate, Object: id, APIVersion: "v1", Body: doc, After: doc,
 		Expect: Expect{Absent: true}, Fidelity: FidelityEstimated, Estimate: "a namespace needs no dry run",

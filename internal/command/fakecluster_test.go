@@ -47,7 +47,7 @@ func (m memory) CoordinationV1() coordinationv1.CoordinationV1Interface {
 // Facts returns those of a cluster that people know as the context dev.
 func (m memory) Facts(ctx context.Context) (cluster.Facts, error) {
 	facts, err := m.Cluster.Facts(ctx)
-	facts.Cluster = plan.Cluster{Context: "dev", Server: "https://prod.example:6443"}
+	facts.Cluster = plan.Cluster{Context: "dev", Server: "https://prod.example:6443", UID: "dev"}
 	return facts, err
 }
 

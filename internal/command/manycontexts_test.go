@@ -55,3 +55,20 @@ func TestPruningTheLastReleaseOfACluster(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
+
+// Releases of a set share a namespace that the first one creates.
+func TestASetBringsItsNamespace(t *testing.T) {
+	d := atDesk(t)
+	d.file("own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+	d.file("own/templates/all.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: {{ .Release.Name }}}}")
+	d.file("set.yaml", `version: 1
+defaults: {namespace: new, createNamespace: true}
+releases:
+- {name: api, chart: own, needs: [db]}
+- {name: db, chart: own}
+`)
+	d.must("plan many set.yaml --out set")
+	if a := d.must("apply many set"); !strings.Contains(a.out, "new/api  install, revision 1") {
+		t.Errorf("it says\n%s", a.out)
+	}
+}

@@ -182,10 +182,11 @@ func undeferred(ctx context.Context, run *engine.Engine, estimate *plan.Plan) (*
 // the server now fills in what the estimate could not know, which is why effect digests can't
 // be compared.
 func unlike(estimate, fresh *plan.Plan) []string {
-	before, after := outline(estimate), outline(fresh)
+	before, after, provided := outline(estimate), outline(fresh), plan.Provided(estimate, fresh)
 	var out []string
 	for id, was := range before {
 		switch now := after[id]; {
+		case provided[id]:
 		case now.what != was.what:
 			out = append(out, fmt.Sprintf("%s: %s was estimated, now it is %s", id, was.what, cmp.Or(now.what, "nothing")))
 		case was.fields != "" && now.fields != "" && was.fields != now.fields:
