@@ -34,8 +34,10 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 		err = r.waitAll(ctx, stage, []plan.Step{*s})
 	}
 	if err != nil {
-		r.phase(s, release.PhaseFailed)
-		r.hookLog(ctx, s, manifest.HookFailed, true)
+		if !leaves(ctx) {
+			r.phase(s, release.PhaseFailed)
+			r.hookLog(ctx, s, manifest.HookFailed, true)
+		}
 		return &wordedError{before: fmt.Sprintf("%s hook %s: ", s.Hook.Event, s.Object), err: err}
 	}
 	r.phase(s, release.PhaseSucceeded)

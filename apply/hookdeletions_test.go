@@ -127,19 +127,21 @@ func brief(log []string) string {
 }
 
 // A run that is stopped while a hook runs deletes the hook according to its policy; one that has
-// lost its lock leaves that to the next holder.
+// lost its lock leaves that to the next holder, and one that is to be resumed leaves the hook running.
 func TestAStoppedRunTidiesItsHooks(t *testing.T) {
 	for name, test := range map[string]struct {
 		holds bool
+		cause error
 		want  string
 	}{
-		"stopped":          {true, "pending-upgrade a -a failed"},
-		"without its lock": {false, "pending-upgrade a"},
+		"stopped":          {true, nil, "pending-upgrade a -a failed"},
+		"without its lock": {false, nil, "pending-upgrade a"},
+		"to be resumed":    {true, apply.ErrLeave, "pending-upgrade a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := installed(t)
 			p := hooksOnly(t, w, job("a", "pre-upgrade", "hook-failed")+job("b", "pre-upgrade", "hook-failed"))
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancelCause(t.Context())
 			env := w.Env()
 			env.Cluster = stuck{w, "hook"}
 			env.Lock = lockUntil{check: func() error {
@@ -150,7 +152,7 @@ func TestAStoppedRunTidiesItsHooks(t *testing.T) {
 			}}
 			w.Trouble = func(call int) clusterfake.Trouble {
 				if call == 2 { // the hook is created
-					cancel()
+					cancel(test.cause)
 				}
 				return clusterfake.Trouble{}
 			}

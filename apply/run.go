@@ -58,6 +58,9 @@ type Outcome struct {
 // stays pending, to be resumed.
 var ErrLeave = errors.New("the run was left pending, to be resumed")
 
+// leaves reports whether the context ended with ErrLeave.
+func leaves(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrLeave) }
+
 // ErrBlocked is returned for a plan that has blocking problems.
 var ErrBlocked = errors.New("the plan has blocking problems")
 
@@ -90,7 +93,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	err := r.stages(ctx)
 	switch lost := r.fenced(); {
 	case err == nil, errors.Is(err, lost):
-	case errors.Is(context.Cause(ctx), ErrLeave):
+	case leaves(ctx):
 		err = errors.Join(err, ErrLeave)
 	case lost != nil: // the next holder has to record how it ended
 		err = errors.Join(err, lost)
@@ -117,7 +120,8 @@ type run struct {
 	// awaited are the objects that the plan waits for, as this run has written them; nil for one
 	// that it has not written yet.
 	awaited map[manifest.ID]*unstructured.Unstructured
-	// ended says, by the ID of each ended step, whether it succeeded.
+	// ended says, by the ID of each ended step, whether it succeeded. Steps that are left to the run that
+	// resumes this one have not ended.
 	ended map[string]bool
 	// failure is the description of the revision once the run has failed.
 	failure string
@@ -172,9 +176,11 @@ func stepsOf(stage plan.Stage) int {
 func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	r.observe(stepEvent(StepStarted, stage, s))
 	err := r.perform(ctx, stage, s)
-	r.mu.Lock()
-	r.ended[s.ID] = err == nil
-	r.mu.Unlock()
+	if err == nil || !leaves(ctx) {
+		r.mu.Lock()
+		r.ended[s.ID] = err == nil
+		r.mu.Unlock()
+	}
 	event := stepEvent(StepDone, stage, s)
 	if err != nil {
 		event.Type, event.Message, event.Cause = StepFailed, err.Error(), err
