@@ -3,7 +3,9 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // troubled is a cluster that reports why its Jobs fail.
@@ -163,5 +166,27 @@ func TestReasonsAreGroupedByCause(t *testing.T) {
 	want := []string{"3 pods: FailedScheduling: 0/3 nodes", "2 pods: CrashLoopBackOff after up to 4 restarts", "Pod/d: it is pending", "2 objects: quota"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Steps run in parallel, and an observer is told one event at a time.
+func TestEventsAreToldOneByOne(t *testing.T) {
+	var text strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&text, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, namespace: shop}\n", i)
+	}
+	w := clusterfake.New()
+	env := w.Env()
+	var inside, events atomic.Int32
+	env.Observer = ear(func(apply.Event) {
+		if inside.Add(1) > 1 {
+			t.Error("two events at a time")
+		}
+		time.Sleep(time.Millisecond)
+		inside.Add(-1)
+		events.Add(1)
+	})
+	if _, err := apply.Run(t.Context(), planned(t, w, plan.Install, revision(1, text.String())), env); err != nil || events.Load() < 40 {
+		t.Errorf("%d events, %v", events.Load(), err)
 	}
 }

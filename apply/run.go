@@ -128,6 +128,9 @@ type run struct {
 	// remaining is that of the Outcome; only the wait for the deleted objects writes it.
 	remaining []string
 	written   atomic.Bool
+
+	// observing is held while the observer is told an event.
+	observing sync.Mutex
 }
 
 // begin sets the revision that the run records: the plan's or, if it has none, the newest one.
@@ -217,6 +220,8 @@ func (r *run) observe(e Event) {
 	if r.env.Observer == nil {
 		return
 	}
+	r.observing.Lock()
+	defer r.observing.Unlock()
 	e.Time = r.env.Now()
 	r.env.Observer.Observe(e)
 }
