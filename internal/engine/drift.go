@@ -22,10 +22,18 @@ func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options,
 }
 
 // Restore carries out a plan from PlanDrift under the release's lock. It writes no record, runs no
-// hooks and does not wait. Errors are those of Locked and of apply.Run.
+// hooks and does not wait. It returns a *StaleError if the newest revision is no longer the one that the
+// plan restores, and otherwise the errors of Locked and of apply.Run.
 func (e *Engine) Restore(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) error {
 	return e.Locked(ctx, p.Release, lock, func(ctx context.Context, held apply.Lock) error {
-		_, err := e.run(ctx, p, nil, held)
+		history, err := e.history(ctx, p.Release)
+		if err != nil {
+			return err
+		}
+		if plan.NewestOf(history) != p.Newest {
+			return &StaleError{Differences: []string{"the release has changed since the plan was made"}}
+		}
+		_, err = e.run(ctx, p, history, held)
 		return err
 	})
 }
