@@ -112,10 +112,14 @@ func (e *Engine) differences(ctx context.Context, reviewed, fresh *plan.Plan) []
 	return found
 }
 
-// replan decides from what was gathered, with record as the target, without rendering.
+// replan decides from what was gathered, with record as the target, without rendering. A test is one of
+// the newest revision as it is stored now: the record keeps the outcomes of its hooks.
 func (e *Engine) replan(ctx context.Context, p *plan.Plan, g gathered, op plan.Operation, record *release.Revision) (*plan.Plan, error) {
 	in := e.input(op, p.Release, p.Options, g)
 	in.RollbackTo, in.Secrets = p.RollbackTo, p.Secrets
+	if last := g.history.Last(); op == plan.Test && last != nil {
+		record = last
+	}
 	if record != nil {
 		target, err := newTarget(record, p.CRDs, p.ChartTo)
 		if err != nil {

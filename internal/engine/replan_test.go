@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -9,8 +10,11 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // unhelpful is an empty cluster that does not say what is allowed.
@@ -57,6 +61,39 @@ func TestAgainRepeatsNoWarning(t *testing.T) {
 				t.Errorf("said twice: %v", problem)
 			}
 			told[said] = true
+		}
+	})
+}
+
+// A test that was planned earlier writes its outcome into the record as it is then.
+func TestAnEarlierTestPlanRestoresNoRecord(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		b.mustDeploy(map[string]any{"hook": true})
+		p, err := b.PlanTest(t.Context(), webKey, plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest := func() *release.Revision {
+			r, err := b.Newest(t.Context(), webKey)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		later := newest().WithStatus(release.StatusDeployed, "Install complete")
+		later.Hooks[0].LastRun.Phase = release.PhaseFailed
+		if err := b.Store.Update(t.Context(), later); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.ApplyReviewed(t.Context(), p, releasestore.LockOptions{}); err != nil || newest().Hooks[0].LastRun.Phase != release.PhaseFailed {
+			t.Errorf("%v, the hook %s", err, newest().Hooks[0].LastRun.Phase)
+		}
+		if err := b.Store.Update(t.Context(), newest().WithStatus(release.StatusUninstalled, "Uninstallation complete")); err != nil {
+			t.Fatal(err)
+		}
+		var stale *StaleError
+		if _, err := b.ApplyReviewed(t.Context(), p, releasestore.LockOptions{}); !errors.As(err, &stale) || b.statuses() != "uninstalled" {
+			t.Errorf("%v, records %s", err, b.statuses())
 		}
 	})
 }
