@@ -177,13 +177,16 @@ func undeferred(ctx context.Context, run *engine.Engine, estimate *plan.Plan) (*
 }
 
 // unlike describes how a deferred plan differs from its estimate. What it sends was rendered
-// for the estimate, and is the same. Operation, object and risk of each step are compared, and
-// the changed fields of those steps that the API server has predicted in both. For the others
-// the server now fills in what the estimate could not know, which is why effect digests can't
-// be compared.
+// for the estimate, and is the same. The cluster and the revision are compared, operation, object
+// and risk of each step, and the changed fields of those steps that the API server has predicted in
+// both. For the others the server now fills in what the estimate could not know, which is why
+// effect digests can't be compared.
 func unlike(estimate, fresh *plan.Plan) []string {
 	before, after, provided := outline(estimate), outline(fresh), plan.Provided(estimate, fresh)
 	var out []string
+	for _, moved := range plan.Moved(estimate, fresh) {
+		out = append(out, moved.String())
+	}
 	for id, was := range before {
 		switch now := after[id]; {
 		case provided[id]:

@@ -12,6 +12,7 @@ import (
 // which the API server has predicted the outcome.
 func deferredPlan(widget plan.Fidelity) *plan.Plan {
 	p := &plan.Plan{}
+	p.Cluster.UID, p.FromRevision = "here", 1
 	p.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{
 		{ID: "resources/Widget/web", Op: plan.OpCreate, Object: manifest.ID{Kind: "Widget", Name: "web"}, Fidelity: widget},
 		{
@@ -23,8 +24,8 @@ func deferredPlan(widget plan.Fidelity) *plan.Plan {
 }
 
 // A deferred plan is applied if it does what was estimated: the API server's answers may be
-// known by now, and defaults with them; a different operation, risk, object or problem, and
-// different fields where they were known, are refused.
+// known by now, and defaults with them; another cluster or revision, a different operation, risk,
+// object or problem, and different fields where they were known, are refused.
 func TestADeferredPlanDoesWhatWasEstimated(t *testing.T) {
 	steps := func(p *plan.Plan) []plan.Step { return p.Stages[0].Waves[0].Steps }
 	for name, test := range map[string]struct {
@@ -42,6 +43,8 @@ func TestADeferredPlanDoesWhatWasEstimated(t *testing.T) {
 			p.Stages[0].Waves[0].Steps = append(steps(p), plan.Step{ID: "resources/Job/x", Op: plan.OpDelete, Risk: plan.RiskDelete})
 		}, "resources/Job/x: delete delete was not estimated"},
 		"other fields of what was known": {func(p *plan.Plan) { steps(p)[1].Changes[0].From = "7" }, "resources/ConfigMap/web: it would change other fields than planned"},
+		"another cluster":                {func(p *plan.Plan) { p.Cluster.UID = "there" }, "it was made for another cluster, : kube-system had the UID here there and has there here ()"},
+		"another revision":               {func(p *plan.Plan) { p.FromRevision = 2 }, "the release was at revision 1 and is at revision 2 now"},
 		"a problem": {func(p *plan.Plan) {
 			p.Problems = []plan.Problem{{Blocking: true, What: "it belongs to another release"}, {What: "a notice"}}
 		}, "it belongs to another release"},
