@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -70,48 +71,61 @@ func (a *Applier) Check(ctx context.Context) error {
 }
 
 // Run applies the set, wave by wave: what a release needs is applied before it, and a release
-// that is uninstalled goes before what it needs. After a failure no further wave starts, unless
-// KeepGoing is set. For plans that were not started, the result says why.
+// that is uninstalled goes before what it needs. After a failure no further release starts, unless
+// KeepGoing is set; those that have begun go on. For plans that were not started, the result says why.
 func (a *Applier) Run(ctx context.Context) ([]Applied, error) {
 	waves, err := releaseset.Waves(a.entries())
 	if err != nil {
 		return nil, err
 	}
 	var out []Applied
-	failed := map[releaseset.Key]bool{}
+	failed := &failures{keys: map[releaseset.Key]bool{}}
 	for _, wave := range waves {
 		done := make([]Applied, len(wave))
 		group := errgroup.Group{}
 		group.SetLimit(max(1, a.Parallel))
 		for i, e := range wave {
-			done[i] = Applied{Key: e.Key, Plan: a.Saved.Plans[e.Key], Skipped: a.hindrance(ctx, e, failed)}
-			if done[i].Skipped == "" {
-				group.Go(func() error {
-					a.one(ctx, &done[i])
-					return nil
-				})
-			}
+			group.Go(func() error {
+				d := Applied{Key: e.Key, Plan: a.Saved.Plans[e.Key], Skipped: a.hindrance(ctx, e, failed)}
+				if d.Skipped == "" {
+					a.one(ctx, &d)
+				}
+				if d.Err != nil || d.Skipped != "" {
+					failed.add(e.Key)
+				}
+				done[i] = d
+				return nil
+			})
 		}
 		_ = group.Wait() // failures are in done
-		for _, d := range done {
-			if d.Err != nil || d.Skipped != "" {
-				failed[d.Key] = true
-			}
-		}
 		out = append(out, done...)
 	}
 	return out, nil
 }
 
+// failures are the releases that have failed or were not started.
+type failures struct {
+	mu   sync.Mutex
+	keys map[releaseset.Key]bool
+}
+
+func (f *failures) add(key releaseset.Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keys[key] = true
+}
+
 // hindrance returns why an entry can't be started, or "".
-func (a *Applier) hindrance(ctx context.Context, e releaseset.Entry, failed map[releaseset.Key]bool) string {
-	i := slices.IndexFunc(e.Needs, func(need releaseset.Key) bool { return failed[need] })
+func (a *Applier) hindrance(ctx context.Context, e releaseset.Entry, failed *failures) string {
+	failed.mu.Lock()
+	defer failed.mu.Unlock()
+	i := slices.IndexFunc(e.Needs, func(need releaseset.Key) bool { return failed.keys[need] })
 	switch {
 	case i >= 0:
 		return "it needs " + e.Needs[i].String()
 	case ctx.Err() != nil:
 		return "the run was stopped"
-	case len(failed) > 0 && !a.KeepGoing:
+	case len(failed.keys) > 0 && !a.KeepGoing:
 		return "another release failed earlier"
 	}
 	return ""
