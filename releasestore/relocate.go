@@ -13,7 +13,7 @@ func (s *Store) In(storage, releases string) *Store {
 	if storage == releases {
 		return s
 	}
-	return open(relocated{s.backend, storage, releases}, s.clock)
+	return open(relocated{s.backend.backend, storage, releases}, s.clock)
 }
 
 // relocated is a backend that keeps the records of one namespace in another one.

@@ -73,12 +73,15 @@ func TestReadsAreRepeated(t *testing.T) {
 				"history": func(s *Store) error { _, err := s.History(t.Context(), testKey(), nil); return err },
 				"get":     func(s *Store) error { _, err := s.Get(t.Context(), testKey(), 1); return err },
 			} {
-				memory := newMemoryBackend()
-				must(t, open(memory, quickClock{}).Create(t.Context(), testRevision(1, release.StatusDeployed)))
-				b := &spoiled{backend: memory, err: c.err, left: c.spoil}
-				err := send(open(b, quickClock{}))
-				if (err == nil) != c.ok || b.reads != c.want {
-					t.Errorf("%s: error %v after %d reads, want ok: %t after %d", read, err, b.reads, c.ok, c.want)
+				for _, storage := range []string{testKey().Namespace, "elsewhere"} {
+					memory := newMemoryBackend()
+					in := func(b backend) *Store { return open(b, quickClock{}).In(storage, testKey().Namespace) }
+					must(t, in(memory).Create(t.Context(), testRevision(1, release.StatusDeployed)))
+					b := &spoiled{backend: memory, err: c.err, left: c.spoil}
+					err := send(in(b))
+					if (err == nil) != c.ok || b.reads != c.want {
+						t.Errorf("%s in %s: error %v after %d reads, want ok: %t after %d", read, storage, err, b.reads, c.ok, c.want)
+					}
 				}
 			}
 		})

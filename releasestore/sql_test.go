@@ -22,7 +22,7 @@ func openSQL(t *testing.T, database string) *Store {
 	t.Helper()
 	s, err := OpenSQL(database, SystemClock{})
 	must(t, err)
-	t.Cleanup(func() { _ = s.backend.(retryingReads).backend.(sqlRows).db.close(context.Background()) })
+	t.Cleanup(func() { _ = s.backend.backend.(sqlRows).db.close(context.Background()) })
 	return s
 }
 

@@ -22,7 +22,7 @@ type Client interface {
 // record it has seen, so a write never overwrites what another process wrote in
 // between. It is safe for concurrent use.
 type Store struct {
-	backend backend
+	backend retryingReads
 	clock   Clock
 	memory  versionCache
 }
@@ -50,11 +50,7 @@ func (s *Store) Kind() string { return s.backend.kind() }
 // Namespace returns the namespace that holds the records of the releases in a namespace: the
 // same one, unless the store comes from In.
 func (s *Store) Namespace(releases string) string {
-	reading, ok := s.backend.(retryingReads)
-	if !ok {
-		return releases
-	}
-	if b, ok := reading.backend.(relocated); ok {
+	if b, ok := s.backend.backend.(relocated); ok {
 		return b.there(location{namespace: releases}).namespace
 	}
 	return releases
