@@ -61,6 +61,9 @@ func (b *builder) finalRecord() Step {
 		r.Descriptions = map[int]string{over.Version: "superseded by new release"} // Helm 4.3.1, pkg/action/install.go, replaceRelease
 	}
 	b.mentionUndone(&r)
+	if b.in.Resume { // no pending record comes first that would do so
+		r.Fail = slices.DeleteFunc(b.interrupted(), func(version int) bool { return version == to })
+	}
 	why := fmt.Sprintf("revision %d deployed", to)
 	for _, s := range r.Supersede {
 		why += fmt.Sprintf(", revision %d superseded", s)
@@ -68,7 +71,7 @@ func (b *builder) finalRecord() Step {
 	if n := len(r.Prune); n > 0 {
 		why += fmt.Sprintf(", %d oldest removed", n)
 	}
-	return b.recordStep("final", r, why)
+	return b.recordStep("final", r.withReason(), why)
 }
 
 func (b *builder) recordStep(name string, r Record, why string) Step {

@@ -60,3 +60,25 @@ func TestPendingFailsByPlan(t *testing.T) {
 		}
 	})
 }
+
+// A run that resumes a revision records those before it as failed that were left pending, too.
+func TestAResumedRunLeavesNothingPending(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		deployed, err := b.Newest(t.Context(), webKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for version := 2; version <= 3; version++ {
+			next := deployed.WithStatus(release.StatusPendingUpgrade, plan.PendingMark+": upgrade under way")
+			next.Version = version
+			if err := b.Store.Create(t.Context(), next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, err = b.Resume(t.Context(), Resumption{Release: webKey}, func(*plan.Plan) error { return nil })
+		if err != nil || b.statuses() != "superseded failed deployed" {
+			t.Errorf("%v, records %s", err, b.statuses())
+		}
+	})
+}
