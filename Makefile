@@ -54,7 +54,7 @@ demo-controller: build controller ## HelmReleases on a real control plane: insta
 # count or parse a lot (ALONE); make soak runs every test under it. The longest SUITES start first, one
 # that keeps the processors busy (e2e, trust) beside one that mostly waits (flux, controller). The
 # tag cluster is for tests on a control plane, browser for those in a browser.
-RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/source ./internal/retry
+RACED       := ./apply ./releasestore ./internal/cluster ./internal/engine ./internal/reconcile ./internal/source ./internal/retry
 ALONE       := HasABudget$$|^TestBuiltinScopesAreTheTypes$$
 SUITES      := ./e2e ./e2e/flux ./e2e/trust ./e2e/controller ./e2e/sources ./e2e/hostile
 # A suite's tests run in parallel and keep more than one processor busy: more suites at a time than go's
