@@ -17,16 +17,19 @@ func (b *builder) pendingRecord(status release.Status) Step {
 	return b.recordStep("pending", r, fmt.Sprintf("revision %d %s, with everything that it will send", to, status))
 }
 
-// failInterrupted has a record mark as failed the revisions that dead runs left pending. One that had
-// succeeded until its uninstall began is still known as such afterwards.
+// failInterrupted has a record mark as failed the other revisions that dead runs left pending. One that
+// had succeeded until its uninstall began is still known as such afterwards.
 func (b *builder) failInterrupted(r *Record) {
 	for _, left := range b.in.History {
-		if !left.Info.Status.Pending() {
+		if !left.Info.Status.Pending() || left.Version == r.Revision {
 			continue
 		}
 		r.Fail, r.FailDescription = append(r.Fail, left.Version), "The run was interrupted"
 		if left.Succeeded() { // only the newest revision can be such a one
-			r.Descriptions = map[int]string{left.Version: release.UninstallFailed(left.Name) + "the run was interrupted"}
+			if r.Descriptions == nil {
+				r.Descriptions = map[int]string{}
+			}
+			r.Descriptions[left.Version] = release.UninstallFailed(left.Name) + "the run was interrupted"
 		}
 	}
 }
@@ -62,7 +65,7 @@ func (b *builder) finalRecord() Step {
 	}
 	b.mentionUndone(&r)
 	if b.in.Resume { // no pending record comes first that would do so
-		r.Fail = slices.DeleteFunc(b.interrupted(), func(version int) bool { return version == to })
+		b.failInterrupted(&r)
 	}
 	why := fmt.Sprintf("revision %d deployed", to)
 	for _, s := range r.Supersede {
@@ -71,7 +74,7 @@ func (b *builder) finalRecord() Step {
 	if n := len(r.Prune); n > 0 {
 		why += fmt.Sprintf(", %d oldest removed", n)
 	}
-	return b.recordStep("final", r.withReason(), why)
+	return b.recordStep("final", r, why)
 }
 
 func (b *builder) recordStep(name string, r Record, why string) Step {
