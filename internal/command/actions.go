@@ -54,6 +54,19 @@ func (o *optional[T]) note(*cli.Context, T) error {
 	return nil
 }
 
+// notEmpty makes an empty value of a flag an error. It is for flags without which less is checked or
+// more is done: approvals, signatures, encryption, dry runs. Their values come from variables, and one
+// that is not set must not mean that the flag was not given.
+func notEmpty(flag *cli.StringFlag) *cli.StringFlag {
+	flag.Action = func(_ *cli.Context, value string) error {
+		if value == "" {
+			return usage("--%s is empty: give it a value, or leave it out", flag.Name)
+		}
+		return nil
+	}
+	return flag
+}
+
 // joined concatenates lists of flags. If several flags share a name and a destination, it
 // keeps the first.
 func joined(lists ...[]cli.Flag) []cli.Flag {

@@ -39,7 +39,7 @@ func (p *program) applyManyCommand() *cli.Command {
 		Description: describe("Does exactly what the plans say that plan many saved in the folder DIR or in one file. All\nof them are checked before the first write; if one no longer holds, nothing is written\n(exit 4). Releases are applied after those they need; if one fails, no others are started.",
 			"kubectl release apply many plans\nkubectl release apply many plans --expect-digest 9f2c… --keep-going"),
 		Flags: joined([]cli.Flag{
-			&cli.StringFlag{Name: "expect-digest", Destination: &o.expect, Usage: "the `DIGEST` of the set, as printed by plan many; any other set is refused (exit 4)", Category: setCategory},
+			notEmpty(&cli.StringFlag{Name: "expect-digest", Destination: &o.expect, Usage: "the `DIGEST` of the set, as printed by plan many; any other set is refused (exit 4)", Category: setCategory}),
 			&cli.IntFlag{Name: "parallel", Destination: &o.parallel, Usage: "how many releases to apply in parallel", Value: 4, Category: setCategory},
 			&cli.BoolFlag{Name: "keep-going", Destination: &o.keepGoing, Usage: "after a failure, continue with releases that do not need a failed one", Category: setCategory},
 			&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: "text or json (one event per line while it runs; see docs/events.md)", Value: "text", Category: planCategory},
@@ -76,7 +76,7 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 			return err
 		}
 	}
-	if expected := strings.TrimPrefix(o.expect, "sha256:"); expected != "" && expected != saved.Digest {
+	if expected := strings.TrimPrefix(o.expect, "sha256:"); o.expect != "" && expected != saved.Digest {
 		return &engine.StaleError{Differences: []string{fmt.Sprintf("the set in %s has the digest %s, but %s was approved", dir, saved.Digest, expected)}}
 	}
 	runs := &setRuns{program: p, show: &o.show, saved: saved, clusters: p.manyClusters(false)}

@@ -36,8 +36,8 @@ type signerFlags struct{ signers, signer string }
 
 func (o *signerFlags) flags(name string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "allowed-signers", Destination: &o.signers, Usage: "refuse it (exit 1) unless " + name + ".sig is a signature by one of the signers in this `FILE` of SSH keys; see ALLOWED SIGNERS in ssh-keygen(1)", Category: approvalCategory},
-		&cli.StringFlag{Name: "signer", Destination: &o.signer, Usage: "with --allowed-signers: which of them it must be, such as ci@shop", Category: approvalCategory},
+		notEmpty(&cli.StringFlag{Name: "allowed-signers", Destination: &o.signers, Usage: "refuse it (exit 1) unless " + name + ".sig is a signature by one of the signers in this `FILE` of SSH keys; see ALLOWED SIGNERS in ssh-keygen(1)", Category: approvalCategory}),
+		notEmpty(&cli.StringFlag{Name: "signer", Destination: &o.signer, Usage: "with --allowed-signers: which of them it must be, such as ci@shop", Category: approvalCategory}),
 	}
 }
 
@@ -51,8 +51,8 @@ func (o *signerFlags) check() error {
 
 func (o *approvalFlags) flags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, the sha256:… of the approved plan", Category: approvalCategory},
-		&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT` (full hash)", Category: approvalCategory},
+		notEmpty(&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, the sha256:… of the approved plan", Category: approvalCategory}),
+		notEmpty(&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT` (full hash)", Category: approvalCategory}),
 		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse FILE (exit 4) if it is older than this", Category: approvalCategory},
 	}, o.signerFlags.flags("FILE")...)
 }
@@ -100,13 +100,13 @@ type effectFlags struct{ expect, keyFile string }
 
 func (o *effectFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "expect-effect", Destination: &o.expect, Usage: "do not ask if the plan's effect has this `DIGEST`, sha256:…; refuse it (exit 4) otherwise", Category: approvalCategory},
+		notEmpty(&cli.StringFlag{Name: "expect-effect", Destination: &o.expect, Usage: "do not ask if the plan's effect has this `DIGEST`, sha256:…; refuse it (exit 4) otherwise", Category: approvalCategory}),
 		o.keyFlag(),
 	}
 }
 
 func (o *effectFlags) keyFlag() cli.Flag {
-	return &cli.StringFlag{Name: "effect-key-file", Destination: &o.keyFile, Usage: "make the effect's digest cover the values of secrets, too; the key is the content of this `FILE`", Category: approvalCategory}
+	return notEmpty(&cli.StringFlag{Name: "effect-key-file", Destination: &o.keyFile, Usage: "make the effect's digest cover the values of secrets, too; the key is the content of this `FILE`", Category: approvalCategory})
 }
 
 // check refuses a malformed digest.

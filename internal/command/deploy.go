@@ -113,7 +113,7 @@ type runFlags struct {
 
 func (o *runFlags) flags(secrets *bool) []cli.Flag {
 	return joined([]cli.Flag{
-		&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "show the plan instead; install --dry-run=client contacts no cluster and prints what template prints", Category: applyCategory},
+		notEmpty(&cli.StringFlag{Name: "dry-run", Destination: &o.dryRun, Usage: "show the plan instead; install --dry-run=client contacts no cluster and prints what template prints", Category: applyCategory}),
 		&cli.BoolFlag{Name: "hide-notes", Destination: &o.show.hideNotes, Usage: "do not print the chart's notes", Category: planCategory},
 		o.show.eventsFlag(),
 	}, o.effect.flags(), o.show.flags(secrets))

@@ -20,7 +20,7 @@ type readerFlags struct {
 func (o *readerFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "read-only", Destination: &o.readOnly, Usage: "plan without dry runs, for users who may only read: outcomes are estimated, and permissions are not checked", Category: planCategory},
-		&cli.StringFlag{Name: "judge-as", Destination: &o.judged, Usage: "plan as with --read-only, and check that this `USER`, who is going to apply it, may do so: system:serviceaccount:NAMESPACE:NAME, or a name; needs permission to create subjectaccessreviews", Category: planCategory},
+		notEmpty(&cli.StringFlag{Name: "judge-as", Destination: &o.judged, Usage: "plan as with --read-only, and check that this `USER`, who is going to apply it, may do so: system:serviceaccount:NAMESPACE:NAME, or a name; needs permission to create subjectaccessreviews", Category: planCategory}),
 		&cli.StringSliceFlag{Name: "judge-as-group", Destination: &o.judgedGroup, Usage: "with --judge-as: a `GROUP` of that user; those of service accounts are known (repeatable)", Category: planCategory},
 	}
 }

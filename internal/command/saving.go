@@ -39,7 +39,7 @@ func (o *planFileFlags) saving() []cli.Flag {
 
 // signFlag is --sign for what --out saves; name is that file's name in the help.
 func (o *planFileFlags) signFlag(name string) cli.Flag {
-	return &cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested about it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory}
+	return notEmpty(&cli.StringFlag{Name: "sign", Destination: &o.sign, Usage: "with --out: write " + name + ".statement, what can be attested about it, and " + name + ".sig, its signature by the private SSH key in this `FILE`", Category: savingCategory})
 }
 
 // sealing returns the flags for saving that also apply to sets.
@@ -53,7 +53,7 @@ func (o *planFileFlags) sealing() []cli.Flag {
 }
 
 func (o *planFileFlags) passphraseFlag() cli.Flag {
-	return &cli.StringFlag{Name: "passphrase-file", Destination: &o.passphraseFile, Usage: "`FILE` with the passphrase that encrypts or decrypts a saved plan", Category: savingCategory}
+	return notEmpty(&cli.StringFlag{Name: "passphrase-file", Destination: &o.passphraseFile, Usage: "`FILE` with the passphrase that encrypts or decrypts a saved plan", Category: savingCategory})
 }
 
 // opening returns the flags of commands that read saved plans.

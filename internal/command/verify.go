@@ -28,7 +28,7 @@ func (o *verifyFlags) flags() []cli.Flag {
 	}
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "verify", Destination: &o.verify, Usage: "use charts only if they are signed by a key of --keyring", Category: chartCategory},
-		chartText("keyring", &o.keyring, "`FILE` of the trusted OpenPGP keys (default: GnuPG's)"),
+		notEmpty(chartText("keyring", &o.keyring, "`FILE` of the trusted OpenPGP keys (default: GnuPG's)")),
 		cosign("verify-key", &o.key, "`FILE` with the cosign public key to trust instead; implies --verify"),
 		cosign("certificate-identity", &o.identity, "`IDENTITY`, an email address or a URI, whose keyless cosign signatures are trusted instead; implies --verify"),
 		cosign("certificate-identity-regexp", &o.identityRegexp, "`REGEXP` that matches such identities; it may match anywhere, so begin it with ^"),
