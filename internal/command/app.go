@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
@@ -37,6 +38,9 @@ type Streams struct {
 // state that it leaves behind and returns immediately.
 func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) int {
 	cli.FlagStringer = flagLine // the library offers only this global variable
+	if _, err := os.UserHomeDir(); err != nil {
+		clientcmd.RecommendedHomeFile = "" // else it is .kube/config in the working directory, perhaps somebody's checkout
+	}
 	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
 	if completes(ctx, args, s) {
 		return exitDone

@@ -75,7 +75,11 @@ func (p *program) pattern(o *createFlags, name string) ([]*chart.File, error) {
 		return files, err
 	}
 	if !filepath.IsAbs(starter) {
-		starter = filepath.Join(p.paths.find().Data, "starters", starter)
+		data := p.paths.find().Data
+		if data == "" {
+			return nil, usage("--starter %s: without a home folder and HELM_DATA_HOME, give an absolute path", starter)
+		}
+		starter = filepath.Join(data, "starters", starter)
 	}
 	files, err := chartload.Files(starter, chartload.Options{})
 	if err != nil {

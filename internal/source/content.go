@@ -36,7 +36,7 @@ func Digest(data []byte) string {
 // contentFile returns the path where Helm 4 stores content with a digest.
 func (s *Sources) contentFile(digest, kind string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
-	return filepath.Join(s.Paths.ContentCache, hex[:2], hex+kind)
+	return below(s.Paths.ContentCache, hex[:2], hex+kind)
 }
 
 // cached returns what is offered or in the cache under a digest, if it really has that digest:
@@ -71,8 +71,12 @@ func (s *Sources) keep(data []byte, kind string) (string, error) {
 	return digest, nil
 }
 
-// replace writes a file of a cache, creating its folder.
+// replace writes a file of a cache, creating its folder. Without a cache, it does nothing: what was
+// fetched is used all the same.
 func replace(file string, data []byte) error {
+	if file == "" {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func (s *Sources) note(url, digest string) error {
 }
 
 func (s *Sources) noteFile(url string) string {
-	return filepath.Join(s.Paths.ContentCache, notesFolder, strings.TrimPrefix(Digest([]byte(url)), "sha256:"))
+	return below(s.Paths.ContentCache, notesFolder, strings.TrimPrefix(Digest([]byte(url)), "sha256:"))
 }
 
 // noted returns the digest recorded by note, and the tag before it if there was one; "" without a

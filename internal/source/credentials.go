@@ -127,6 +127,9 @@ func (f credentialFile) scopes(i resolve.Image) []string {
 // s.Access are stored in hosts.yaml and returned. Nothing is stored if the registry refuses the
 // credentials. Errors: *RefusedError, *UnreachedError.
 func (s *Sources) Login(ctx context.Context, host, user, password string) (resolve.Server, error) {
+	if s.Paths.RegistryConfig == "" {
+		return resolve.Server{}, fmt.Errorf("keep the login: %w", errNoFolder)
+	}
 	image := resolve.Image{Host: host}
 	client, plain, err := s.registryClient(ctx, image)
 	if err != nil {

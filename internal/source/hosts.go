@@ -92,6 +92,9 @@ func (s *Sources) forgetServer(ctx context.Context, host string) error {
 // changeHosts reads hosts.yaml under a lock, calls change, which reports whether anything is
 // different, and writes the file with mode 0600.
 func (s *Sources) changeHosts(ctx context.Context, change func(resolve.Hosts) bool) error {
+	if s.Paths.hosts() == "" {
+		return fmt.Errorf("write the settings of hosts: %w", errNoFolder)
+	}
 	unlock, err := locked(ctx, s.Paths.hosts()+".lock")
 	if err != nil {
 		return err

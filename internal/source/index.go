@@ -64,6 +64,9 @@ func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (
 	if err != nil {
 		return false, err
 	}
+	if s.Paths.RepositoryCache == "" {
+		return false, fmt.Errorf("keep the index of %s: %w", resolve.Public(base), errNoFolder)
+	}
 	if err := os.MkdirAll(s.Paths.RepositoryCache, 0o755); err != nil {
 		return false, err
 	}

@@ -3,13 +3,11 @@ package source
 import (
 	"encoding/json"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
-	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
@@ -55,13 +53,10 @@ func (s *Sources) Indexed(folder string) Indexed {
 func (s *Sources) KeepIndexed(folder string, x Indexed) error {
 	file := s.indexedFile(folder)
 	data, err := json.Marshal(x)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(file), 0o755)
-	}
 	if err != nil {
 		return err
 	}
-	return outputfile.Write(file, data, 0o644)
+	return replace(file, data)
 }
 
 func (s *Sources) indexedFile(folder string) string {
@@ -69,5 +64,5 @@ func (s *Sources) indexedFile(folder string) string {
 	if err != nil {
 		real = folder
 	}
-	return filepath.Join(s.Paths.Cache, "kubectl-release", "indexed", strings.TrimPrefix(Digest([]byte(real)), "sha256:")+".json")
+	return below(s.Paths.Cache, "kubectl-release", "indexed", strings.TrimPrefix(Digest([]byte(real)), "sha256:")+".json")
 }

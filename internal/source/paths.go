@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"errors"
 	"path/filepath"
 	"strings"
 )
@@ -26,7 +27,8 @@ type Paths struct {
 
 // FindPaths returns the paths according to the environment, with Helm's precedence:
 // HELM_*_HOME, XDG_*, the system's default. A HELM_* variable for a single path counts even if
-// it is empty. lookup is os.LookupEnv, goos runtime.GOOS, home the home folder.
+// it is empty. lookup is os.LookupEnv, goos runtime.GOOS, home the home folder. Without one, paths
+// that would be in it are empty.
 func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 	get := func(name string) string { value, _ := lookup(name); return value }
 	base := func(helm, xdg, otherwise string) string {
@@ -36,13 +38,13 @@ func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 		if dir := get(xdg); dir != "" {
 			return filepath.Join(dir, "helm")
 		}
-		return filepath.Join(otherwise, "helm")
+		return below(otherwise, "helm")
 	}
-	cache, config, data := filepath.Join(home, ".cache"), filepath.Join(home, ".config"), filepath.Join(home, ".local", "share")
+	cache, config, data := below(home, ".cache"), below(home, ".config"), below(home, ".local", "share")
 	switch goos {
 	case "darwin":
-		library := filepath.Join(home, "Library")
-		cache, config, data = filepath.Join(library, "Caches"), filepath.Join(library, "Preferences"), library
+		library := below(home, "Library")
+		cache, config, data = below(library, "Caches"), below(library, "Preferences"), library
 	case "windows":
 		cache, config, data = get("TEMP"), get("APPDATA"), get("APPDATA")
 	}
@@ -57,30 +59,42 @@ func FindPaths(lookup func(string) (string, bool), goos, home string) Paths {
 		}
 		return otherwise
 	}
-	p.RepositoryConfig = own("HELM_REPOSITORY_CONFIG", filepath.Join(p.Config, "repositories.yaml"))
-	p.RepositoryCache = own("HELM_REPOSITORY_CACHE", filepath.Join(p.Cache, "repository"))
-	p.ContentCache = own("HELM_CONTENT_CACHE", filepath.Join(p.Cache, "content"))
-	p.RegistryConfig = own("HELM_REGISTRY_CONFIG", filepath.Join(p.Config, "registry", "config.json"))
-	docker := filepath.Join(home, ".docker")
+	p.RepositoryConfig = own("HELM_REPOSITORY_CONFIG", below(p.Config, "repositories.yaml"))
+	p.RepositoryCache = own("HELM_REPOSITORY_CACHE", below(p.Cache, "repository"))
+	p.ContentCache = own("HELM_CONTENT_CACHE", below(p.Cache, "content"))
+	p.RegistryConfig = own("HELM_REGISTRY_CONFIG", below(p.Config, "registry", "config.json"))
+	docker := below(home, ".docker")
 	if dir := get("DOCKER_CONFIG"); dir != "" {
 		docker = dir
 	}
-	p.OtherCredentials = []string{filepath.Join(docker, "config.json")}
+	p.OtherCredentials = []string{below(docker, "config.json")}
 	if file := get("REGISTRY_AUTH_FILE"); file != "" {
 		p.OtherCredentials = append(p.OtherCredentials, file)
 	} else if dir := get("XDG_RUNTIME_DIR"); dir != "" {
-		p.OtherCredentials = append(p.OtherCredentials, filepath.Join(dir, "containers", "auth.json"))
+		p.OtherCredentials = append(p.OtherCredentials, below(dir, "containers", "auth.json"))
 	}
 	netrc := ".netrc"
 	if goos == "windows" {
 		netrc = "_netrc"
 	}
-	p.Netrc = own("NETRC", filepath.Join(home, netrc))
-	p.Plugins = own("HELM_PLUGINS", filepath.Join(p.Data, "plugins"))
-	p.Settings = own("KUBECTL_RELEASE_SOURCES", filepath.Join(p.Config, "kubectl-release", "sources.yaml"))
-	p.GnuPG = cmp.Or(get("GNUPGHOME"), filepath.Join(home, ".gnupg"))
+	p.Netrc = own("NETRC", below(home, netrc))
+	p.Plugins = own("HELM_PLUGINS", below(p.Data, "plugins"))
+	p.Settings = own("KUBECTL_RELEASE_SOURCES", below(p.Config, "kubectl-release", "sources.yaml"))
+	p.GnuPG = cmp.Or(get("GNUPGHOME"), below(home, ".gnupg"))
 	return p
 }
+
+// below returns a path in a folder. In a folder that is not known nothing has a path: the working
+// directory, which may be somebody else's checkout, does not take its place.
+func below(folder string, names ...string) string {
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{folder}, names...)...)
+}
+
+// errNoFolder is the error of what has to be written to a path that is not known.
+var errNoFolder = errors.New("there is no folder for it: set HOME, or HELM_CACHE_HOME, HELM_CONFIG_HOME and HELM_DATA_HOME")
 
 // hosts returns the path of hosts.yaml, next to the credentials of registries; "" if there is no
 // file for credentials.
@@ -91,8 +105,11 @@ func (p Paths) hosts() string {
 	return filepath.Join(filepath.Dir(p.RegistryConfig), "hosts.yaml")
 }
 
-// repositoriesLock returns the file with which Helm locks repositories.yaml.
+// repositoriesLock returns the file with which Helm locks repositories.yaml; "" if there is none.
 func (p Paths) repositoriesLock() string {
+	if p.RepositoryConfig == "" {
+		return ""
+	}
 	if ext := filepath.Ext(p.RepositoryConfig); ext != "" && len(ext) < len(p.RepositoryConfig) {
 		return strings.TrimSuffix(p.RepositoryConfig, ext) + ".lock"
 	}
@@ -101,13 +118,13 @@ func (p Paths) repositoriesLock() string {
 
 // index and charts return the files of a repository's cached index: the index itself, and the
 // names of its charts, one per line.
-func (p Paths) index(name string) string { return filepath.Join(p.RepositoryCache, name+"-index.yaml") }
+func (p Paths) index(name string) string { return below(p.RepositoryCache, name+"-index.yaml") }
 
 func (p Paths) charts(name string) string {
-	return filepath.Join(p.RepositoryCache, name+"-charts.txt")
+	return below(p.RepositoryCache, name+"-charts.txt")
 }
 
 // answer returns the file with the validators that the server sent with an index.
 func (p Paths) answer(name string) string {
-	return filepath.Join(p.RepositoryCache, name+"-index.http.json")
+	return below(p.RepositoryCache, name+"-index.http.json")
 }

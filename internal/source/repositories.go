@@ -62,8 +62,11 @@ func (s *Sources) changeRepositories(ctx context.Context, change func(*resolve.R
 	return nil
 }
 
-// locked takes a file lock, waiting up to lockWait for other processes.
+// locked takes a file lock, waiting up to lockWait for other processes. Errors: errNoFolder if file is "".
 func locked(ctx context.Context, file string) (unlock func(), err error) {
+	if file == "" {
+		return nil, errNoFolder
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func (s *Sources) LockChart(ctx context.Context, folder string) (unlock func(), 
 	if err != nil {
 		return nil, err
 	}
-	return locked(ctx, filepath.Join(s.Paths.Cache, "kubectl-release", "locks", strings.TrimPrefix(Digest([]byte(real)), "sha256:")))
+	return locked(ctx, below(s.Paths.Cache, "kubectl-release", "locks", strings.TrimPrefix(Digest([]byte(real)), "sha256:")))
 }
 
 // AddRepository fetches a repository's index and writes its entry with absolute file names, and

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,9 +89,12 @@ func (s *Sources) demands(urls ...string) ([]demand, error) {
 // readDemand reads the keys of a rule, whose file names are relative to folder.
 func (s *Sources) readDemand(r resolve.Rule, folder string) (demand, error) {
 	file := cmp.Or(r.Keyring, r.Key, r.TrustedRoot)
-	if file == "" {
+	switch {
+	case file == "" && (!r.Keyless() || s.Paths.Settings == ""):
+		return demand{}, errors.New("read the keys for signatures: no file is named, and without a home folder there is none")
+	case file == "":
 		file = filepath.Join(filepath.Dir(s.Paths.Settings), trustedRootFile)
-	} else if !filepath.IsAbs(file) {
+	case !filepath.IsAbs(file):
 		file = filepath.Join(folder, file)
 	}
 	data, err := inputfile.Read(file, maxConfigBytes)
@@ -126,9 +130,9 @@ func identity(r resolve.Rule, trustedRoot []byte) (signature.Party, error) {
 }
 
 // keyring returns the file with GnuPG's public keys: pubring.gpg, as in Helm, or pubring.kbx if
-// only that exists.
+// only that exists; "" without a folder of GnuPG's.
 func (p Paths) keyring() string {
-	old, box := filepath.Join(p.GnuPG, "pubring.gpg"), filepath.Join(p.GnuPG, "pubring.kbx")
+	old, box := below(p.GnuPG, "pubring.gpg"), below(p.GnuPG, "pubring.kbx")
 	_, none := os.Stat(old)
 	if _, err := os.Stat(box); none != nil && err == nil {
 		return box
