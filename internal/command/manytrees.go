@@ -108,7 +108,11 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 	if t.head, err = setrun.Open(root, t.files, head, fetch); err != nil {
 		return nil, err
 	}
-	if err := t.openBase(ctx, o, inGit, fetch); err != nil {
+	err = t.openBase(ctx, o, inGit, fetch)
+	if err == nil {
+		err = t.declaring(files, input)
+	}
+	if err != nil {
 		t.close()
 		return nil, err
 	}

@@ -1,9 +1,12 @@
 package setrun
 
 import (
+	"bytes"
 	"regexp"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/argo"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/repository"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
@@ -33,33 +36,62 @@ func objectFiles(tree releaseset.Tree, files []string, r Reading) (objects, othe
 // kindOf matches files with Kubernetes objects, in YAML or JSON.
 var kindOf = regexp.MustCompile(`(?m)^\{?(?:\s*"apiVersion"|apiVersion):`)
 
+// input is the name of the input in messages.
+const input = "-"
+
 // readObjects reads what files, folders, Kustomizations or the input declare for Flux and
-// Argo CD, and joins it to the set.
-func (s *Side) readObjects(names []string, r Reading) error {
+// Argo CD, and joins it to the set. It returns the files and folders that declare releases.
+func (s *Side) readObjects(names []string, r Reading) (declaring []string, err error) {
 	known := repository.Reading{Sources: r.Sources, Open: s.charts.outside.open, Checkout: r.Checkout}
 	if r.Flux {
 		for _, name := range names {
 			found, err := repository.Root(s.Tree, name, known)
-			if err != nil {
-				return err
+			if err == nil {
+				err = s.join(found, r.Checkout)
 			}
-			if err := s.join(found, r.Checkout); err != nil {
-				return err
+			if err != nil {
+				return nil, err
+			}
+			builds := false // if so, there may be releases in what other repositories have
+			found.Each(flux.KustomizeGroup, flux.KindKustomization, func(map[string]any, string) { builds = true })
+			if builds || len(declaringIn(found)) > 0 {
+				declaring = append(declaring, name)
 			}
 		}
-		return nil
+		return declaring, nil
 	}
 	if len(names) == 0 && r.Input == nil {
-		return nil
+		return nil, nil
 	}
 	found, err := repository.Files(s.Tree, names, known)
 	if err == nil {
-		err = found.Add(r.Input, "-")
+		err = found.Add(r.Input, input)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.join(found, r.Checkout)
+	return declaringIn(found), s.join(found, r.Checkout)
+}
+
+// declaringIn returns the files with objects that declare releases, or from which such objects are
+// generated.
+func declaringIn(found *repository.Repository) (from []string) {
+	note := func(_ map[string]any, file string) { from = append(from, file) }
+	found.Each(flux.HelmGroup, flux.KindHelmRelease, note)
+	found.Each(argo.Group, argo.Kind, note)
+	found.EachGenerator(note)
+	return from
+}
+
+// within reports whether a file is the one called name, or in the folder of that name.
+func within(name string) func(file string) bool {
+	return func(file string) bool { return name == "." || file == name || strings.HasPrefix(file, name+"/") }
+}
+
+// blank reports whether a file has no content.
+func blank(tree releaseset.Tree, name string) bool {
+	data, err := releaseset.ReadFile(tree, name)
+	return err != nil || len(bytes.TrimSpace(data)) == 0
 }
 
 func (s *Side) join(found *repository.Repository, of releaseset.Checkout) error {

@@ -24,6 +24,10 @@ import (
 type Side struct {
 	Tree releaseset.Tree
 	Set  *releaseset.Set
+	// Declares says for each of the files that the side was opened with, in their order, whether it
+	// declares releases, as an empty file and a folder without any HelmRelease or Application do not. The
+	// input comes last.
+	Declares []bool
 	// charts holds the charts of the tree, and those that are fetched.
 	charts *charts
 	root   *os.Root
@@ -55,8 +59,8 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	}
 	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
 	s.charts = newCharts(dir, s.Tree, slices.Collect(maps.Values(r.Sources)), fetch)
-	objects, files := objectFiles(s.Tree, files, r)
-	for _, name := range files {
+	objects, others := objectFiles(s.Tree, files, r)
+	for _, name := range others {
 		set, err := read(s.Tree, name, r)
 		if errors.Is(err, fs.ErrNotExist) && !there(s.Tree, name) {
 			continue
@@ -69,9 +73,17 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 			return nil, err
 		}
 	}
-	if err := s.readObjects(objects, r); err != nil {
+	declaring, err := s.readObjects(objects, r)
+	if err != nil {
 		s.Close()
 		return nil, err
+	}
+	unread := len(s.Set.Unread) > 0 // there may be releases in what can't be read
+	for _, name := range files {
+		s.Declares = append(s.Declares, unread || slices.ContainsFunc(declaring, within(name)) || slices.Contains(others, name) && !blank(s.Tree, name))
+	}
+	if r.Input != nil {
+		s.Declares = append(s.Declares, unread || slices.Contains(declaring, input))
 	}
 	return s, nil
 }

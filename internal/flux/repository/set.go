@@ -58,14 +58,20 @@ func (r *Repository) Set() *releaseset.Set {
 // generators are kinds from whose objects a controller creates HelmReleases or Applications.
 var generators = []struct{ group, kind string }{{"fluxcd.controlplane.io", "ResourceSet"}, {"argoproj.io", "ApplicationSet"}}
 
+// EachGenerator visits the objects from which a controller creates HelmReleases or Applications, with the
+// file or folder each is from.
+func (r *Repository) EachGenerator(visit func(object map[string]any, from string)) {
+	for _, g := range generators {
+		r.Each(g.group, g.kind, visit)
+	}
+}
+
 // generated returns warnings about objects from which others are created in the cluster.
 func (r *Repository) generated() (out []string) {
-	for _, g := range generators {
-		r.Each(g.group, g.kind, func(object map[string]any, from string) {
-			name := strings.TrimPrefix(identity(object), g.group+"/")
-			out = append(out, fmt.Sprintf("%s: %s generates objects that are not known here: releases among them are not planned", from, name))
-		})
-	}
+	r.EachGenerator(func(object map[string]any, from string) {
+		name := strings.TrimPrefix(identity(object), group(object)+"/")
+		out = append(out, fmt.Sprintf("%s: %s generates objects that are not known here: releases among them are not planned", from, name))
+	})
 	return out
 }
 
