@@ -82,13 +82,13 @@ func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path stri
 	}
 	s, err := p.connect()
 	if err != nil {
-		return err
+		return p.reportImpossible(&o.show, p.offlineKey(name), err)
 	}
 	made, err := s.engine.PlanWhenUnlocked(ctx, o.options.lock, func(context.Context) (*plan.Plan, error) {
 		return p.planDeployment(ctx, s, deployment{&o.planningFlags, &o.source, name, path, engine.InstallOrUpgrade})
 	})
 	if err != nil {
-		return unwritten(err)
+		return p.reportImpossible(&o.show, s.key(name), unwritten(err))
 	}
 	p.hide(made)
 	if err := p.presenter.plan(made, whole); err != nil {

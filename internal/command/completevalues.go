@@ -23,7 +23,7 @@ var choices = map[string][]string{
 	"wait":        {"true", "false", "watcher", "hookOnly", "legacy"},
 }
 
-// outputs, planOutputs and graphOutputs are the values of -o: for records and lists, for plans, and
+// outputs, planOutputs and graphOutputs are the values of -o: for records, lists and runs, for plans, and
 // for plan graph.
 var (
 	outputs      = []string{"text", "json", "yaml"}

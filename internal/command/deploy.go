@@ -25,7 +25,7 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, name string, pr
 	}
 	s, err := p.connect()
 	if err != nil {
-		return err
+		return p.reportImpossible(&o.show, p.offlineKey(name), err)
 	}
 	warned := false
 	see := func(made *plan.Plan) error {
@@ -43,8 +43,11 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, name string, pr
 	made, outcome, err := s.engine.PlanAndApply(ctx, o.options.lock,
 		func(ctx context.Context) (*plan.Plan, error) { return prepare(ctx, s) }, see)
 	s.progress.Stop()
+	if errors.Is(err, errMayBeAbsent) {
+		return p.presenter.end(ctx, ending{idle: true})
+	}
 	if made == nil {
-		return unwritten(err)
+		return p.reportImpossible(&o.show, s.key(name), unwritten(err))
 	}
 	return p.finish(ctx, ending{made: made, outcome: outcome, err: err})
 }
@@ -198,6 +201,9 @@ func (p *program) rollbackCommand() *cli.Command {
 	}
 }
 
+// errMayBeAbsent is the error of a planner when there is no release, and that is no failure.
+var errMayBeAbsent = errors.New("there is no such release")
+
 func ignoreNotFoundFlag(to *bool) cli.Flag {
 	return applyToggle("ignore-not-found", to, "do not fail if the release does not exist")
 }
@@ -214,14 +220,11 @@ func (p *program) uninstallCommand() *cli.Command {
 			for _, name := range args {
 				err := p.planAndApply(ctx, &o, name, func(_ context.Context, s *session) (*plan.Plan, error) {
 					made, err := p.planUninstall(ctx, s, &o.planningFlags, name)
-					if dry, _ := dryRun(o.dryRun); dry && ignoreNotFound && isNoRelease(err) {
-						return nil, nil
+					if ignoreNotFound && isNoRelease(err) {
+						return nil, errMayBeAbsent
 					}
 					return made, err
 				})
-				if ignoreNotFound && isNoRelease(err) {
-					err = p.presenter.end(ctx, ending{idle: true})
-				}
 				if err != nil {
 					return err
 				}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -26,25 +27,21 @@ func dryRun(text string) (bool, error) {
 	return dry, nil
 }
 
-// showDryRun shows the plan of a run of the release called name. prepare may return nil if there is
-// nothing to plan.
+// showDryRun shows the plan of a run of the release called name.
 func (p *program) showDryRun(o *runFlags, name string, prepare func(*session) (*plan.Plan, error)) error {
-	if err := o.show.check(); err != nil {
-		return err
-	}
 	s, err := p.connect()
 	if err != nil {
 		return p.reportImpossible(&o.show, p.offlineKey(name), err)
 	}
 	made, err := prepare(s)
-	if err == nil && made != nil {
+	if errors.Is(err, errMayBeAbsent) {
+		return nil
+	}
+	if err == nil {
 		made, err = p.withEffect(&o.effect, made)
 	}
 	if err != nil {
 		return p.reportImpossible(&o.show, s.key(name), err)
-	}
-	if made == nil {
-		return nil
 	}
 	return p.showResult(&o.show, made)
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -53,10 +54,16 @@ type ending struct {
 // presented wraps the action of a command that applies, and chooses its presenter. A stream always
 // ends with a summary, however the action ends.
 func (p *program) presented(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
+	checked := func(c *cli.Context) error {
+		if err := o.checkOutput(c.Command.Name == "apply" && c.NArg() > 1); err != nil {
+			return err
+		}
+		return action(c)
+	}
 	return func(c *cli.Context) error {
 		if dry, err := dryRun(o.dryRun); o.show.output != "json" || dry || err != nil {
 			p.presenter = textPresenter{p, &o.show}
-			return action(c)
+			return checked(c)
 		}
 		s := newStream(p, &o.show)
 		p.presenter = s
@@ -64,10 +71,29 @@ func (p *program) presented(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
 			p.noteOnce("events", "-o json prints one event per line, while Helm prints the release, which is .summary.record of the last line (docs/events.md)")
 		}
 		s.begin()
-		err := action(c)
+		err := checked(c)
 		s.close(c.Context, ending{err: err})
 		return err
 	}
+}
+
+// checkOutput refuses flags for the output that make no sense, before anything is connected or done. shows
+// says whether the command shows its plan before it applies it, as it does with --dry-run.
+func (o *runFlags) checkOutput(shows bool) error {
+	dry, err := dryRun(o.dryRun)
+	formats := outputs
+	if dry || shows {
+		formats = planOutputs
+	}
+	switch {
+	case err != nil:
+		return err
+	case !o.show.isText() && o.show.output != "md" && !slices.Contains(formats, o.show.output):
+		return usage("-o %s: must be %s", o.show.output, oneOf(formats))
+	case o.show.output == "json" && !dry && o.show.reportsTo("-"):
+		return usage("--report FORMAT=-: with -o json, events are on standard output; name a file")
+	}
+	return o.show.check()
 }
 
 // textPresenter is the presenter for text.
@@ -79,9 +105,13 @@ type textPresenter struct {
 func (textPresenter) about(release.Key) {}
 
 func (t textPresenter) plan(made *plan.Plan, as detail) error {
-	switch {
-	case as == whole:
+	if as == whole {
 		return t.showResult(t.show, made)
+	}
+	if err := t.report(t.show, made); err != nil {
+		return err
+	}
+	switch {
 	case made.Blocked():
 		return t.blocked(made)
 	case as == brief:
@@ -107,7 +137,10 @@ func (t textPresenter) differences(fresh *plan.Plan, differences []plan.Differen
 	if len(o.Only) == 0 {
 		o.Summary = true // no difference is about an object
 	}
-	return report.Text(t.raw.Out, &t.masked(fresh).Document, o)
+	if err := report.Text(t.raw.Out, &t.masked(fresh).Document, o); err != nil {
+		return err
+	}
+	return t.report(t.show, fresh)
 }
 
 func (textPresenter) warning(string) {}

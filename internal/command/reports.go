@@ -37,6 +37,12 @@ func (o *showFlags) wantedReports() ([]formatted, error) {
 	return out, nil
 }
 
+// reportsTo reports whether --report names a file.
+func (o *showFlags) reportsTo(file string) bool {
+	wanted, _ := o.wantedReports() // check reports the error
+	return slices.ContainsFunc(wanted, func(r formatted) bool { return r.file == file })
+}
+
 // printsMarkdown reports whether the command prints Markdown, so flags for Markdown make sense.
 func (o *showFlags) printsMarkdown() bool {
 	wanted, _ := o.wantedReports() // check has reported the error

@@ -26,12 +26,16 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	made = p.masked(made)
-	print := func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }
-	if err := print(cmp.Or(o.output, "text"), w); err != nil {
+	if err := p.renderAs(o, cmp.Or(o.output, "text"), w, p.masked(made)); err != nil {
 		return err
 	}
-	return o.writeReports(w, print)
+	return p.report(o, made)
+}
+
+// report writes the files of --report, and masks secrets as render does.
+func (p *program) report(o *showFlags, made *plan.Plan) error {
+	made = p.masked(made)
+	return o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) })
 }
 
 // renderAs prints a masked plan in a format.

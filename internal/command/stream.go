@@ -90,6 +90,9 @@ func (s *stream) plan(made *plan.Plan, as detail) error {
 	if as == whole {
 		s.warnings(made)
 	}
+	if err := s.report(s.show, made); err != nil {
+		return err
+	}
 	if made.Blocked() {
 		return s.blocked(made)
 	}
@@ -99,7 +102,7 @@ func (s *stream) plan(made *plan.Plan, as detail) error {
 // differences implements presenter. Readers of events compare the plans themselves.
 func (s *stream) differences(fresh *plan.Plan, _ []plan.Difference) error {
 	s.planned(fresh)
-	return nil
+	return s.report(s.show, fresh)
 }
 
 // planned prints a plan that is about to be applied, or that cannot be.

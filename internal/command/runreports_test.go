@@ -1,0 +1,80 @@
+package command
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// A format or a report that does not exist is refused before anything is connected.
+func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.must("plan web ./web --set text=two --out web.plan")
+	before := d.writes()
+	d.contexts = nil
+	for line, want := range map[string]string{
+		"install other ./web -o jsn":                   "-o jsn: must be text, json or yaml",
+		"upgrade web ./web -o markdown":                "-o markdown: must be text, json or yaml",
+		"upgrade web ./web --dry-run -o jsn":           "-o jsn: must be text, json, yaml, markdown",
+		"rollback web 1 -o jsn":                        "-o jsn: must be",
+		"uninstall web -o jsn":                         "-o jsn: must be",
+		"test web -o jsn":                              "-o jsn: must be",
+		"apply web ./web -o jsn --yes":                 "-o jsn: must be text, json, yaml, markdown",
+		"apply web.plan -o html":                       "-o html: must be text, json or yaml",
+		"upgrade web ./web --report jsn=x":             "--report jsn=x: the format must be",
+		"upgrade web ./web -o json --report jsn=x":     "--report jsn=x: the format must be",
+		"upgrade web ./web -o json --report sarif=-":   "--report FORMAT=-: with -o json, events are on standard output",
+		"upgrade web ./web --report markdown=no/x.md2": "--report markdown: ",
+	} {
+		if a := d.types(line); a.code != exitError || !strings.Contains(a.err, "Error: "+want) {
+			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
+		}
+		if !strings.Contains(line, "no/x") && len(d.contexts) > 0 {
+			t.Errorf("%s: connected", line)
+		}
+		d.contexts = nil
+	}
+	if after := d.writes(); after != before {
+		t.Errorf("it was written %d times", after-before)
+	}
+}
+
+// The files of --report are written by runs, too, when the plan is known, or to say why there is none.
+func TestARunWritesReports(t *testing.T) {
+	d := atDesk(t)
+	for _, step := range []struct {
+		line, want string
+		code       int
+	}{
+		{"install web ./web", "1 to create", exitDone},
+		{"upgrade web ./web --set text=two", "1 to change", exitDone},
+		{"upgrade web ./web --set text=three -o json", "1 to change", exitDone},
+		{"upgrade web ./web --set text=four --set password=s3cr3t", "Secret", exitDone},
+		{"rollback web 1 --deny delete", "Secret", exitError},
+		{"upgrade nothing ./web", "nothing", exitError},
+		{"upgrade web ./none", "none", exitError},
+		{"apply web ./none --yes", "none", exitError},
+		{"test web", "shop/web", exitDone},
+		{"uninstall web", "2 to delete", exitDone},
+	} {
+		_ = os.Remove("plan.md")
+		a := d.types(step.line + " --report markdown=plan.md")
+		text, err := os.ReadFile("plan.md")
+		if a.code != step.code || err != nil || !strings.Contains(string(text), step.want) || strings.Contains(string(text), "s3cr3t") {
+			t.Errorf("%s: exit code %d, %v\n%s%s%s", step.line, a.code, err, a.out, a.err, text)
+		}
+	}
+	d.must("install web ./web")
+	d.must("plan web ./web --set text=two --out web.plan")
+	d.must("apply web.plan --report json=applied.json")
+	if text, err := os.ReadFile("applied.json"); err != nil || !strings.Contains(string(text), `"operation": "upgrade"`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if a := d.must("uninstall gone --ignore-not-found --report markdown=gone.md"); a.err != "" {
+		t.Errorf("it warns %q", a.err)
+	}
+	if _, err := os.Stat("gone.md"); err == nil {
+		t.Error("there is a report of a release that need not exist")
+	}
+}
