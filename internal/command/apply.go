@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -39,6 +40,9 @@ func (p *program) applyCommand() *cli.Command {
 				if o.effect != (effectFlags{}) {
 					return usage("--expect-effect and --effect-key-file are for a chart; for a saved plan use --expect-digest")
 				}
+				if err := p.checkPlanned(&o); err != nil {
+					return err
+				}
 				return p.applySaved(ctx, &o, args[0])
 			}
 			if o.approval != (approvalFlags{}) {
@@ -54,6 +58,19 @@ func (p *program) applyCommand() *cli.Command {
 		})),
 		Subcommands: []*cli.Command{p.applyManyCommand()},
 	}
+}
+
+// checkPlanned refuses, with a saved plan, the flags that say what is planned, and how: they would change
+// nothing. What judges the plan, and how long to wait for other runs, is up to whoever applies it.
+func (p *program) checkPlanned(o *applyFlags) error {
+	s := &o.source
+	for _, flag := range joined(s.valueFlags(), s.reuse.flags(), s.render.flags(), s.chart.choosing(), s.chart.verify.flags(), o.options.deploying()) {
+		names := flag.Names()
+		if slices.ContainsFunc(names, p.hasFlag) && !slices.Contains([]string{"deny", "policy", "lock-timeout"}, names[0]) {
+			return usage("--%s is for a chart; a saved plan has its own", names[0])
+		}
+	}
+	return nil
 }
 
 // applySaved applies the plan saved in a file.

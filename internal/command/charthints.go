@@ -104,7 +104,7 @@ func (p *program) readIndexAnew() bool {
 	return p.commandLine.path[0] == "dependency" || p.hasFlag("repo")
 }
 
-// hasFlag reports whether a flag was given; flag is its first name.
+// hasFlag reports whether a flag was given by this name.
 func (p *program) hasFlag(flag string) bool {
 	return slices.ContainsFunc(p.commandLine.flags, func(f givenFlag) bool { return f.name == flag })
 }

@@ -51,15 +51,17 @@ type chartFlags struct {
 }
 
 func (o *chartFlags) flags(paths *pathFlags) []cli.Flag {
-	return joined([]cli.Flag{
+	return joined(o.choosing(), []cli.Flag{o.access.plainHTTPFlag(), o.offlineFlag(), o.mismatchFlag("its repository's index promises")}, o.verify.flags(), o.access.flags(), paths.flags())
+}
+
+// choosing returns the flags that say which chart is meant.
+func (o *chartFlags) choosing() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringFlag{Name: "version", Destination: &o.version, Usage: "`VERSION` of the chart, or a range such as ^1.2; VERSION@sha256:… accepts nothing else", Category: chartCategory},
 		&cli.BoolFlag{Name: "devel", Destination: &o.devel, Usage: "consider prereleases, too, if --version is not given", Category: chartCategory},
 		&cli.StringFlag{Name: "repo", Destination: &o.repo, Usage: "`URL` of the repository that has the chart", Category: chartCategory},
 		&cli.StringFlag{Name: "tag", Destination: &o.tag, Usage: "`TAG` of the chart in a registry, even if it is not a version", Category: chartCategory},
-		o.access.plainHTTPFlag(),
-		o.offlineFlag(),
-		o.mismatchFlag("its repository's index promises"),
-	}, o.verify.flags(), o.access.flags(), paths.flags())
+	}
 }
 
 // request returns the request for a chart that the name and the flags describe.
