@@ -196,7 +196,7 @@ func (p *program) baseline(ctx context.Context, o *chartPlanFlags, path string, 
 	case err != nil || info.IsDir():
 		return p.chartBaseline(ctx, o, b, d)
 	}
-	data, err := p.readFile(name)
+	data, err := p.readFile("--against", name)
 	if err != nil {
 		return b, fmt.Errorf("--against: %w", err)
 	}
@@ -242,7 +242,7 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 	b.Source.Chart, b.Source.Warnings, b.Source.Fetched = loaded, warnings, found.pin
 	if given := o.against.values.Value(); len(given) > 0 {
 		b.Source.Reuse = values.ResetValues
-		if b.Source.Values, _, err = (values.Sources{Files: given}).Merge(p.valuesReader(ctx, fetch)); err != nil {
+		if b.Source.Values, _, err = (values.Sources{Files: given}).Merge(p.valuesReader(ctx, fetch, "--against-values")); err != nil {
 			return b, fmt.Errorf("--against-values: %w", err)
 		}
 	}

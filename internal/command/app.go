@@ -99,11 +99,17 @@ type program struct {
 	dial func(*connectionFlags) (api, string, error)
 	// transport, if not nil, wraps the transport of all requests to a cluster.
 	transport func(http.RoundTripper) http.RoundTripper
-	// flags are the flags of each command, by its name, without the connection flags and Helm's
+	// flags are the flags of each command, by its name, such as "apply many", without the connection flags and Helm's
 	// flags that have no effect here.
 	flags map[string][]cli.Flag
 	// presenter shows the progress and the result of a command that applies.
 	presenter presenter
+	// input is what standard input had, and the flag or argument that it was read for.
+	input struct {
+		by   string
+		data []byte
+		err  error
+	}
 	// charts are the charts that this run has fetched.
 	charts map[resolve.Request]located
 	// unknownPlugins makes the warning about unknown plugins appear once.
@@ -166,6 +172,9 @@ func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 	p.flags = map[string][]cli.Flag{}
 	for _, c := range app.Commands {
 		p.flags[c.Name] = c.Flags
+		for _, below := range c.Subcommands {
+			p.flags[c.Name+" "+below.Name] = below.Flags
+		}
 		if wanted(c) {
 			p.finishCommands("", []*cli.Command{c})
 		} else {

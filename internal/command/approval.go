@@ -117,7 +117,7 @@ func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) 
 	var key []byte
 	if o.keyFile != "" {
 		var err error
-		if key, err = p.readFile(o.keyFile); err != nil {
+		if key, err = p.readFile("--effect-key-file", o.keyFile); err != nil {
 			return "", fmt.Errorf("--effect-key-file: %w", err)
 		}
 		if len(key) < 16 {

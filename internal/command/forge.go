@@ -104,7 +104,7 @@ func (p *program) commentCommand() *cli.Command {
 		Flags: append(o.forge.flags(),
 			&cli.BoolFlag{Name: "only-update", Destination: &o.onlyUpdate, Usage: "do not create a comment if there is none, as for a plan that changes nothing", Category: forgeCategory}),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
-			text, err := p.readFile(args[0])
+			text, err := p.readFile("FILE", args[0])
 			if err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.StringFlag{Name: "text", Destination: &o.text, Usage: "Markdown `FILE` that the check shows, such as the comment's", Category: forgeCategory},
 			&cli.StringFlag{Name: "name", Destination: &o.name, Usage: "`NAME` of the check (default: plan of what was planned)", Category: forgeCategory}),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
-			data, err := p.readFile(args[0])
+			data, err := p.readFile("FILE", args[0])
 			if err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func (p *program) checkCommand() *cli.Command {
 			}
 			c := forge.Check{Name: cmp.Or(o.name, "plan of "+said.Set), Title: said.Verdict, Blocked: said.Blocked, Digest: said.Digest, Text: said.Verdict, Findings: said.Findings}
 			if o.text != "" {
-				text, err := p.readFile(o.text)
+				text, err := p.readFile("--text", o.text)
 				if err != nil {
 					return fmt.Errorf("--text: %w", err)
 				}

@@ -28,7 +28,7 @@ func (p *program) lookup(name, namespace string) (templating.LookupFunc, error) 
 	}
 	var objects []manifest.Object
 	for _, file := range files {
-		data, err := p.readFile(file)
+		data, err := p.readFile("--lookup", file)
 		if err != nil {
 			return nil, fmt.Errorf("--lookup: %w", err)
 		}

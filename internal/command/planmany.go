@@ -149,7 +149,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	if slices.Contains(files, standardInput) {
 		var err error
 		if err = o.checkInput(); err == nil {
-			input, err = p.readFile(standardInput)
+			input, err = p.readFile("FILE", standardInput)
 		}
 		if err != nil {
 			return err

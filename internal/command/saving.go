@@ -143,7 +143,7 @@ func (p *program) newPassphrase(file string) (string, error) {
 func (p *program) passphrase(file, question string) (string, error) {
 	text := ""
 	if file != "" {
-		data, err := p.readFile(file)
+		data, err := p.readFile("--passphrase-file", file)
 		if err != nil {
 			return "", fmt.Errorf("--passphrase-file: %w", err)
 		}

@@ -42,7 +42,7 @@ func (p *program) signingKey(o *packageFlags) (*signature.Key, error) {
 	case name == "", keyring == "":
 		return nil, usage("--sign needs --key, the key to sign with, and --keyring, the file that contains it")
 	}
-	data, err := p.readFile(keyring)
+	data, err := p.readFile("--keyring", keyring)
 	if err != nil {
 		return nil, fmt.Errorf("--keyring: %w", err)
 	}

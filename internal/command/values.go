@@ -132,7 +132,7 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 	if err != nil {
 		return engine.Source{}, err
 	}
-	read := remembered(p.valuesReader(ctx, &o.chart.fetchFlags))
+	read := remembered(p.valuesReader(ctx, &o.chart.fetchFlags, "--values"))
 	given, more, err := sources.Merge(read)
 	if err != nil {
 		return engine.Source{}, err
@@ -154,7 +154,7 @@ func (p *program) givenValues(ctx context.Context, o *valuesFlags, fetch *fetchF
 	if err != nil {
 		return nil, err
 	}
-	given, warnings, err := sources.Merge(p.valuesReader(ctx, fetch))
+	given, warnings, err := sources.Merge(p.valuesReader(ctx, fetch, "--values"))
 	p.warnAll(warnings)
 	return given, err
 }
@@ -176,34 +176,42 @@ func commaSeparated(flag string, given []string) ([]string, error) {
 	return out, nil
 }
 
-// valuesReader returns a function that reads values files. A file that came with a chart, as in the
-// checkout of a pull request, may be a symbolic link to a private file on this machine, so links
-// that lead out of its folder are refused.
-func (p *program) valuesReader(ctx context.Context, o *fetchFlags) func(name string) ([]byte, error) {
+// valuesReader returns a function that reads the values files that a flag names. A file that came with
+// a chart, as in the checkout of a pull request, may be a symbolic link to a private file on this
+// machine, so links that lead out of its folder are refused.
+func (p *program) valuesReader(ctx context.Context, o *fetchFlags, by string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		switch {
 		case strings.Contains(name, "://"):
 			return p.fetchInput(ctx, name, o.offline)
 		case name == "-" || o.load.OutsideLinks:
-			return p.readFile(name)
+			return p.readFile(by, name)
 		}
 		return inputfile.ReadInside(name, maxInputBytes)
 	}
 }
 
-// readFile reads the file that a flag names; - is standard input.
-func (p *program) readFile(name string) ([]byte, error) {
-	if name == "-" {
-		return inputfile.ReadAll(p.streams.In, "standard input", maxInputBytes)
+// readFile reads the file that is named by a flag or an argument, such as --against or FILE; - is standard
+// input, which only one of them may name: the others would find it empty. It is kept, as a plan may have to
+// be made again.
+func (p *program) readFile(by, name string) ([]byte, error) {
+	if name != standardInput {
+		return inputfile.Read(name, maxInputBytes)
 	}
-	return inputfile.Read(name, maxInputBytes)
+	if p.input.by != "" && p.input.by != by {
+		return nil, usage("%s and %s are both -, but standard input can be read only once", p.input.by, by)
+	}
+	if p.input.by == "" {
+		p.input.by = by
+		p.input.data, p.input.err = inputfile.ReadAll(p.streams.In, "standard input", maxInputBytes)
+	}
+	return p.input.data, p.input.err
 }
 
 // maxInputBytes is the largest size of a file that a flag names.
 const maxInputBytes = 32 << 20
 
-// remembered returns a function that reads every file only once, because standard input cannot be
-// read again.
+// remembered returns a function that reads every file only once.
 func remembered(read func(string) ([]byte, error)) func(string) ([]byte, error) {
 	content := map[string][]byte{}
 	return func(name string) ([]byte, error) {
