@@ -148,7 +148,7 @@ func (r *setRuns) of(key releaseset.Key) *program {
 		Err: &lineWriter{to: r.program.raw.Err, lock: &r.out, prefix: key.String() + "  "},
 	}, r.program.invocation.Program)
 	out.invocation, out.commandLine = r.program.invocation.In(key.Namespace), r.program.commandLine
-	out.showSecrets = r.program.showSecrets
+	out.flags, out.showSecrets = r.program.flags, r.program.showSecrets
 	out.presenter = textPresenter{out, r.show}
 	if r.show.output == "json" {
 		s := newStream(out, r.show)

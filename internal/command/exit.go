@@ -193,8 +193,7 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &noRevision):
 		return p.command("history", noRevision.Key.Name) + " lists the existing ones"
 	case errors.As(err, &locked):
-		queue := slices.Insert(p.retyped(p.commandLine.path[0], p.commandLine.arguments...), 1, "--lock-timeout", "5m")
-		return "wait for it: " + p.command(queue...) + "\nlook: " + p.command("status", locked.Key.Name)
+		return "wait for it: " + p.queue() + "\nlook: " + p.command("status", locked.Key.Name)
 	case errors.As(err, &lost):
 		return "another run may be working on it: check with " + p.command("status", lost.Key.Name)
 	case errors.As(err, &unfinished):
@@ -220,6 +219,19 @@ func (p *program) hint(err error) string {
 	default:
 		return ""
 	}
+}
+
+// queue returns the command that was typed, with a --lock-timeout that is long enough for most runs.
+func (p *program) queue() string {
+	path, called := p.commandLine.path, p.invocation
+	if slices.Contains(path, "many") {
+		called = called.WithoutNamespace() // the plans of a set say theirs
+	}
+	given := p.commandLine.flags
+	p.commandLine.flags = slices.DeleteFunc(slices.Clone(given), func(f givenFlag) bool { return f.name == "lock-timeout" })
+	defer func() { p.commandLine.flags = given }()
+	words := p.retyped(strings.Join(path, " "), p.commandLine.arguments...)
+	return called.Command(slices.Insert(words, len(path), "--lock-timeout", "5m")...)
 }
 
 // unreached reports whether no connection was made: it was refused, the host has no address, or

@@ -126,6 +126,30 @@ func TestUnlockAsks(t *testing.T) {
 	}
 }
 
+// The hint to wait for a lock is the command that was typed, subcommand and all, with one --lock-timeout.
+func TestTheHintToWaitForALock(t *testing.T) {
+	d := atDesk(t)
+	d.file("releases.yaml", "version: 1\nreleases:\n- {name: web, namespace: shop, chart: ./web}\n")
+	d.must("plan many releases.yaml --out plans")
+	d.must("plan web ./web --out web.plan")
+	holder, now, lasts := "ann on ci-1, process 7", metav1.NowMicro(), int32(30)
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: "kubectl-release.web", Namespace: "shop"},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, AcquireTime: &now, RenewTime: &now, LeaseDurationSeconds: &lasts},
+	}
+	if _, err := d.client.CoordinationV1().Leases("shop").Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"apply many plans --keep-going --lock-timeout 1ms": "apply many --lock-timeout 5m plans --keep-going",
+		"apply web.plan --lock-timeout=1ms":                "apply --lock-timeout 5m web.plan",
+	} {
+		if a := d.types(line); !strings.Contains(a.err, "wait for it: kubectl release "+want+"\n") {
+			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
+		}
+	}
+}
+
 // The variables that Helm passes to its plugins, and reads itself, say which cluster is meant.
 func TestHelmsVariablesSayWhichCluster(t *testing.T) {
 	d := atDesk(t)

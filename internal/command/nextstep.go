@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -60,10 +61,12 @@ func (p *program) goOn(e *unfinishedError) string {
 
 // again returns the command that continues an interrupted run: the command that was typed with its
 // flags, except that an install continues as an upgrade, because the release exists by now. It is
-// "" for tests.
+// "" for tests and sets.
 func (p *program) again(made *plan.Plan) string {
 	name := made.Release.Name
 	switch {
+	case slices.Contains(p.commandLine.path, "many"):
+		return "" // the set has to be planned again
 	case p.commandLine.path[0] == "apply" && len(p.commandLine.arguments) == 1:
 		return p.command(p.retyped("apply", "--replan", p.commandLine.arguments[0])...)
 	case p.commandLine.path[0] == "apply":
@@ -90,7 +93,7 @@ func (p *program) again(made *plan.Plan) string {
 // goes after "--".
 func (p *program) retyped(name string, arguments ...string) []string {
 	known := flagIndex(p.flags[name])
-	words := append([]string{name}, arguments...)
+	words := append(strings.Fields(name), arguments...)
 	namesake := name == p.commandLine.path[0] && len(arguments) > 0 && findCommand(p.commandLine.commands, arguments[0]) != nil
 	if namesake {
 		words = words[:1]
