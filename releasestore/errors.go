@@ -45,6 +45,20 @@ type NotFoundError struct{ Record }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("record of %s: not found", e.Record) }
 
+// UnreachedDatabaseError says that no connection to the database of HELM_DRIVER=sql was made, and why.
+// Database has no password.
+type UnreachedDatabaseError struct {
+	Database string
+	Reason   error
+}
+
+func (e *UnreachedDatabaseError) Error() string {
+	return fmt.Sprintf("connect to PostgreSQL (%s): %v", e.Database, e.Reason)
+}
+
+// Unwrap returns the reason.
+func (e *UnreachedDatabaseError) Unwrap() error { return e.Reason }
+
 // CorruptError says that a stored record can't be read, and why. Version is 0
 // when it is not known from the object's name either.
 type CorruptError struct {

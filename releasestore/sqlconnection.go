@@ -23,7 +23,7 @@ func OpenSQL(connection string, clock Clock) (*Store, error) {
 	named := os.Getenv("PGHOST") != "" || os.Getenv("PGDATABASE") != ""
 	if strings.TrimSpace(connection) == "" && !named {
 		return nil, errors.New("open release store: HELM_DRIVER=sql needs a database: set " + SQLConnection +
-			" to postgresql://USER:PASSWORD@HOST:PORT/DATABASE or to host=… dbname=… user=… password=…")
+			" to its URL, postgresql://HOST:PORT/DATABASE, with user and password in it or in PGUSER and PGPASSWORD")
 	}
 	config, err := sqlConfig(connection)
 	if err != nil {

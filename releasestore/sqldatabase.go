@@ -106,8 +106,7 @@ func (d *database) unreachable(err error) error {
 		err = busyError(err)
 	}
 	_, address := pgconn.NetworkAddress(d.config.Host, d.config.Port)
-	return fmt.Errorf("connect to PostgreSQL (%s, database %s, user %s): %w",
-		address, d.config.Database, d.config.User, oneLine{err})
+	return &UnreachedDatabaseError{fmt.Sprintf("%s, database %s, user %s", address, d.config.Database, d.config.User), oneLine{err}}
 }
 
 // mapError returns the error of a failed statement.

@@ -159,6 +159,7 @@ func (p *program) hint(err error) string {
 	var unapproved *unapprovedError
 	var invalid *engine.InvalidYAMLError
 	var elsewhere *forgeError
+	var database *releasestore.UnreachedDatabaseError
 	if text := p.hintSource(err); text != "" {
 		return text
 	}
@@ -169,7 +170,7 @@ func (p *program) hint(err error) string {
 		return p.hintAfter(back)
 	case errors.As(err, &compared):
 		return "make a plan with the cluster, without --against, and apply that"
-	case errors.As(err, &usage), errors.As(err, &elsewhere): // the hints below are about clusters
+	case errors.As(err, &usage), errors.As(err, &elsewhere), errors.As(err, &database): // the hints below are about clusters
 		return ""
 	case errors.As(err, &invalid) && p.commandLine.path[0] == "template" && !p.connection.debug:
 		return "--debug prints what the templates rendered"

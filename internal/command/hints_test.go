@@ -126,6 +126,23 @@ func TestUnlockAsks(t *testing.T) {
 	}
 }
 
+// What HELM_DRIVER=sql needs is said without anything that is masked, and a database that does not answer is
+// no reason to check the cluster.
+func TestTheHintsAboutADatabase(t *testing.T) {
+	d := atDesk(t)
+	t.Setenv("HELM_DRIVER", "sql")
+	t.Setenv("PGHOST", "")
+	t.Setenv("PGDATABASE", "")
+	t.Setenv("HELM_DRIVER_SQL_CONNECTION_STRING", "")
+	if a := d.types("list"); !strings.Contains(a.err, "to its URL, postgresql://HOST:PORT/DATABASE, with") {
+		t.Errorf("it says\n%s", a.err)
+	}
+	t.Setenv("HELM_DRIVER_SQL_CONNECTION_STRING", "postgresql://ann:s3cr3t@127.0.0.1:1/releases")
+	if a := d.types("list"); !strings.Contains(a.err, "connect to PostgreSQL (127.0.0.1:1, database releases, user ann): ") || strings.Contains(a.err, "Hint:") {
+		t.Errorf("it says\n%s", a.err)
+	}
+}
+
 // The hint to wait for a lock is the command that was typed, subcommand and all, with one --lock-timeout.
 func TestTheHintToWaitForALock(t *testing.T) {
 	d := atDesk(t)
