@@ -87,6 +87,14 @@ func referEnvironment(b *strings.Builder, commands []*cli.Command, connection []
 		"KUBECONFIG":               "the kubeconfig, as for kubectl",
 		"KUBECACHEDIR":             "default of `--cache-dir`",
 		"NO_COLOR":                 "no colours, unless `--color=always`",
+		"COLUMNS":                  "the width of text; the default is the terminal's",
+		"XDG_CACHE_HOME":           "its `helm` is the folder for caches, unless `HELM_CACHE_HOME` names one",
+		"XDG_CONFIG_HOME":          "its `helm` is the folder for configuration, unless `HELM_CONFIG_HOME` names one",
+		"XDG_DATA_HOME":            "its `helm` is the folder for plugins and starters, unless `HELM_DATA_HOME` names one",
+		"XDG_RUNTIME_DIR":          "its `containers/auth.json` has Podman's logins to registries, unless `REGISTRY_AUTH_FILE` names a file",
+		"REGISTRY_AUTH_FILE":       "the file of Podman's logins to registries",
+		"DOCKER_CONFIG":            "the folder with Docker's `config.json`, and its logins to registries; the default is `~/.docker`",
+		"GNUPGHOME":                "the folder with the default keyring of `--verify`; the default is `~/.gnupg`",
 	}
 	add := func(flags []cli.Flag) {
 		for _, f := range flags {
