@@ -26,7 +26,7 @@ func bringing(t *testing.T, update bool, there ...*unstructured.Unstructured) pl
 	in.Options.CreateNamespace, in.Options.UpdateCRDs = true, update
 	in.Live[plan.NamespaceID("shop")], in.Live[objects[0].ID] = plan.Observation{}, plan.Observation{}
 	for _, o := range there {
-		in.Predictions["crds/"+objects[0].ID.Key()] = plan.Prediction{After: objects[0].Doc}
+		in.Predictions["crds/"+objects[0].Key()] = plan.Prediction{After: objects[0].Doc}
 		in.Live[manifest.ID{Group: o.GroupVersionKind().Group, Kind: o.GetKind(), Name: o.GetName()}] = plan.Observed(o)
 	}
 	return in

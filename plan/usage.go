@@ -59,8 +59,8 @@ func (b *builder) usageOf(id manifest.ID, doc *unstructured.Unstructured) usage 
 func (b *builder) held(id manifest.ID, live *unstructured.Unstructured) usage {
 	u := b.usageOf(id, live)
 	if live != nil && id.GroupKind() == kinds.Pod {
-		switch phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); corev1.PodPhase(phase) {
-		case corev1.PodSucceeded, corev1.PodFailed:
+		phase, _, _ := unstructured.NestedString(live.Object, "status", "phase")
+		if phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed) {
 			return u.ended()
 		}
 	}

@@ -31,7 +31,7 @@ func (c *Client) Plan(ctx context.Context, o Operation) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{plan: made, lockWait: o.lock()}, nil
+	return &Plan{plan: made, lockWait: o.lock(), made: c.engine.Now()}, nil
 }
 
 // Run are the options that every operation has. The zero value is usable.

@@ -17,6 +17,8 @@ import (
 type Plan struct {
 	plan     *plan.Plan
 	lockWait time.Duration
+	// made is when it was planned.
+	made time.Time
 	// saved is what the plan was decoded from, nil for one that was not.
 	saved []byte
 }
@@ -160,16 +162,15 @@ func (p *Plan) EffectDigest() string {
 }
 
 // Encode returns the plan as a file for Apply or for kubectl release apply, with its effect digest, the
-// time, and a random number, so that a digest of the file reveals nothing. It holds the release's
+// time when it was planned, and a random number, so that a digest of the file reveals nothing. It holds the release's
 // secrets. A decoded plan is returned as it was saved.
 func (p *Plan) Encode() ([]byte, error) {
 	if p.saved != nil {
 		return slices.Clone(p.saved), nil
 	}
-	now := time.Now().UTC().Truncate(time.Second)
 	nonce := make([]byte, 16)
 	_, _ = rand.Read(nonce) // never fails: it ends the program instead
-	_, data, err := p.plan.Stamped(plan.Stamp{EffectDigest: p.EffectDigest(), Origin: &plan.Origin{Created: now}, Nonce: nonce})
+	_, data, err := p.plan.Stamped(plan.Stamp{EffectDigest: p.EffectDigest(), Origin: &plan.Origin{Created: p.made.UTC().Truncate(time.Second)}, Nonce: nonce})
 	return data, err
 }
 

@@ -40,7 +40,7 @@ func (p *globParser) take(text string) (ok bool) {
 // nothing.
 func (p *globParser) sequence(inTerm bool) (glob, error) {
 	var g glob
-	for p.rest != "" && p.rest != `\` && !(inTerm && strings.IndexByte(",}", p.rest[0]) >= 0) {
+	for p.rest != "" && p.rest != `\` && (!inTerm || strings.IndexByte(",}", p.rest[0]) < 0) {
 		part, err := p.part(inTerm)
 		if err != nil {
 			return nil, err

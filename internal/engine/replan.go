@@ -71,7 +71,7 @@ func (e *Engine) PlanOnward(ctx context.Context, p *plan.Plan) (*plan.Plan, []pl
 	if last := g.history.Last(); last != nil && record != nil && op != plan.Test {
 		next := *record
 		next.Version = last.Version + 1
-		if op == plan.Install && last.Info.Status != release.StatusUninstalled && !(p.Options.Replace && replaceable(last)) {
+		if op == plan.Install && last.Info.Status != release.StatusUninstalled && (!p.Options.Replace || !replaceable(last)) {
 			op = plan.Upgrade
 		}
 		if op != plan.Install {
