@@ -47,7 +47,11 @@ func (b *builder) redefines(kind schema.GroupKind) bool {
 	d, ok := b.brings[kind]
 	live := b.live(d.CRD.ID).Object
 	stored, _ := b.storedObject(d.CRD.ID)
-	redefined := ok && live != nil && b.updates(d.CRD.ID) && !b.agree(d.CRD, stored, live) && crdschema.Compare(live, d.CRD.Doc).Fields > 0
+	redefined := ok && live != nil && b.updates(d.CRD.ID) && !b.agree(d.CRD, stored, live)
+	if redefined {
+		differs := crdschema.Compare(live, d.CRD.Doc)
+		redefined = differs.Fields > differs.Display
+	}
 	b.redefined[kind] = redefined
 	return redefined
 }

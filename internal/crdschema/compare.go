@@ -24,6 +24,9 @@ type Difference struct {
 	// Fields is the number of schema fields that were added, removed or changed, plus the number of
 	// other fields of the definition that differ. Descriptions, labels and annotations don't count.
 	Fields int
+	// Display is how many of these only change how custom resources are listed and named: printer
+	// columns, short names, categories.
+	Display int
 	// Tightens are the fields that are validated more strictly.
 	Tightens []string
 	// Drops are the fields and versions that no longer exist: the API server prunes such fields
@@ -113,6 +116,9 @@ func (d *Difference) count(before, after map[string]any, n *apitypes.Node, apart
 	for _, key := range jsontree.Keys(before, after) {
 		if known := n.Child(key); known != nil && !slices.Contains(apart, key) && !apitypes.Equal(before[key], after[key], known) {
 			d.Fields++
+			if key == "additionalPrinterColumns" || key == "names" {
+				d.Display++
+			}
 		}
 	}
 }

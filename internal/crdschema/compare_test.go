@@ -55,6 +55,19 @@ func TestDefinitionsAreComparedByWhatTheyMean(t *testing.T) {
 	}
 }
 
+// Columns and short names change only how custom resources are listed.
+func TestDisplayOfCustomResources(t *testing.T) {
+	to := definition(t, "{type: object}", "true")
+	_ = unstructured.SetNestedStringSlice(to.Object, []string{"wd"}, "spec", "names", "shortNames")
+	versions, _, _ := unstructured.NestedSlice(to.Object, "spec", "versions")
+	versions[0].(map[string]any)["additionalPrinterColumns"] = []any{map[string]any{"name": "Color", "type": "string", "jsonPath": ".spec.color"}}
+	_ = unstructured.SetNestedSlice(to.Object, versions, "spec", "versions")
+	got := Compare(definition(t, "{type: object}", "true"), to)
+	if diff := cmp.Diff(Difference{Fields: 2, Display: 2}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A version that is no longer served counts as dropped, whatever its schema is.
 func TestVersionsThatGoAreDropped(t *testing.T) {
 	got := Compare(definition(t, "{type: object}", "true"), definition(t, "{type: object}", "false"))
