@@ -8,7 +8,7 @@ import (
 
 // What a reviewer should see first is last: what data and traffic depend on, images,
 // what programs are passed, what they may use, the rest, and labels and descriptions last.
-func TestGravityOfChanges(t *testing.T) {
+func TestSeverityOfChanges(t *testing.T) {
 	step := Step{Object: manifest.ID{Group: "apps", Kind: "StatefulSet", Name: "db"}}
 	last := -1
 	for _, c := range []Change{

@@ -183,10 +183,7 @@ func TestWarningsAreToldOnce(t *testing.T) {
 		encode(w, configMap("a"))
 	}
 	var told []string
-	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, Warn: func(text string) { told = append(told, text) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := s.warning(t, &told)
 	for range 3 {
 		if _, err := c.Get(t.Context(), ref("ConfigMap", "a")); err != nil {
 			t.Fatal(err)
@@ -210,10 +207,7 @@ func TestUnknownFieldsAreToldOnce(t *testing.T) {
 	const at = "/api/v1/namespaces/shop/configmaps"
 	s.answers["POST "+at], s.answers["PUT "+at+"/a"], s.answers["PATCH "+at+"/a"] = drop, drop, drop
 	var told []string
-	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, Warn: func(text string) { told = append(told, text) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := s.warning(t, &told)
 	a, b := &unstructured.Unstructured{Object: configMap("a")}, &unstructured.Unstructured{Object: configMap("b")}
 	for _, o := range []apply.WriteOptions{{DryRun: true}, {}} {
 		_, created := c.Create(t.Context(), a, o)
@@ -233,6 +227,16 @@ func TestUnknownFieldsAreToldOnce(t *testing.T) {
 	}
 }
 
+// warning returns a client that adds the warnings of the server to told.
+func (s *server) warning(t *testing.T, told *[]string) *cluster.Client {
+	t.Helper()
+	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, Warn: func(text string) { *told = append(*told, text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // Warnings in the dry run of a step are part of its prediction, and not passed on when it is applied.
 func TestWarningsAreInPredictions(t *testing.T) {
 	s := newServer(t)
@@ -243,10 +247,7 @@ func TestWarningsAreInPredictions(t *testing.T) {
 		encode(w, configMap("a"))
 	}
 	var told []string
-	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, Warn: func(text string) { told = append(told, text) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := s.warning(t, &told)
 	body := &unstructured.Unstructured{Object: configMap("a")}
 	step := &plan.Step{ID: "a", Op: plan.OpCreate, Object: ref("ConfigMap", "a").ID, APIVersion: "v1", Body: body}
 	for range 2 { // the plan is made again before it is applied

@@ -106,10 +106,9 @@ func TestTheQuestionNamesReleaseAndCluster(t *testing.T) {
 	}
 }
 
-// A lock is freed only when somebody is there to confirm it, or with --yes.
-func TestUnlockAsks(t *testing.T) {
-	d := atDesk(t)
-	d.must("install web ./web")
+// isLocked has another process hold the lock of shop/web.
+func isLocked(t *testing.T, d *desk) {
+	t.Helper()
 	holder, now, lasts := "ann on ci-1, process 7", metav1.NowMicro(), int32(30)
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: "kubectl-release.web", Namespace: "shop"},
@@ -118,6 +117,13 @@ func TestUnlockAsks(t *testing.T) {
 	if _, err := d.client.CoordinationV1().Leases("shop").Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A lock is freed only when somebody is there to confirm it, or with --yes.
+func TestUnlockAsks(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	isLocked(t, d)
 	if a := d.types("unlock web"); a.code != exitError || !strings.Contains(a.err, "Error: the lock was not freed: there is no terminal to ask on; use --yes to go ahead without confirmation\n") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
@@ -149,14 +155,7 @@ func TestTheHintToWaitForALock(t *testing.T) {
 	d.file("releases.yaml", "version: 1\nreleases:\n- {name: web, namespace: shop, chart: ./web}\n")
 	d.must("plan many releases.yaml --out plans")
 	d.must("plan web ./web --out web.plan")
-	holder, now, lasts := "ann on ci-1, process 7", metav1.NowMicro(), int32(30)
-	lease := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: "kubectl-release.web", Namespace: "shop"},
-		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, AcquireTime: &now, RenewTime: &now, LeaseDurationSeconds: &lasts},
-	}
-	if _, err := d.client.CoordinationV1().Leases("shop").Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	isLocked(t, d)
 	for line, want := range map[string]string{
 		"apply many plans --keep-going --lock-timeout 1ms": "apply many --lock-timeout 5m plans --keep-going",
 		"apply web.plan --lock-timeout=1ms":                "apply --lock-timeout 5m web.plan",

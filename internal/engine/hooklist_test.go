@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -15,9 +14,7 @@ import (
 // Every item of a hook that is a List is run, in each operation: a stored one ends none (Helm 4.3.1,
 // pkg/kube/client.go, buildResourceList, flattens it as well).
 func TestHooksThatAreLists(t *testing.T) {
-	source := Source{Chart: &chart.Chart{
-		Metadata: &chart.Metadata{APIVersion: "v2", Name: "lists", Version: "1.0.0"},
-		Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(`apiVersion: v1
+	source := chartOf("lists", `apiVersion: v1
 kind: ConfigMap
 metadata: {name: web}
 ---
@@ -29,8 +26,7 @@ metadata:
 items:
 - {apiVersion: batch/v1, kind: Job, metadata: {name: migrate}}
 - {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}
-`)}},
-	}}
+`)
 	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
 		for _, operation := range []struct {
 			event string

@@ -11,19 +11,24 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
+// chartOf returns a chart of one template.
+func chartOf(name, text string) Source {
+	return Source{Chart: &chart.Chart{
+		Metadata:  &chart.Metadata{APIVersion: "v2", Name: name, Version: "1.0.0"},
+		Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(text)}},
+	}}
+}
+
 // A hook that can't be parsed ends the operations that run it, and no others.
 func TestHooksThatCannotBeParsed(t *testing.T) {
-	source := Source{Chart: &chart.Chart{
-		Metadata: &chart.Metadata{APIVersion: "v2", Name: "unnamed", Version: "1.0.0"},
-		Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(`apiVersion: v1
+	source := chartOf("unnamed", `apiVersion: v1
 kind: ConfigMap
 metadata: {name: web}
 ---
 apiVersion: v1
 kind: Pod
 metadata: {generateName: test-, annotations: {helm.sh/hook: "test,pre-rollback"}}
-`)}},
-	}}
+`)
 	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
 		deploy := func(ctx context.Context) (*plan.Plan, error) {
 			return b.PlanDeployment(ctx, Deployment{Release: webKey, Source: source})
