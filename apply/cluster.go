@@ -41,6 +41,8 @@ type WriteOptions struct {
 	// Whole asks for the whole object in response, with its managedFields and
 	// the status that it had when it was written.
 	Whole bool
+	// Strict has the server refuse fields that it does not know, which it otherwise drops with a warning.
+	Strict bool
 }
 
 // For returns the options with which a step is sent, or its dry run made: a resource that becomes a hook

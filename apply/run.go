@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -86,7 +87,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}
-	r := &run{env: env, plan: p, writes: retry.NewFlow(retry.Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}}
+	r := &run{env: env, plan: p, writes: retry.NewFlow(retry.Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}, redefined: map[schema.GroupKind]bool{}}
 	ctx, end := r.whileLocked(ctx)
 	defer end()
 	r.begin()
@@ -128,6 +129,8 @@ type run struct {
 	// remaining is that of the Outcome; only the wait for the deleted objects writes it.
 	remaining []string
 	written   atomic.Bool
+	// redefined are the kinds whose CRDs this run has changed, see redefine.
+	redefined map[schema.GroupKind]bool
 
 	// observing is held while the observer is told an event.
 	observing sync.Mutex

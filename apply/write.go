@@ -28,8 +28,9 @@ func target(s *plan.Step) Ref {
 	return Ref{ID: s.Object, Version: gv.Version}
 }
 
-func (r *run) writeOptions() WriteOptions {
-	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts}
+// writeOptions returns the options of one attempt to write an object.
+func (r *run) writeOptions(id manifest.ID) WriteOptions {
+	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts, Strict: r.redefines(id)}
 }
 
 // create creates an object that must not exist yet.
@@ -40,7 +41,7 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 		if s.PatchType == types.ApplyPatchType {
 			created, err = r.serverSideCreate(ctx, s)
 		} else {
-			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions())
+			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions(s.Object))
 		}
 		if apierrors.IsAlreadyExists(err) && (again || s.Hook == nil) {
 			created, err = r.recognise(ctx, s, again, err)
@@ -50,7 +51,7 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 	if err != nil {
 		return fmt.Errorf("create %s: %w", s.Object, err)
 	}
-	r.wrote(s.Object, created)
+	r.wrote(s, created)
 	return nil
 }
 
@@ -68,7 +69,7 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	if err != nil {
 		return nil, err
 	}
-	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions())
+	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions(s.Object))
 	if apierrors.IsConflict(err) {
 		switch _, lookErr := r.env.Cluster.Get(ctx, target(s)); {
 		case apierrors.IsNotFound(lookErr):
@@ -124,9 +125,9 @@ func (r *run) created(s *plan.Step, live *unstructured.Unstructured) bool {
 func (r *run) patch(ctx context.Context, s *plan.Step) error {
 	var err error
 	if s.PatchType == types.ApplyPatchType {
-		err = r.serverSideApply(ctx, s, r.writeOptions())
+		err = r.serverSideApply(ctx, s, r.writeOptions(s.Object))
 	} else {
-		err = r.send(ctx, s, Patch{Type: s.PatchType, Data: s.Patch}, r.writeOptions())
+		err = r.send(ctx, s, Patch{Type: s.PatchType, Data: s.Patch}, r.writeOptions(s.Object))
 	}
 	if err != nil {
 		return fmt.Errorf("patch %s: %w", s.Object, err)
@@ -151,9 +152,10 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) e
 	var after *unstructured.Unstructured
 	o.Whole = r.waitsFor(s.Object)
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
+		o.Strict = r.redefines(s.Object)
 		if s.TakesOver() {
 			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties}
-			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, r.writeOptions()); err != nil {
+			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, r.writeOptions(s.Object)); err != nil {
 				return err
 			}
 		}
@@ -168,7 +170,7 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) e
 	if err != nil {
 		return err
 	}
-	r.wrote(s.Object, after)
+	r.wrote(s, after)
 	return nil
 }
 
@@ -187,7 +189,7 @@ func (r *run) replace(ctx context.Context, s *plan.Step) error {
 			}
 			body.SetResourceVersion(live.GetResourceVersion())
 		}
-		o := r.writeOptions()
+		o := r.writeOptions(s.Object)
 		o.Whole = r.waitsFor(s.Object)
 		var err error
 		after, err = r.env.Cluster.Replace(ctx, body, o)
@@ -196,7 +198,7 @@ func (r *run) replace(ctx context.Context, s *plan.Step) error {
 	if err != nil {
 		return fmt.Errorf("replace %s: %w", s.Object, err)
 	}
-	r.wrote(s.Object, after)
+	r.wrote(s, after)
 	return nil
 }
 
@@ -246,16 +248,17 @@ func (r *run) toDelete(s *plan.Step) types.UID {
 
 // wrote keeps what later waits need to know about a written object: its UID, and its state right
 // after the write.
-func (r *run) wrote(id manifest.ID, object *unstructured.Unstructured) {
+func (r *run) wrote(s *plan.Step, object *unstructured.Unstructured) {
 	r.written.Store(true)
+	r.redefine(s)
 	if object == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.uids[id] = object.GetUID()
-	if _, waits := r.awaited[id]; waits {
-		r.awaited[id] = object
+	r.uids[s.Object] = object.GetUID()
+	if _, waits := r.awaited[s.Object]; waits {
+		r.awaited[s.Object] = object
 	}
 }
 

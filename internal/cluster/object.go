@@ -95,7 +95,7 @@ func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured, 
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.Create(sending(ctx, idOf(object)), object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation})
+	after, err := r.Create(sending(ctx, idOf(object)), object, metav1.CreateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation(o)})
 	return after, c.explain(err)
 }
 
@@ -113,7 +113,7 @@ func (c *Client) Replace(ctx context.Context, object *unstructured.Unstructured,
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.Update(sending(ctx, idOf(object)), object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation})
+	after, err := r.Update(sending(ctx, idOf(object)), object, metav1.UpdateOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation(o)})
 	return after, c.explain(err)
 }
 
@@ -123,7 +123,7 @@ func (c *Client) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o appl
 	if err != nil {
 		return nil, err
 	}
-	options := metav1.PatchOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation}
+	options := metav1.PatchOptions{FieldManager: o.FieldManager, DryRun: dryRun(o), FieldValidation: fieldValidation(o)}
 	if p.Type == types.ApplyPatchType {
 		options.Force = &o.Force
 	}

@@ -8,13 +8,19 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // fieldValidation asks the API server to warn about fields that it does not know and drops, as it does
 // by default, and thus for Helm 3. Helm 4 asks it to refuse them, in hooks as well (4.3.1,
 // pkg/kube/client.go, Create).
-const fieldValidation = metav1.FieldValidationWarn
+func fieldValidation(o apply.WriteOptions) string {
+	if o.Strict {
+		return metav1.FieldValidationStrict
+	}
+	return metav1.FieldValidationWarn
+}
 
 // warnings passes on each distinct warning of the API server once, unless a dry run of Predict has had it.
 type warnings struct {
