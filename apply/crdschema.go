@@ -1,10 +1,13 @@
 package apply
 
 import (
+	"strings"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/crdschema"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -15,13 +18,14 @@ import (
 // updateCustomResourceDefinition); the pauses between so many attempts take 3 seconds.
 const schemaAttempts = 6
 
-// redefine notes that this run has changed a CRD. Until the API server has its new schema, it would drop
-// new fields without an error, so custom resources of that kind are first sent with strict validation.
+// redefine notes that this run has changed the schema in a CRD. Until the API server has it, it would
+// drop new fields without an error, so custom resources of that kind are first sent with strict validation.
 func (r *run) redefine(s *plan.Step) {
 	if !s.Object.IsCRD() || s.Before == nil {
 		return
 	}
-	if kind, ok := definedBy(s.Body); ok {
+	kind, ok := definedBy(s.Body)
+	if differs := crdschema.Compare(s.Before, s.Body); ok && differs.Fields > differs.Display {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.redefined[kind] = true
@@ -34,27 +38,33 @@ func definedBy(crd *unstructured.Unstructured) (kind schema.GroupKind, ok bool) 
 	return schema.GroupKind{Group: group, Kind: name}, ok
 }
 
-// redefines reports whether this run has changed the CRD of a kind, and the API server may not have the
-// new schema yet.
-func (r *run) redefines(id manifest.ID) bool {
+// strict reports whether an object is to be validated strictly, since this run has changed its schema.
+func (r *run) strict(id manifest.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.redefined[id.GroupKind()]
 }
 
-// outdated reports whether a step's object may have been refused by the schema from before this run
-// changed its CRD: then it is worth another attempt. After schemaAttempts, the refusal counts: unknown
-// fields are dropped as they are in other objects, and anything else is the step's error.
+// outdated reports whether a step's object may have been refused only by the schema from before this run
+// changed its CRD: then it is sent again. After schemaAttempts, objects of that kind are validated as any
+// other, so unknown fields are dropped, and a refusal is the step's error.
 func (r *run) outdated(s *plan.Step, attempt int, err error) bool {
-	bad := apierrors.IsBadRequest(err) // an unknown field, or one of another type
-	if s == nil || !bad && !apierrors.IsInvalid(err) || !r.redefines(s.Object) {
+	if s == nil || !apierrors.IsBadRequest(err) && !apierrors.IsInvalid(err) {
 		return false
-	}
-	if attempt < schemaAttempts {
-		return true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.redefined, s.Object.GroupKind())
-	return bad
+	waits, redefined := r.redefined[s.Object.GroupKind()]
+	if !redefined {
+		return false
+	}
+	if attempt >= schemaAttempts {
+		r.redefined[s.Object.GroupKind()], waits = false, false
+	}
+	return waits || refusedStrictly(err)
 }
+
+// refusedStrictly reports whether an object was refused only for strict validation: as a bad request or, if
+// it is the outcome of a patch, as invalid (k8s.io/apimachinery 0.37, pkg/runtime/error.go,
+// NewStrictDecodingError; k8s.io/apiserver 0.36, pkg/endpoints/handlers/patch.go).
+func refusedStrictly(err error) bool { return strings.Contains(err.Error(), "strict decoding error: ") }

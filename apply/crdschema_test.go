@@ -3,103 +3,134 @@ package apply_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-const redefinedWidget = `apiVersion: apiextensions.k8s.io/v1
+// widgets is a CRD with a label, an allowed field, and two custom resources with a field.
+const widgets = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
+metadata: {name: widgets.example.com, labels: {version: %q}}
 spec:
   group: example.com
   names: {plural: widgets, kind: Widget}
   scope: Namespaced
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {%s}}}}}}]
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {%s: {type: string}}}}}}}]
 ---
 apiVersion: example.com/v1
 kind: Widget
 metadata: {name: a, namespace: shop}
-spec: {%s}
+spec: {%[3]s: red}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: b, namespace: shop}
+spec: {%[3]s: red}
 `
 
-// following is an API server that has a changed CRD's schema only when it has refused custom resources
-// with it some times. Until then, it drops the new field unless the validation is strict.
+var widgetKind = schema.GroupKind{Group: "example.com", Kind: "Widget"}
+
+// What the API server answers to a patch whose outcome has a field that it does not know, with strict
+// validation; to the same as a server-side apply; and to one with a value that is not allowed.
+var (
+	strictly   = apierrors.NewInvalid(widgetKind, "a", field.ErrorList{field.Invalid(field.NewPath("patch"), "{}", `strict decoding error: unknown field "spec.color"`)})
+	undeclared = apierrors.NewBadRequest("failed to create typed patch object (shop/a; example.com/v1, Kind=Widget): .spec.color: field not declared in schema")
+	notAllowed = apierrors.NewInvalid(widgetKind, "a", field.ErrorList{field.NotSupported(field.NewPath("spec", "color"), "red", []string{"blue"})})
+)
+
+// following is an API server that has a changed CRD's schema only when it has refused each custom resource
+// some times. Where it refuses only strictly, it drops the new field of others.
 type following struct {
 	*clusterfake.Cluster
-	refusals, refused, dropped int
-	err                        error
+	err      error
+	refusals int
+	together sync.WaitGroup // the sixth attempts with both objects are answered at the same time
+
+	mu               sync.Mutex
+	refused, dropped map[string]int
 }
 
 func (f *following) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	if ref.Kind != "Widget" || f.refused == f.refusals {
+	if ref.Kind != "Widget" {
 		return f.Cluster.Patch(ctx, ref, p, o)
 	}
-	if o.Strict || apierrors.IsInvalid(f.err) {
-		f.refused++
+	f.mu.Lock()
+	refused := f.refused[ref.Name] < f.refusals && (f.err != strictly || o.Strict)
+	if refused {
+		f.refused[ref.Name]++
+	} else if f.refused[ref.Name] < f.refusals {
+		f.dropped[ref.Name]++
+	}
+	sixth := refused && f.refused[ref.Name] == 6
+	f.mu.Unlock()
+	if sixth {
+		f.together.Done()
+		f.together.Wait()
+	}
+	if refused {
 		return nil, f.err
 	}
-	f.dropped++
 	return f.Cluster.Patch(ctx, ref, p, o)
 }
 
 // The API server follows a changed CRD a moment later: until then, custom resources that need the new
 // schema are sent again, instead of failing or losing their new fields.
-func TestACustomResourceWaitsForItsSchema(t *testing.T) {
-	unknown := apierrors.NewBadRequest(`strict decoding error: unknown field "spec.color"`)
-	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "example.com", Kind: "Widget"}, "a", nil)
+func TestCustomResourcesWaitForTheirSchema(t *testing.T) {
 	for name, c := range map[string]struct {
-		err                           error
-		refusals                      int
-		wantRefused, dropped, retries int
-		fails                         bool
+		err      error
+		refusals int
+		label    bool // only the CRD's label changes, not its schema
+		refused  int
+		dropped  int
+		fails    bool
 	}{
-		"an unknown field":            {err: unknown, refusals: 2, wantRefused: 2},
-		"a value that is not allowed": {err: invalid, refusals: 2, wantRefused: 2},
-		"a field that stays unknown":  {err: unknown, refusals: 100, wantRefused: 6, dropped: 1, retries: 3},
-		"a value that is never valid": {err: invalid, refusals: 100, wantRefused: 6, fails: true, retries: 2},
+		"an unknown field":                     {err: strictly, refusals: 2, refused: 2},
+		"an undeclared field":                  {err: undeclared, refusals: 2, refused: 2},
+		"a value that is not allowed":          {err: notAllowed, refusals: 2, refused: 2},
+		"a field that stays unknown":           {err: strictly, refusals: 100, refused: 6, dropped: 1},
+		"a field that stays undeclared":        {err: undeclared, refusals: 100, refused: 6, fails: true},
+		"a value that is never allowed":        {err: notAllowed, refusals: 100, refused: 6, fails: true},
+		"an unknown field, the schema as ever": {err: strictly, refusals: 100, label: true, dropped: 1},
+		"a value, the schema as ever":          {err: notAllowed, refusals: 100, label: true, refused: 1, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := clusterfake.New()
-			if _, err := apply.Run(t.Context(), planned(t, w, plan.Install, revision(1, fmt.Sprintf(redefinedWidget, "size: {type: string}", "size: a"))), w.Env()); err != nil {
+			w, field := clusterfake.New(), "size"
+			if c.label {
+				field = "color"
+			}
+			if _, err := apply.Run(t.Context(), planned(t, w, plan.Install, revision(1, fmt.Sprintf(widgets, "1", field, "size"))), w.Env()); err != nil {
 				t.Fatal(err)
 			}
-			p := planned(t, w, plan.Upgrade, revision(2, fmt.Sprintf(redefinedWidget, "color: {type: string}", "color: red")))
-			f, retries := &following{Cluster: w, refusals: c.refusals, err: c.err}, 0
+			p := planned(t, w, plan.Upgrade, revision(2, fmt.Sprintf(widgets, "2", "color", "color")))
+			f := &following{Cluster: w, refusals: c.refusals, err: c.err, refused: map[string]int{}, dropped: map[string]int{}}
+			f.together.Add(2)
 			env := w.Env()
 			env.Cluster = f
 			env.Observer = ear(func(e apply.Event) {
 				if e.Type == apply.StepRetried {
-					retries++
+					t.Errorf("a retry is reported: %s", e.Message)
 				}
 			})
 			if _, err := apply.Run(t.Context(), p, env); (err != nil) != c.fails {
 				t.Errorf("got %v", err)
 			}
-			if f.refused != c.wantRefused || f.dropped != c.dropped || retries != c.retries {
-				t.Errorf("%d times refused, %d dropped, %d retries reported; want %d, %d, %d", f.refused, f.dropped, retries, c.wantRefused, c.dropped, c.retries)
+			for _, name := range []string{"a", "b"} {
+				if name == "b" && c.fails && c.label {
+					continue // it may not be sent any more
+				}
+				if f.refused[name] != c.refused || f.dropped[name] != c.dropped {
+					t.Errorf("%s: %d times refused, %d dropped; want %d, %d", name, f.refused[name], f.dropped[name], c.refused, c.dropped)
+				}
 			}
 		})
-	}
-}
-
-// A kind whose CRD this run leaves as it is has its schema already.
-func TestARefusedCustomResourceFailsAtOnce(t *testing.T) {
-	w := clusterfake.New()
-	if _, err := apply.Run(t.Context(), planned(t, w, plan.Install, revision(1, fmt.Sprintf(redefinedWidget, "size: {type: string}", "size: a"))), w.Env()); err != nil {
-		t.Fatal(err)
-	}
-	f := &following{Cluster: w, refusals: 100, err: apierrors.NewInvalid(schema.GroupKind{Kind: "Widget"}, "a", nil)}
-	env := w.Env()
-	env.Cluster = f
-	p := planned(t, w, plan.Upgrade, revision(2, fmt.Sprintf(redefinedWidget, "size: {type: string}", "size: b")))
-	if _, err := apply.Run(t.Context(), p, env); err == nil || f.refused != 1 {
-		t.Errorf("refused %d times, got %v", f.refused, err)
 	}
 }

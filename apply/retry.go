@@ -23,8 +23,8 @@ const (
 	maxRetryAfter = time.Minute
 )
 
-// expectedMisses is how often a kind may be missing from discovery, or have its former schema, before that is
-// reported: the API server follows a CRD a moment later, so the first objects of a new kind often miss it.
+// expectedMisses is how often a kind may be missing from discovery before that is reported: discovery
+// follows a CRD that is established a moment later, so the first objects of a new kind often miss it.
 const expectedMisses = 3
 
 // try sends one write, and retries it while the error is transient. When ctx ends, a write under
@@ -48,7 +48,7 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)
 		pause = min(2*pause, maxPause)
-		if attempt > expectedMisses || !outdated && !meta.IsNoMatchError(err) {
+		if !outdated && (attempt > expectedMisses || !meta.IsNoMatchError(err)) {
 			event := Event{Type: StepRetried}
 			if s != nil {
 				event = stepEvent(StepRetried, "", s)

@@ -129,7 +129,7 @@ type run struct {
 	// remaining is that of the Outcome; only the wait for the deleted objects writes it.
 	remaining []string
 	written   atomic.Bool
-	// redefined are the kinds whose CRDs this run has changed, see redefine.
+	// redefined are the kinds whose schemas this run has changed; false once they are validated as any other.
 	redefined map[schema.GroupKind]bool
 
 	// observing is held while the observer is told an event.

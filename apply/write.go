@@ -30,7 +30,7 @@ func target(s *plan.Step) Ref {
 
 // writeOptions returns the options of one attempt to write an object.
 func (r *run) writeOptions(id manifest.ID) WriteOptions {
-	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts, Strict: r.redefines(id)}
+	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts, Strict: r.strict(id)}
 }
 
 // create creates an object that must not exist yet.
@@ -152,7 +152,7 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) e
 	var after *unstructured.Unstructured
 	o.Whole = r.waitsFor(s.Object)
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
-		o.Strict = r.redefines(s.Object)
+		o.Strict = r.strict(s.Object)
 		if s.TakesOver() {
 			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties}
 			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, r.writeOptions(s.Object)); err != nil {
