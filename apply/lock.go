@@ -1,14 +1,22 @@
 package apply
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/kubectl-release/kubectl-release/internal/retry"
+)
 
 // Lock is the release's lock as a run sees it.
 type Lock interface {
 	// Take takes the lock unless it is held already; it is called before the first record is written.
 	// Only the lock of a run that creates the namespace of its release is not held from the start.
 	Take(ctx context.Context) error
-	// Check fails when this run no longer holds the lock; it is called before
-	// every write.
+	// Hold is called before every write. It waits while it is not sure that this run holds the lock, and
+	// fails when the lock is lost or ctx ends. expired is closed when that is no longer sure: a write that
+	// is under way then has to be cancelled, since it must not arrive after those of the next holder.
+	Hold(ctx context.Context) (expired <-chan struct{}, err error)
+	// Check fails when the lock is lost: another run may hold it.
 	Check() error
 	// Lost returns a channel that is closed once the loss is known, even while nothing is written.
 	Lost() <-chan struct{}
@@ -24,7 +32,7 @@ func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := r.whenLost(func() { cancel(r.env.Lock.Check()) })
+	stop := whenClosed(r.env.Lock.Lost(), func() { cancel(r.env.Lock.Check()) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
@@ -35,26 +43,52 @@ func (r *run) whileLocked(ctx context.Context) (_ context.Context, end func()) {
 // other runs away, and nobody can tell whether the run is still alive.
 func (r *run) unlocked() bool { return r.env.Lock != nil && !r.env.Lock.Supported() }
 
-// whenLost calls lost when the lock is lost, unless stop was called before.
-func (r *run) whenLost(lost func()) (stop func()) {
-	if r.env.Lock == nil {
+// whenClosed calls f when the channel is closed, unless stop was called before.
+func whenClosed(c <-chan struct{}, f func()) (stop func()) {
+	if c == nil {
 		return func() {}
 	}
 	done := make(chan struct{})
 	go func() {
 		select {
-		case <-r.env.Lock.Lost():
-			lost()
+		case <-c:
+			f()
 		case <-done:
 		}
 	}()
 	return func() { close(done) }
 }
 
-// fenced returns why nothing may be written any more; nil while the lock is held.
-func (r *run) fenced() error {
+// lost returns why nothing may be written any more; nil unless the lock is lost.
+func (r *run) lost() error {
 	if r.env.Lock == nil {
 		return nil
 	}
 	return r.env.Lock.Check()
+}
+
+// errExpired is the error of a write that was cancelled since the lock was not renewed in time.
+var errExpired = errors.New("the write was cancelled, since the lock was not renewed in time")
+
+// whileHeld waits until the lock is held, and makes one attempt to write. When ctx ends, the attempt is
+// awaited; when the lock expires, it is cancelled. lost is the lock's error if it is lost.
+func (r *run) whileHeld(ctx context.Context, attempt func(context.Context) error) (err, lost error) {
+	var expired <-chan struct{}
+	if r.env.Lock != nil {
+		if expired, err = r.env.Lock.Hold(ctx); err != nil {
+			return err, r.lost()
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer whenClosed(expired, func() { cancel(errExpired) })()
+	ctx, end := context.WithTimeout(ctx, retry.Timeout)
+	defer end()
+	if err = attempt(ctx); err == nil || !errors.Is(context.Cause(ctx), errExpired) {
+		return err, nil
+	}
+	if lost = r.lost(); lost != nil {
+		return lost, lost
+	}
+	return errExpired, nil
 }

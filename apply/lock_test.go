@@ -3,7 +3,9 @@ package apply_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,10 +23,11 @@ type lockUntil struct {
 	lost  chan struct{}
 }
 
-func (l lockUntil) Take(context.Context) error { return nil }
-func (l lockUntil) Check() error               { return l.check() }
-func (l lockUntil) Lost() <-chan struct{}      { return l.lost }
-func (l lockUntil) Supported() bool            { return true }
+func (l lockUntil) Take(context.Context) error                    { return nil }
+func (l lockUntil) Check() error                                  { return l.check() }
+func (l lockUntil) Hold(context.Context) (<-chan struct{}, error) { return l.lost, l.check() }
+func (l lockUntil) Lost() <-chan struct{}                         { return l.lost }
+func (l lockUntil) Supported() bool                               { return true }
 
 // lateLock is a lock that is not held from the start.
 type lateLock struct {
@@ -151,4 +154,72 @@ func TestALateLockComesBeforeTheRecord(t *testing.T) {
 			t.Errorf("%v: %v, taken %d times, record %v", taken, err, takes, w.Records[2])
 		}
 	}
+}
+
+// expiring is a lock that expires once, and is held again later.
+type expiring struct {
+	lockUntil
+	expired, again chan struct{}
+}
+
+func (l expiring) Hold(ctx context.Context) (<-chan struct{}, error) {
+	select {
+	case <-l.expired:
+	default:
+		return l.expired, nil
+	}
+	select {
+	case <-l.again:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// hangsOnce is a cluster where the first creation hangs.
+type hangsOnce struct {
+	*clusterfake.Cluster
+	hung *atomic.Bool
+}
+
+func (h hangsOnce) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if h.hung.CompareAndSwap(false, true) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return h.Cluster.Create(ctx, u, o)
+}
+
+// While the lock has expired, nothing is written: a write under way is cancelled, and sent again when the
+// lock is held again. Nothing is lost by that.
+func TestAnExpiredLockSuspendsWrites(t *testing.T) {
+	want, _ := undisturbed(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := installed(t)
+		p := upgrade(t, w)
+		lock := expiring{lockUntil{check: func() error { return nil }}, make(chan struct{}), make(chan struct{})}
+		time.AfterFunc(20*time.Second, func() { close(lock.expired) })
+		time.AfterFunc(time.Minute, func() { close(lock.again) })
+		env := w.Env()
+		env.Cluster, env.Lock = hangsOnce{w, new(atomic.Bool)}, lock
+		var retried []string
+		env.Observer = ear(func(e apply.Event) {
+			if e.Type == apply.StepRetried {
+				retried = append(retried, e.Message)
+			}
+		})
+		began := time.Now()
+		if _, err := apply.Run(t.Context(), p, env); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began).Round(time.Second); took != time.Minute {
+			t.Errorf("it took %v, want to end when the lock is held again", took)
+		}
+		if got, statuses := state(w); !maps.Equal(got, want) || statuses != "superseded,deployed" {
+			t.Errorf("the cluster has %v, %s; want %v", got, statuses, want)
+		}
+		if len(retried) != 1 || !strings.Contains(retried[0], "not renewed in time") {
+			t.Errorf("retries are reported as %q", retried)
+		}
+	})
 }

@@ -33,11 +33,9 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
 		var lost error // the lock may be lost while the write waits for its turn
-		err := r.writes.Do(ctx, func(ctx context.Context) error {
-			if lost = r.fenced(); lost != nil {
-				return lost
-			}
-			return r.attempt(ctx, attempt > 1, write)
+		err := r.writes.Do(ctx, func(ctx context.Context) (err error) {
+			err, lost = r.whileHeld(ctx, func(ctx context.Context) error { return write(ctx, attempt > 1) })
+			return err
 		})
 		if err == nil || lost != nil {
 			return err
@@ -70,17 +68,8 @@ func attemptsFor(err error) int {
 	return maxAttempts
 }
 
-// attempt sends the write once and cancels it when the lock is lost: it must not arrive after
-// writes of the next holder.
-func (r *run) attempt(ctx context.Context, again bool, write func(ctx context.Context, again bool) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retry.Timeout)
-	defer cancel()
-	defer r.whenLost(cancel)()
-	return write(ctx, again)
-}
-
 // Passes reports whether a write that failed with err is worth a retry.
 func Passes(err error) bool {
-	return retry.Passes(err) || retry.Unreached(err) ||
+	return retry.Passes(err) || retry.Unreached(err) || errors.Is(err, errExpired) ||
 		meta.IsNoMatchError(err) || apierrors.IsUnexpectedServerError(err) // a kind whose CRD was created a moment ago; the plan blocks on unknown ones
 }

@@ -92,7 +92,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	defer end()
 	r.begin()
 	err := r.stages(ctx)
-	switch lost := r.fenced(); {
+	switch lost := r.lost(); {
 	case err == nil, errors.Is(err, lost):
 	case leaves(ctx):
 		err = errors.Join(err, ErrLeave)

@@ -96,7 +96,7 @@ func (r *run) due(s *plan.Step) bool {
 	switch {
 	case s.Of != "" && s.Op == plan.OpDelete && r.uid(s.Object) == "":
 		return false
-	case s.When != "" && r.fenced() != nil: // the next holder cleans up
+	case s.When != "" && r.lost() != nil: // the next holder cleans up
 		return false
 	}
 	r.mu.Lock()

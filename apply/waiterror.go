@@ -80,7 +80,7 @@ func (w *waiter) remains(gaveUp string) {
 // why: that may be the reason for stopping it.
 func (w *waiter) stopped(ctx context.Context) error {
 	err := &NotReadyError{Object: w.names(), Stopped: context.Cause(ctx)}
-	if w.run.fenced() != nil { // without the lock the run ends immediately
+	if w.run.lost() != nil { // without the lock the run ends immediately
 		return err
 	}
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookEvery)

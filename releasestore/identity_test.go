@@ -31,7 +31,7 @@ func TestRunsOfOneTextAreTwoHolders(t *testing.T) {
 				if got := locked.Identity.Text(); got != inContainer {
 					t.Errorf("people are told that %q holds the lock", got)
 				}
-				must(t, held.Check())
+				must(t, holds(held))
 				must(t, held.Release(t.Context()))
 			})
 		})
@@ -53,7 +53,7 @@ func TestLockTakenByARunOfTheSameText(t *testing.T) {
 				_, err = leases.Update(t.Context(), lease, metav1.UpdateOptions{})
 				must(t, err)
 				time.Sleep(interval(30) + time.Second)
-				if held.Check() == nil {
+				if holds(held) == nil {
 					t.Error("the lock is still held")
 				}
 				must(t, held.Release(t.Context()))
@@ -96,17 +96,17 @@ func TestFree(t *testing.T) {
 		if err := locker.Free(t.Context(), testKey(), "gone"); !errors.As(err, &locked) || locked.Identity != "living" {
 			t.Errorf("the lock has another holder by now: %v", err)
 		}
-		must(t, living.Check())
+		must(t, holds(living))
 		must(t, locker.Free(t.Context(), testKey(), "living"))
 		must(t, locker.Free(t.Context(), testKey(), "living"))
 		next, err := server.lock(t, "next", LockOptions{})
 		must(t, err)
 		time.Sleep(interval(30) + time.Second)
-		if living.Check() == nil {
+		if holds(living) == nil {
 			t.Error("the holder does not notice")
 		}
 		must(t, living.Release(t.Context()))
-		must(t, next.Check())
+		must(t, holds(next))
 		must(t, next.Release(t.Context()))
 	})
 }

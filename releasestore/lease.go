@@ -24,6 +24,8 @@ type HeldLock struct {
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease // as last written
 	renewed time.Time             // when the request that wrote it was sent
+	sure    chan struct{}         // closed when the lock expires or is lost; a new one after a renewal
+	doubt   chan struct{}         // while it has expired: closed when it is renewed or lost; otherwise nil
 	reason  error                 // why the lock was lost
 }
 
@@ -44,7 +46,7 @@ func (e *LostError) Unwrap() error { return e.Reason }
 // continue after ctx has ended: a cancelled operation still has to record how it ended.
 func (l *Locker) hold(ctx context.Context, lease *coordinationv1.Lease, sent time.Time) *HeldLock {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h := &HeldLock{locker: l, lost: make(chan struct{}), stop: stop, done: make(chan struct{}), lease: lease, renewed: sent}
+	h := &HeldLock{locker: l, lost: make(chan struct{}), sure: make(chan struct{}), stop: stop, done: make(chan struct{}), lease: lease, renewed: sent}
 	go h.renewLoop(ctx)
 	return h
 }
@@ -61,32 +63,56 @@ func (h *HeldLock) Take(context.Context) error { return nil }
 // Lost returns a channel that is closed when the lock is lost.
 func (h *HeldLock) Lost() <-chan struct{} { return h.lost }
 
-// Check must be called before every write. It returns a LostError when another run
-// has taken the lock, or when it was not renewed for three quarters of its
-// duration: others may take it soon, and a write takes time.
+// Hold must be called before every write. It waits while the lock has expired, since it was not renewed
+// for three quarters of its duration: others may take it soon, and a write takes time. A renewal that
+// succeeds after that proves that nobody has taken it meanwhile, as it names the resourceVersion of the
+// Lease. expired is closed when the lock expires again: what is then under way must be cancelled. Errors:
+// a LostError, or the cause of ctx.
 //
 // The time counts from when the last successful renewal was sent. Other runs count from later,
 // since they first have to read what it wrote, and wait for the full duration by their own clocks
 // (see Locker.unchanged). So clocks need not agree on the time; their speeds only have to agree
 // within a quarter.
+func (h *HeldLock) Hold(ctx context.Context) (expired <-chan struct{}, err error) {
+	if !h.Supported() {
+		return nil, nil
+	}
+	for {
+		sure, doubt, reason := h.state()
+		if doubt == nil || reason != nil {
+			return sure, reason
+		}
+		select {
+		case <-doubt:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Check returns a LostError when the lock is lost: another run has taken it, it was freed, or it could not
+// be renewed for outage.
 func (h *HeldLock) Check() error {
 	if !h.Supported() {
 		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.check()
+	_, _, reason := h.state()
+	return reason
 }
 
-func (h *HeldLock) check() error {
-	if h.reason == nil {
-		duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
-		if passed := elapsed(h.locker.clock, h.renewed); passed >= duration*3/4 {
-			h.lose(fmt.Errorf("it was not renewed for %s of its %s", passed.Round(time.Second), duration))
-		}
+func (h *HeldLock) state() (sure, doubt <-chan struct{}, reason error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reason == nil && h.doubt == nil && h.left() == 0 {
+		close(h.sure)
+		h.doubt = make(chan struct{})
 	}
-	return h.reason
+	return h.sure, h.doubt, h.reason
 }
+
+// outages is how many durations of a lock may pass without a renewal until it counts as lost: longer than
+// an API server takes to restart, or a VPN to connect again.
+const outages = 4
 
 // elapsed returns how much time a holder has to assume has passed since t: the larger of the times
 // by its monotonic clock, which may have stood still while the machine was suspended, and by its
@@ -99,10 +125,16 @@ func elapsed(clock Clock, t time.Time) time.Duration {
 
 // lose marks the lock as lost for good; the caller holds the mutex.
 func (h *HeldLock) lose(reason error) {
-	if h.reason == nil {
-		h.reason = &LostError{Key: h.key(), Reason: reason}
-		close(h.lost)
+	if h.reason != nil {
+		return
 	}
+	h.reason = &LostError{Key: h.key(), Reason: reason}
+	if h.doubt != nil {
+		close(h.doubt)
+	} else {
+		close(h.sure)
+	}
+	close(h.lost)
 }
 
 // key returns the release that the lock is for.
@@ -114,14 +146,15 @@ func (h *HeldLock) key() release.Key {
 const renewalPause = time.Second
 
 // renewLoop renews the Lease until the lock is released or lost. A renewal that fails with a
-// transient error is soon retried. The loss of the lock is noticed in time even while one hangs.
+// transient error is soon retried, also after the lock has expired, which is noticed in time.
 func (h *HeldLock) renewLoop(ctx context.Context) {
 	defer close(h.done)
 	usual := interval(*h.lease.Spec.LeaseDurationSeconds)
 	for pause := usual; ; {
-		if sleep(ctx, h.locker.clock, min(pause, h.left())) != nil || h.Check() != nil {
+		if sleep(ctx, h.locker.clock, min(pause, h.untilExpiry(pause))) != nil {
 			return
 		}
+		h.state()
 		switch renewed, lost := h.renew(ctx); {
 		case lost:
 			return
@@ -133,12 +166,23 @@ func (h *HeldLock) renewLoop(ctx context.Context) {
 	}
 }
 
-// left returns how long the lock counts as held without another renewal.
-func (h *HeldLock) left() time.Duration {
+// untilExpiry returns how long the lock counts as held without another renewal; once it has expired, otherwise.
+func (h *HeldLock) untilExpiry(otherwise time.Duration) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	duration := time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
-	return max(0, duration*3/4-elapsed(h.locker.clock, h.renewed))
+	if left := h.left(); left > 0 {
+		return left
+	}
+	return otherwise
+}
+
+// left returns how long the lock counts as held without another renewal; the caller holds the mutex.
+func (h *HeldLock) left() time.Duration {
+	return max(0, h.duration()*3/4-elapsed(h.locker.clock, h.renewed))
+}
+
+func (h *HeldLock) duration() time.Duration {
+	return time.Duration(*h.lease.Spec.LeaseDurationSeconds) * time.Second
 }
 
 // renew writes the Lease once. If it returns neither renewed nor lost, it may be tried again.
@@ -148,7 +192,8 @@ func (h *HeldLock) renew(ctx context.Context) (renewed, lost bool) {
 	renewTime := metav1.NewMicroTime(sent)
 	next.Spec.RenewTime = &renewTime
 	next.ManagedFields = nil
-	ctx, cancel := context.WithTimeout(ctx, min(interval(*next.Spec.LeaseDurationSeconds), h.left()))
+	usual := interval(*next.Spec.LeaseDurationSeconds)
+	ctx, cancel := context.WithTimeout(ctx, min(usual, h.untilExpiry(usual)))
 	defer cancel()
 	written, err := h.locker.leases.Leases(next.Namespace).Update(ctx, next, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
@@ -156,17 +201,28 @@ func (h *HeldLock) renew(ctx context.Context) (renewed, lost bool) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
+	switch taken, isTaken := errors.AsType[*LockedError](err); {
 	case err == nil:
-		h.lease, h.renewed = written, sent
+		h.extend(written, sent)
 	case apierrors.IsNotFound(err):
 		h.lose(errors.New("its Lease was deleted"))
+	case isTaken:
+		h.lose(errors.New(takenBy(taken.Identity)))
 	default:
-		if taken, ok := errors.AsType[*LockedError](err); ok {
-			h.lose(errors.New(takenBy(taken.Identity)))
+		if passed := h.locker.clock.Since(h.renewed); passed >= outages*h.duration() {
+			h.lose(fmt.Errorf("it could not be renewed for %s: %w", passed.Round(time.Second), err))
 		}
 	}
 	return err == nil, h.reason != nil
+}
+
+// extend notes that the Lease was renewed by a request that was sent at the given time; the caller holds the mutex.
+func (h *HeldLock) extend(lease *coordinationv1.Lease, sent time.Time) {
+	h.lease, h.renewed = lease, sent
+	if h.doubt != nil && h.reason == nil {
+		close(h.doubt)
+		h.doubt, h.sure = nil, make(chan struct{})
+	}
 }
 
 func takenBy(holder Identity) string {

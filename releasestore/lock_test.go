@@ -150,14 +150,14 @@ func TestLockIsRenewed(t *testing.T) {
 		held, err := server.lock(t, "one", LockOptions{Duration: 10 * time.Second})
 		must(t, err)
 		time.Sleep(5 * time.Minute)
-		must(t, held.Check())
+		must(t, holds(held))
 		var locked *LockedError
 		if _, err := server.lock(t, "two", LockOptions{Wait: time.Minute}); !errors.As(err, &locked) || locked.Identity != "one" {
 			t.Errorf("lock that another one holds: %v", err)
 		}
 		must(t, held.Release(t.Context()))
 		must(t, held.Release(t.Context()))
-		if held.Check() == nil {
+		if holds(held) == nil {
 			t.Error("a released lock passes the check")
 		}
 	})
@@ -181,36 +181,108 @@ func TestLockWaits(t *testing.T) {
 	})
 }
 
-// A holder that can't reach the API server stops before others may start, and
-// stays stopped even if its connection comes back.
+// holds returns why the holder of a lock may not write now; nil if it may.
+func holds(h *HeldLock) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := h.Hold(ctx)
+	return err
+}
+
+var errDown = apierrors.NewInternalError(errors.New("down"))
+
+// failing is a client whose requests fail while the channel is open.
+type failing struct {
+	coordinationclient.LeasesGetter
+	until <-chan struct{}
+}
+
+func (f failing) Leases(namespace string) coordinationclient.LeaseInterface {
+	return failingLeases{f.LeasesGetter.Leases(namespace), f.until}
+}
+
+type failingLeases struct {
+	coordinationclient.LeaseInterface
+	until <-chan struct{}
+}
+
+func (f failingLeases) Update(ctx context.Context, lease *coordinationv1.Lease, o metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	select {
+	case <-f.until:
+		return f.LeaseInterface.Update(ctx, lease, o)
+	default:
+		return nil, errDown
+	}
+}
+
+// A holder that can't renew its lock writes nothing once three quarters of its duration are over. If another
+// run has taken it by the time it can, it is lost.
 func TestHolderIsFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newLeaseServer()
+		server, up := newLeaseServer(), make(chan struct{})
 		began := time.Now()
-		held, err := server.lock(t, "one", LockOptions{Duration: 12 * time.Second})
+		locker := NewLocker(failing{server.leases(), up}, SystemClock{})
+		held, err := locker.Lock(t.Context(), testKey(), "one", LockOptions{Duration: 12 * time.Second})
 		must(t, err)
-		server.set(func(string) error { return apierrors.NewInternalError(errors.New("down")) }, false)
+		expired, err := held.Hold(t.Context())
+		must(t, err)
 		time.Sleep(8 * time.Second)
-		must(t, held.Check())
-		<-held.Lost()
+		must(t, holds(held))
+		<-expired
 		if took := time.Since(began); took != 9*time.Second {
-			t.Errorf("the lock is lost after %v, want three quarters of its duration", took)
+			t.Errorf("the lock expires after %v, want three quarters of its duration", took)
 		}
-		var lost *LostError
-		if err := held.Check(); !errors.As(err, &lost) || lost.Key != testKey() {
-			t.Errorf("check without a renewal: %v", err)
+		if holds(held) == nil || held.Check() != nil {
+			t.Errorf("a lock that has expired is neither held nor lost: %v", held.Check())
 		}
 
-		server.set(nil, false)
 		next, err := server.lock(t, "two", LockOptions{Wait: time.Minute})
 		must(t, err)
-		if held.Check() == nil {
-			t.Error("a lost lock came back")
+		close(up)
+		var lost *LostError
+		if _, err := held.Hold(t.Context()); !errors.As(err, &lost) || lost.Key != testKey() {
+			t.Errorf("a lock that another run has taken: %v", err)
 		}
+		<-held.Lost()
 		must(t, held.Release(t.Context())) // the lock is no longer ours to free
-		must(t, next.Check())
+		must(t, holds(next))
 		must(t, next.Release(t.Context()))
 	})
+}
+
+// While the API server is down for longer than the lock's duration, its holder waits, and goes on afterwards if
+// nobody has taken the lock. After four durations, it is lost.
+func TestHolderOutlastsAnOutage(t *testing.T) {
+	for outage, lost := range map[time.Duration]time.Duration{5 * time.Second: 0, time.Minute: 0, 115 * time.Second: 0, time.Hour: 2 * time.Minute} {
+		t.Run(outage.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newLeaseServer()
+				began := time.Now()
+				held, err := server.lock(t, "one", LockOptions{})
+				must(t, err)
+				server.set(func(string) error { return errDown }, false)
+				time.AfterFunc(outage, func() { server.set(nil, false) })
+				time.Sleep(min(outage, 25*time.Second))
+				expired, err := held.Hold(t.Context())
+				took := time.Since(began)
+				switch {
+				case lost == 0 && (err != nil || took > outage+time.Second):
+					t.Errorf("it goes on after %v: %v", took, err)
+				case lost > 0 && (err == nil || took < lost || took > lost+2*time.Second):
+					t.Errorf("it is lost after %v: %v", took, err)
+				}
+				if lost == 0 {
+					time.Sleep(time.Minute)
+					select {
+					case <-expired:
+						t.Error("it is not renewed any more")
+					default:
+					}
+				}
+				must(t, held.Release(t.Context()))
+			})
+		})
+	}
 }
 
 // One refused renewal followed by two that stall does not lose the lock.
@@ -231,7 +303,7 @@ func TestHolderRenewsAgainSoon(t *testing.T) {
 			return nil
 		}, false)
 		time.Sleep(time.Minute)
-		must(t, held.Check())
+		must(t, holds(held))
 		must(t, held.Release(t.Context()))
 	})
 }
@@ -260,7 +332,7 @@ func TestTakenLockIsNoticed(t *testing.T) {
 				if took := time.Since(began); took > interval(30) {
 					t.Errorf("it is noticed after %v, want the next renewal", took)
 				}
-				if held.Check() == nil {
+				if holds(held) == nil {
 					t.Error("a lost lock passes the check")
 				}
 				must(t, held.Release(t.Context()))
@@ -278,7 +350,7 @@ func TestLockSurvivesLostAnswers(t *testing.T) {
 		must(t, err)
 		server.set(nil, true)
 		time.Sleep(time.Minute)
-		must(t, held.Check())
+		must(t, holds(held))
 		must(t, held.Release(t.Context()))
 	})
 }
@@ -396,7 +468,7 @@ func TestLockStalls(t *testing.T) {
 		locker := NewLocker(stalling{server.leases(), map[string]bool{}}, SystemClock{})
 		held, err := locker.Lock(t.Context(), testKey(), "one", LockOptions{})
 		must(t, err)
-		must(t, held.Check())
+		must(t, holds(held))
 		must(t, held.Release(t.Context()))
 		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("it took %v", took)
@@ -427,7 +499,7 @@ func TestLockFreedMeanwhile(t *testing.T) {
 		}, false)
 		next, err := locker.Lock(t.Context(), testKey(), "two", LockOptions{})
 		must(t, err)
-		must(t, next.Check())
+		must(t, holds(next))
 		must(t, next.Release(t.Context()))
 	})
 }

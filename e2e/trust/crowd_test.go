@@ -20,7 +20,7 @@ import (
 )
 
 // TestCrowds has many runs work at the same time: on one release, on many releases in one
-// namespace, and on a release whose lock holder sleeps past its lease.
+// namespace, and on a release whose lock holder sleeps past its lease, with another run that takes over, and without.
 func TestCrowds(t *testing.T) {
 	told := &telling{lines: map[string]string{}}
 	clustertest.Program(t)
@@ -41,6 +41,9 @@ func TestCrowds(t *testing.T) {
 				side(fmt.Sprintf("4%d%d", i, which), "a holder "+p.name, p.play)
 			}
 		}
+	}
+	for i, p := range []pause{pauses[0], pauses[3]} {
+		side(fmt.Sprintf("5%d", i), "alone, a holder "+p.name, p.outlasts)
 	}
 	side("10", "upgrades", func(t *testing.T) string { return manyUpgrades(t, 0) })
 	side("20", "upgrades that queue", func(t *testing.T) string { return manyThatQueue(t, 0) })

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -53,80 +54,113 @@ func atWatch(resource string) func(*http.Request, int) bool {
 	}
 }
 
+// holder is a run that holds the lock and stands still.
+type holder struct {
+	*gate
+	namespace string
+	process   *exec.Cmd
+	out       *bytes.Buffer
+	ended     chan struct{}
+}
+
+// stop starts a holder, and makes it stand still.
+func (p pause) stop(t *testing.T) holder {
+	t.Helper()
+	h := holder{gate: &gate{pause: p, reached: make(chan struct{}), still: make(chan struct{}), open: make(chan struct{})}, namespace: cluster.Namespace(t), out: &bytes.Buffer{}, ended: make(chan struct{})}
+	ours(t, "install", "web", webChart, "--namespace", h.namespace)
+	own := clustertest.KubeconfigFor(t, newProxy(t, h.judge), h.namespace)
+	h.process = program(t, p.ahead, append([]string{"upgrade", "web", webChart, "--kubeconfig", own, "--set", "greeting=old,banner=old"}, p.flags...)...)
+	h.process.Stdout, h.process.Stderr = h.out, h.out
+	if err := h.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(h.ended)
+		_ = h.process.Wait()
+	}()
+	t.Cleanup(func() { _ = h.process.Process.Kill(); <-h.ended })
+	select {
+	case <-h.reached:
+	case <-h.ended:
+		t.Fatalf("it ended before:\n%s", h.out.String())
+	}
+	if !p.network {
+		if err := h.process.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(h.still)
+	return h
+}
+
+// goOn lets the holder go on, and waits until it ends.
+func (h holder) goOn(t *testing.T) {
+	t.Helper()
+	close(h.open)
+	if !h.network {
+		if err := h.process.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-h.ended:
+	case <-time.After(5 * time.Minute):
+		t.Fatalf("it goes on:\n%s", h.out.String())
+	}
+}
+
 // play makes the holder stand still, lets another run take over and finish, and
 // lets the holder continue: it must end on its own, say why, and write nothing.
 func (p pause) play(t *testing.T) string {
 	t.Helper()
-	namespace := cluster.Namespace(t)
-	ours(t, "install", "web", webChart, "--namespace", namespace)
-	g := &gate{pause: p, reached: make(chan struct{}), still: make(chan struct{}), open: make(chan struct{})}
-	own := clustertest.KubeconfigFor(t, newProxy(t, g.judge), namespace)
-	holder := program(t, p.ahead, append([]string{"upgrade", "web", webChart, "--kubeconfig", own, "--set", "greeting=old,banner=old"}, p.flags...)...)
-	var out bytes.Buffer
-	holder.Stdout, holder.Stderr = &out, &out
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = holder.Wait()
-	}()
-	t.Cleanup(func() { _ = holder.Process.Kill(); <-ended })
-	select {
-	case <-g.reached:
-	case <-ended:
-		t.Fatalf("it ended before:\n%s", out.String())
-	}
-	if !p.network {
-		if err := holder.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-	}
+	h := p.stop(t)
 	began := time.Now()
-	close(g.still)
-
-	ours(t, "upgrade", "web", webChart, "--namespace", namespace, "--reset-values", "--set", "greeting=new")
+	ours(t, "upgrade", "web", webChart, "--namespace", h.namespace, "--reset-values", "--set", "greeting=new")
 	took := time.Since(began)
-	if p.network {
-		select {
-		case <-ended:
-		default:
-			t.Errorf("it does not know that its lock is lost, though another has it:\n%s", out.String())
-		}
-	}
-	before := versions(t, namespace)
-	g.over.Store(true)
-	close(g.open)
-	if !p.network {
-		if err := holder.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
-	}
+	before := versions(t, h.namespace)
+	h.over.Store(true)
 	again := time.Now()
-	select {
-	case <-ended:
-	case <-time.After(5 * time.Minute):
-		t.Fatalf("it goes on:\n%s", out.String())
+	h.goOn(t)
+	if code := h.process.ProcessState.ExitCode(); code <= 0 || !strings.Contains(h.out.String(), "lock of release "+h.namespace+"/web is lost") {
+		t.Errorf("exit code %d, and it has to say that its lock is lost:\n%s", code, h.out.String())
 	}
-	if code := holder.ProcessState.ExitCode(); code <= 0 || !strings.Contains(out.String(), "lock of release "+namespace+"/web is lost") {
-		t.Errorf("exit code %d, and it has to say that its lock is lost:\n%s", code, out.String())
-	}
-	if late := g.late(); len(late) > 0 {
+	if late := h.late(); len(late) > 0 {
 		t.Errorf("it wrote on: %q", late)
 	}
 	time.Sleep(500 * time.Millisecond) // anything in flight would have arrived by now
-	if after := versions(t, namespace); !maps.Equal(before, after) {
+	if after := versions(t, h.namespace); !maps.Equal(before, after) {
 		t.Errorf("something was written behind the new holder:\n%v\n%v", before, after)
 	}
-	p.healed(t, namespace)
+	p.healed(t, h.namespace)
 	return fmt.Sprintf("a holder %s | another run had taken over and finished %.0f s later; the holder wrote nothing more and ended with exit code %d, %s: “%s”",
-		p.name, took.Seconds(), holder.ProcessState.ExitCode(), when(p, time.Since(again)), reasonGiven(out.String()))
+		p.name, took.Seconds(), h.process.ProcessState.ExitCode(), when(p, time.Since(again)), reasonGiven(h.out.String()))
+}
+
+// outlasts makes the holder stand still for longer than its lease lasts, while nobody else takes its lock: it
+// must go on and succeed.
+func (p pause) outlasts(t *testing.T) string {
+	t.Helper()
+	h := p.stop(t)
+	const outage = 40 * time.Second
+	time.Sleep(outage)
+	h.goOn(t)
+	if code := h.process.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, h.out.String())
+	}
+	manifest := ours(t, "get", "manifest", "web", "--namespace", h.namespace)
+	if !strings.Contains(manifest, "old") {
+		t.Errorf("the release is not upgraded:\n%s", manifest)
+	}
+	l := newLook(t, h.namespace)
+	if differences := l.exactly(t, "web", manifest, l.holds(t), func(string, *unstructured.Unstructured) bool { return false }); len(differences) > 0 {
+		t.Errorf("the cluster does not hold exactly the manifest:\n  %s", strings.Join(differences, "\n  "))
+	}
+	return fmt.Sprintf("a holder %s for %.0f s, and nobody else comes | it went on and succeeded", p.name, outage.Seconds())
 }
 
 func when(p pause, after time.Duration) string {
 	if p.network {
-		return "before its network was back"
+		return fmt.Sprintf("%.1f s after its network was back", after.Seconds())
 	}
 	return fmt.Sprintf("%.1f s after it went on", after.Seconds())
 }

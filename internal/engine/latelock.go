@@ -50,6 +50,14 @@ func (l *lateLock) lock() *releasestore.HeldLock {
 	return l.held
 }
 
+// Hold implements apply.Lock.
+func (l *lateLock) Hold(ctx context.Context) (<-chan struct{}, error) {
+	if held := l.lock(); held != nil {
+		return held.Hold(ctx)
+	}
+	return nil, nil
+}
+
 // Check implements apply.Lock.
 func (l *lateLock) Check() error {
 	if held := l.lock(); held != nil {
