@@ -42,6 +42,7 @@ func TestRequestsOfAPlan(t *testing.T) {
 	}
 	// A user with permissions in the namespace only: the plan asks verb by verb what is allowed.
 	must(t, own, own.Binaries.Kubectl, "create", "rolebinding", "anna", "--clusterrole=admin", "--user=anna", "-n", namespace)
+	own.Allowed(t, namespace, "anna", "create", "secrets")
 	before = requests(t, audit)
 	out, _ = must(t, own, program, "plan", "lots", chart, "-n", namespace, "--as", "anna")
 	limited := requests(t, audit).since(before)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -21,10 +22,11 @@ import (
 //	                             new namespace contains
 //	status RELEASE STATUSES      the statuses of the release's revisions, such as superseded,deployed
 //	free RELEASE                 nobody holds the release's lock
+//	allowed USER VERB RESOURCE   waits until the user may do that: the API server follows a new role a moment later
 //	json FILE PATH VALUE         the JSON file has that value at a path such as stages.0.name
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"exits": exits, "mode": mode, "untouched": untouched, "status": status, "free": free, "json": jsonField,
+		"exits": exits, "mode": mode, "untouched": untouched, "status": status, "free": free, "allowed": allowed, "json": jsonField,
 	}
 }
 
@@ -58,7 +60,7 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // bornWith is what the control plane puts into every new namespace.
-var bornWith = map[string]bool{"configmap/kube-root-ca.crt": true, "serviceaccount/default": true}
+var bornWith = map[string]bool{"ConfigMap/kube-root-ca.crt": true, "ServiceAccount/default": true}
 
 func untouched(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
@@ -66,10 +68,24 @@ func untouched(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	kinds := "secrets,configmaps,serviceaccounts,services,pods,persistentvolumeclaims,deployments.apps,statefulsets.apps,daemonsets.apps,jobs.batch,cronjobs.batch," +
 		"ingresses.networking.k8s.io,roles.rbac.authorization.k8s.io,rolebindings.rbac.authorization.k8s.io,leases.coordination.k8s.io"
-	for name := range strings.FieldsSeq(kubectl(ts, "get", kinds, "-o", "name")) {
-		if !bornWith[name] {
-			ts.Fatalf("%s is in the namespace, which was to stay as it was", name)
+	var left []string
+	for range 3000 {
+		left = left[:0]
+		owned := false
+		for line := range strings.Lines(kubectl(ts, "get", kinds, "-o", `go-template={{range .items}}{{.kind}}/{{.metadata.name}} {{with .metadata.ownerReferences}}owned{{end}}{{"\n"}}{{end}}`)) {
+			name, owner, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			if bornWith[name] {
+				continue
+			}
+			left, owned = append(left, name), owned || owner != ""
 		}
+		if !owned { // what has an owner is removed a moment after it, by the garbage collector
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if len(left) > 0 {
+		ts.Fatalf("the namespace was to stay as it was, and has %s", strings.Join(left, ", "))
 	}
 }
 
@@ -107,6 +123,19 @@ func free(ts *testscript.TestScript, neg bool, args []string) {
 	if out := kubectl(ts, "get", "leases", "kubectl-release."+args[0], "--ignore-not-found", "-o", "name"); out != "" {
 		ts.Fatalf("%s is still there", strings.TrimSpace(out))
 	}
+}
+
+func allowed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: allowed USER VERB RESOURCE")
+	}
+	for range 3000 {
+		if ts.Exec(cluster.Binaries.Kubectl, "auth", "can-i", args[1], args[2], "--as", args[0]) == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	ts.Fatalf("%s may never %s %s", args[0], args[1], args[2])
 }
 
 // kubectl runs kubectl as the script would and returns what it prints.

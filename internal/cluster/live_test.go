@@ -196,7 +196,7 @@ func TestLiveRefusals(t *testing.T) {
 	crowd := object(t, namespace, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one-too-many}")
 	step = plan.Step{Op: plan.OpCreate, Object: refOf(crowd).ID, APIVersion: "v1", Body: crowd}
 	var over plan.Prediction
-	for range 50 { // it takes the quota a moment to count
+	for range 6000 { // it takes the quota a moment to count
 		if over = predict(t, c, step); over.Refused != nil && strings.Contains(over.Refused.Message, "exceeded quota") {
 			break
 		}

@@ -172,6 +172,7 @@ func TestLiveWatchWithGetAlone(t *testing.T) {
 	control.Kubectl(t, "create", "serviceaccount", "looker", "-n", namespace)
 	control.Kubectl(t, "create", "role", "looker", "-n", namespace, "--verb=get", "--resource=deployments.apps")
 	control.Kubectl(t, "create", "rolebinding", "looker", "-n", namespace, "--role=looker", "--serviceaccount="+namespace+":looker")
+	control.Allowed(t, namespace, "system:serviceaccount:"+namespace+":looker", "get", "deployments.apps")
 	config := control.Config(t)
 	config.Impersonate.UserName = "system:serviceaccount:" + namespace + ":looker"
 	asked := map[string]int{} // Watch sends its requests for one object one at a time
@@ -221,7 +222,7 @@ spec:
   names: {kind: Leaver, plural: leavers}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `)
-	control.Kubectl(t, "wait", "crd/leavers.going.example", "--for=condition=Established")
+	control.Kubectl(t, "wait", "crd/leavers.going.example", "--for=condition=Established", "--timeout=5m")
 	leaver := object(t, namespace, "apiVersion: going.example/v1\nkind: Leaver\nmetadata: {name: a}")
 	for ; ; time.Sleep(100 * time.Millisecond) {
 		_, err := c.Create(t.Context(), leaver, apply.WriteOptions{FieldManager: "helm"})

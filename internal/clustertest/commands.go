@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -98,6 +99,18 @@ func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
 func (c *Cluster) Apply(t testing.TB, namespace, objects string) {
 	t.Helper()
 	c.must(t, c.Binaries.Kubectl, objects, []string{"apply", "--namespace", namespace, "--filename", "-"})
+}
+
+// Allowed waits until a user may do something in a namespace: the API server follows a new role a moment later.
+func (c *Cluster) Allowed(t testing.TB, namespace, user, verb, resource string) {
+	t.Helper()
+	for range 3000 {
+		if c.Run(t, c.Binaries.Kubectl, "", "auth", "can-i", verb, resource, "--as", user, "--namespace", namespace).ExitCode == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("%s may never %s %s in %s", user, verb, resource, namespace)
 }
 
 // Helm3 runs Helm 3 in the same way as Kubectl runs kubectl.
