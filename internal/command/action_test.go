@@ -256,7 +256,7 @@ func TestActionRunsEveryStep(t *testing.T) {
 				"github.token": "job-token", "github.repository": "shop/charts", "github.event.pull_request.head.repo.full_name": tc.head,
 			}, env: []string{
 				"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_API_URL=" + url, "GITHUB_REPOSITORY=shop/charts",
-				"GITHUB_REF=refs/pull/17/merge", "GITHUB_SHA=c0ffee", "GITHUB_RUN_NUMBER=5", "GITHUB_EVENT_PATH=", "GITHUB_TOKEN=", "GH_TOKEN=",
+				"GITHUB_REF=refs/pull/17/merge", "GITHUB_SHA=c0ffee", "GITHUB_RUN_ID=5", "GITHUB_EVENT_PATH=", "GITHUB_TOKEN=", "GH_TOKEN=",
 				"KUBECONFIG=/nowhere", "HOME=" + temp,
 			}}
 			with := map[string]string{"name": "web", "chart": "chart", "values": "prod.yaml", "namespace": "shop", "binary": program}

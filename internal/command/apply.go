@@ -108,7 +108,11 @@ func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path stri
 		return p.reportImpossible(&o.show, s.key(name), unwritten(err))
 	}
 	p.hide(made)
-	if err := p.presenter.plan(made, whole); err != nil {
+	shown, err := p.withEffectToKeep(&o.show, &o.effect, made)
+	if err != nil {
+		return err
+	}
+	if err := p.presenter.plan(shown, whole); err != nil {
 		return err
 	}
 	if err := p.approved(&o.effect, made); err != nil {

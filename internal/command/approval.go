@@ -138,6 +138,14 @@ func (p *program) withEffect(o *effectFlags, made *plan.Plan) (*plan.Plan, error
 	return stamped, err
 }
 
+// withEffectToKeep is withEffect for a run, whose plan is kept only in reports and in its events.
+func (p *program) withEffectToKeep(show *showFlags, o *effectFlags, made *plan.Plan) (*plan.Plan, error) {
+	if len(show.reports.Value()) == 0 && show.output != "json" {
+		return made, nil
+	}
+	return p.withEffect(o, made)
+}
+
 // approved refuses a plan that is about to be applied if its effect is not the one that
 // was approved.
 func (p *program) approved(o *effectFlags, made *plan.Plan) error {

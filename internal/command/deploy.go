@@ -35,7 +35,11 @@ func (p *program) planAndApply(ctx context.Context, o *runFlags, name string, pr
 			warned = true
 			p.warnings(made)
 		}
-		if err := p.presenter.plan(made, brief); err != nil {
+		shown, err := p.withEffectToKeep(&o.show, &o.effect, made)
+		if err != nil {
+			return err
+		}
+		if err := p.presenter.plan(shown, brief); err != nil {
 			return err
 		}
 		return p.approved(&o.effect, made)

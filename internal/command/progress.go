@@ -129,8 +129,10 @@ func (p *progress) rollback(e apply.Event) {
 	if len(p.failures) != 1 || !errors.Is(e.Cause, p.failures[0]) {
 		p.headline("✗ %s", e.Cause)
 	}
-	_, behind := e.Text()
-	p.block(behind)
+	message, behind := e.Text() // what the first line quotes may go on behind it
+	if _, rest, more := strings.Cut(p.safe(strings.Join(append([]string{firstLine(message)}, behind...), "\n")), "\n"); more {
+		p.block([]string{rest})
+	}
 	p.hideMore(e.Plan)
 	p.line("• %s: %s", e.Next, counts(e.Plan.Summary))
 }

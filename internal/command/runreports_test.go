@@ -78,3 +78,17 @@ func TestARunWritesReports(t *testing.T) {
 		t.Error("there is a report of a release that need not exist")
 	}
 }
+
+// The reports of a run have the digest of the plan's effect, as those of its dry run have.
+func TestTheReportOfARunHasItsEffect(t *testing.T) {
+	d := atDesk(t)
+	for _, step := range []struct{ line, want string }{
+		{"install web ./web --report dotenv=out", "effect_digest=sha256:"},
+		{"apply web ./web --set text=two --yes --report json=out", `"effectDigest": "sha256:`},
+	} {
+		d.must(step.line)
+		if text, err := os.ReadFile("out"); err != nil || !strings.Contains(string(text), step.want) {
+			t.Errorf("%s: %v\n%s", step.line, err, text)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (p *program) validate(ctx context.Context, v view, rendered *chart.Chart, r
 	for i := range hooks {
 		more, err := parsed(hooks[i : i+1])
 		if err != nil {
-			fmt.Fprintf(p.streams.Err, "Warning: a hook was not checked: %v\n", err)
+			p.warn(fmt.Sprintf("a hook was not checked: %v", err))
 		}
 		objects = append(objects, more...)
 	}

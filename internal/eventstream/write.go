@@ -28,14 +28,15 @@ func Write(w io.Writer, e Event, m *redact.Mask) error {
 
 // masked returns a copy of the event whose texts hold no secrets.
 func (e Event) masked(m *redact.Mask) Event {
-	switch {
-	case len(e.Reasons) == 0:
+	if len(e.Reasons) == 0 {
 		e.Message = m.Text(e.Message)
-	case strings.Contains(e.Message, "\n"):
-		e.Message, e.Reasons = m.Text(e.Message), m.Lines(e.Reasons)
-	default: // what the message quotes may go on in the reasons
-		lines := m.Lines(append([]string{e.Message}, e.Reasons...))
+	} else { // what the first line quotes may go on in the reasons; a rollback's second line says where it leads
+		head, next, more := strings.Cut(e.Message, "\n")
+		lines := m.Lines(append([]string{head}, e.Reasons...))
 		e.Message, e.Reasons = lines[0], lines[1:]
+		if more {
+			e.Message += "\n" + m.Text(next)
+		}
 	}
 	if e.Summary == nil {
 		return e

@@ -79,9 +79,10 @@ func Open(kind string, e Environment) (Forge, error) {
 }
 
 // Run returns the number of the CI run, which keeps an older one from overwriting what a newer
-// one has written; 0 when it is not known.
+// one has written; 0 when it is not known. On GitHub it is the run's ID: GITHUB_RUN_NUMBER counts the runs of
+// one workflow, and begins again when its file is renamed.
 func (e Environment) Run() int {
-	for _, name := range []string{"GITHUB_RUN_NUMBER", "CI_PIPELINE_IID", "BITBUCKET_BUILD_NUMBER", "BUILD_BUILDID"} {
+	for _, name := range []string{"GITHUB_RUN_ID", "CI_PIPELINE_IID", "BITBUCKET_BUILD_NUMBER", "BUILD_BUILDID"} {
 		if n, err := strconv.Atoi(e.Lookup(name)); err == nil {
 			return n
 		}

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -29,8 +30,8 @@ func openGitLab(e Environment) (Forge, error) {
 		return nil, err
 	}
 	head := e.Head
-	if head == "" {
-		head = e.Lookup("CI_COMMIT_SHA")
+	if head == "" { // in a merged results pipeline, CI_COMMIT_SHA is GitLab's merge of both branches
+		head = cmp.Or(e.Lookup("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"), e.Lookup("CI_COMMIT_SHA"))
 	}
 	return &gitlab{
 		client:  e.client(api, http.Header{"Private-Token": {token}}, token),

@@ -33,7 +33,7 @@ func (r *run) templates() {
 	}
 	r.moment(moment{})
 	if asksForInstall(r.Chart) {
-		install := &run{Input: r.Input, defined: r.defined}
+		install := &run{Input: r.Input, defined: r.defined, findings: slices.Clone(r.findings)}
 		install.moment(moment{revision: 1, isInstall: true})
 		r.join(install)
 	}
