@@ -124,7 +124,7 @@ func compared(given Approval, all []seen, now seen) string {
 	const short = 7
 	who := fmt.Sprintf("@%s approved `%s`", given.By, given.Commit[:min(short, len(given.Commit))])
 	if approved.effect == now.effect {
-		return "\n✅ The same effect as when " + who + ".\n\n"
+		return "\n✅ The same effect as when " + who + " (values of secrets count only with `--effect-key-file`).\n\n"
 	}
 	return "\n⚠️ **Since " + who + ": " + difference(approved.counts, now.counts) + ".**\n\n"
 }

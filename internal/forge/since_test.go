@@ -36,7 +36,7 @@ func TestSinceTheApproval(t *testing.T) {
 			{10, "ccc", "to-change=1 to-delete=1", "", "Since @ana approved `4f2c1d0`: 1 more to delete; review all of it again."},
 			{11, "ccc", "to-change=1 to-delete=1", "an age that has changed\n", "Since @ana approved `4f2c1d0`: 1 more to delete; review all of it again."},
 			{12, "ddd", "to-change=1 to-delete=0", "", "Since @ana approved `4f2c1d0`: the effect is different, with the same counts."},
-			{13, "bbb", "to-change=1 to-delete=0", "", "The same effect as when @ana approved `4f2c1d0`."},
+			{13, "bbb", "to-change=1 to-delete=0", "", "The same effect as when @ana approved `4f2c1d0` (values of secrets count only with `--effect-key-file`)."},
 		} {
 			if got := put(c.minute, text(c.effect, c.counts, c.more)); !strings.Contains(got, c.want) || strings.Count(got, "approved") != 1 {
 				t.Errorf("%s at %d: want %q in\n%s", kind, c.minute, c.want, got)

@@ -104,10 +104,14 @@ func (p *Planned) Blocked() bool {
 	return p.Error != "" || p.Plan != nil && p.Plan.Summary.Blocking > 0
 }
 
-// Effect returns the most severe effect of a set's plans.
+// Effect returns the most severe effect of a set's plans. That an entry leaves the set changes no object, but what is
+// declared, as a change of the record alone does.
 func (d *Document) Effect() plan.Effect {
 	effect := plan.EffectNone
 	for _, r := range d.Releases {
+		if r.Left && r.Error == "" {
+			effect = plan.EffectRecord
+		}
 		if r.Plan == nil {
 			continue
 		}
