@@ -4,10 +4,9 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/crdschema"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -21,21 +20,15 @@ const schemaAttempts = 6
 // redefine notes that this run has changed the schema in a CRD. Until the API server has it, it would
 // drop new fields without an error, so custom resources of that kind are first sent with strict validation.
 func (r *run) redefine(s *plan.Step) {
-	if !s.Object.IsCRD() || s.Before == nil {
+	defined, isCRD := kinds.Define(s.Body)
+	if !isCRD || s.Before == nil {
 		return
 	}
-	kind, ok := definedBy(s.Body)
-	if differs := crdschema.Compare(s.Before, s.Body); ok && differs.Fields > differs.Display {
+	if differs := crdschema.Compare(s.Before, s.Body); differs.Fields > differs.Display {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.redefined[kind] = true
+		r.redefined[defined.GroupKind] = true
 	}
-}
-
-func definedBy(crd *unstructured.Unstructured) (kind schema.GroupKind, ok bool) {
-	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	name, ok, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-	return schema.GroupKind{Group: group, Kind: name}, ok
 }
 
 // strict reports whether an object is to be validated strictly, since this run has changed its schema.
