@@ -152,7 +152,7 @@ func (c comparison) sides(ctx context.Context, g gathered, op plan.Operation) (b
 		}
 		c.Source.Reuse = values.ResetValues
 	}
-	g.facts.APIVersions = slices.Concat(g.facts.APIVersions, servedBy(b.crds))
+	g.assumed = servedBy(b.crds)
 	target, err := targetOf(ctx, c.Deployment, g, op)
 	return b, target, c.Source.placed(err)
 }

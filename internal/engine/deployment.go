@@ -188,7 +188,9 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 	if d.Options.SkipCRDs {
 		crds = nil
 	}
-	versions := brought(g.facts, crds, d.Options.UpdateCRDs)
+	known := g.facts
+	known.APIVersions = slices.Concat(known.APIVersions, g.assumed)
+	versions := brought(known, crds, d.Options.UpdateCRDs)
 	source.Render.Undiscovered = g.facts.Undiscovered
 	version := 1
 	if last := g.history.Last(); last != nil {
@@ -198,7 +200,7 @@ func targetFrom(ctx context.Context, d Deployment, source Source, g gathered, op
 	if moment.IsInstall {
 		moment.Revision = 1 // even over a history that was kept (Helm 4.3.1, pkg/action/install.go, RunWithContext)
 	}
-	r, err := render(ctx, source, c, moment, capabilities(g.facts, versions), g.lookups.answer(versions...))
+	r, err := render(ctx, source, c, moment, capabilities(known, versions), g.lookups.answer(brought(g.facts, crds, false), versions))
 	if err != nil {
 		return rendered{}, err
 	}

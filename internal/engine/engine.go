@@ -72,7 +72,9 @@ func (e *Engine) StoringIn(storage, releases string) *Engine {
 
 // gathered is what every plan starts from.
 type gathered struct {
-	facts   cluster.Facts
+	facts cluster.Facts
+	// assumed are the API versions that the baseline of a comparison brings.
+	assumed []string
 	history release.History
 	corrupt []*releasestore.CorruptError
 	pending plan.Pending

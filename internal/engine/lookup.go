@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -71,9 +72,10 @@ func (e *Engine) Lookup(ctx context.Context) templating.LookupFunc {
 	}
 }
 
-// answer returns the function that templates call. Of kinds in versions that the chart's own CRDs bring
-// there are no objects yet.
-func (l *lookups) answer(brings ...string) templating.LookupFunc {
+// answer returns the function that templates call. added are new kinds, in their versions, that the chart's
+// own CRDs bring: there are no objects of these yet. Of kinds that get new versions because CRDs are updated,
+// which updated has, too, there may be some.
+func (l *lookups) answer(added, updated []string) templating.LookupFunc {
 	if l == nil {
 		return nil
 	}
@@ -83,10 +85,15 @@ func (l *lookups) answer(brings ...string) templating.LookupFunc {
 		}
 		var unknown *templating.UnknownKindError
 		noKind := errors.As(err, &unknown)
-		if (noKind || meta.IsNoMatchError(err)) && slices.Contains(brings, apiVersion+"/"+kind) {
-			found, err = map[string]any{}, nil
-			if name == "" {
-				found = listOf(apiVersion, kind, []any{})
+		if version := apiVersion + "/" + kind; noKind || meta.IsNoMatchError(err) {
+			switch {
+			case slices.Contains(added, version):
+				found, err = map[string]any{}, nil
+				if name == "" {
+					found = listOf(apiVersion, kind, []any{})
+				}
+			case slices.Contains(updated, version):
+				return nil, fmt.Errorf("%s can't be looked up in %s, which the cluster does not serve until the CRD is updated", kind, apiVersion)
 			}
 		}
 		if items, isList := found["items"].([]any); noKind || err == nil && (len(found) == 0 || isList && len(items) == 0) {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/templating"
@@ -35,7 +36,7 @@ func TestLookupsNoteWhatSecretsHold(t *testing.T) {
 		}
 		return secret, nil
 	}}
-	find := l.answer()
+	find := l.answer(nil, nil)
 	for _, ask := range [][2]string{{"ConfigMap", "a"}, {"Secret", "a"}, {"Secret", ""}} {
 		found, err := find("v1", ask[0], "", ask[1])
 		if err != nil {
@@ -58,7 +59,7 @@ func TestLookupsNoteWhatSecretsHold(t *testing.T) {
 		t.Errorf("%v does not know what it may quote", err)
 	}
 	var none *lookups
-	if none.answer() != nil || none.read() != nil || none.quoted(nil) != nil {
+	if none.answer(nil, nil) != nil || none.read() != nil || none.quoted(nil) != nil {
 		t.Error("without a cluster there is something to be found")
 	}
 }
@@ -73,7 +74,7 @@ func TestLookupsOfUnknownKinds(t *testing.T) {
 		return nil, &templating.UnknownKindError{APIVersion: apiVersion, Kind: kind}
 	}}
 	rendered := func(lookup string) (Rendering, error) {
-		return Render(t.Context(), telling("", "{{ "+lookup+" | toJson }}"), Moment{Key: webKey, Revision: 1}, templating.DefaultCapabilities(), l.answer())
+		return Render(t.Context(), telling("", "{{ "+lookup+" | toJson }}"), Moment{Key: webKey, Revision: 1}, templating.DefaultCapabilities(), l.answer(nil, nil))
 	}
 	for _, name := range []string{"x", ""} {
 		r, err := rendered(`lookup "v1" "configmap" "ns" "` + name + `"`)
@@ -105,7 +106,7 @@ func TestLookupsOfKindsThatCRDsBring(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &lookups{find: func(_, _, _, _ string) (map[string]any, error) { return nil, err }}
-			find := l.answer("x.io/v1", "x.io/v1/One")
+			find := l.answer([]string{"x.io/v1", "x.io/v1/One"}, nil)
 			for asked, want := range map[string]map[string]any{
 				"web": {},
 				"":    {"apiVersion": "x.io/v1", "kind": "OneList", "metadata": map[string]any{}, "items": []any{}},
@@ -123,6 +124,45 @@ func TestLookupsOfKindsThatCRDsBring(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of a kind that the cluster has, there may be objects, though none can be read in a version that comes with
+// an update of its CRD: a chart that keeps what it finds would overwrite it with something new.
+func TestLookupsInVersionsThatUpdatesBring(t *testing.T) {
+	source := umbrella(nil)
+	source.Chart.Metadata.Dependencies = nil
+	source.Chart.SetDependencies()
+	source.Chart.Files = []*chart.File{{Name: "crds/gadgets.yaml", Data: []byte(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.x.io}
+spec: {group: x.io, names: {kind: Gadget, plural: gadgets}, scope: Namespaced, versions: [{name: v1, served: true, storage: true}]}
+`)}}
+	source.Chart.Templates[0].Data = []byte(`{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {found: '{{ lookup "x.io/v1" "Gadget" "shop" "web" | toJson }}'}}`)
+	for name, missed := range map[string]error{
+		"a new group version":             &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "x.io", Kind: "Gadget"}, SearchedVersions: []string{"v1"}},
+		"a version that other kinds have": &templating.UnknownKindError{APIVersion: "x.io/v1", Kind: "Gadget"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+				b.Cluster = older{gadgets{c}, missed}
+				_, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: source, Options: plan.Options{UpdateCRDs: true}})
+				const says = "Gadget can't be looked up in x.io/v1, which the cluster does not serve until the CRD is updated"
+				if err == nil || !strings.Contains(err.Error(), says) {
+					t.Errorf("got %v, want %s", err, says)
+				}
+			})
+		})
+	}
+}
+
+// older is a cluster that serves the kind Gadget, but not in the version that is looked up.
+type older struct {
+	gadgets
+	missed error
+}
+
+func (c older) Lookup(context.Context, string, string, string, string) (*unstructured.Unstructured, error) {
+	return nil, c.missed
 }
 
 // missing is a cluster without the API x.io.
@@ -143,6 +183,19 @@ func TestInstallsThatLookUpTheirOwnKinds(t *testing.T) {
 		}
 		if _, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: source, Options: plan.Options{SkipCRDs: true}}); !meta.IsNoMatchError(err) {
 			t.Errorf("without the CRDs the error is %v", err)
+		}
+	})
+}
+
+// Nor has a comparison of two charts any of a kind that both bring and the cluster lacks.
+func TestComparisonsThatLookUpTheirOwnKinds(t *testing.T) {
+	source := umbrella(nil)
+	source.Chart.Templates[0].Data = []byte(`{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {found: '{{ lookup "x.io/v1" "One" "shop" "web" | toJson }}'}}`)
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		b.Cluster = missing{c}
+		against := Baseline{Against: plan.Against{Kind: plan.AgainstChart, Name: "./base"}, Source: source}
+		if _, err := b.PlanAgainst(t.Context(), Deployment{Release: webKey, Source: source}, against); err != nil {
+			t.Error(err)
 		}
 	})
 }
