@@ -71,7 +71,8 @@ func defaultNames(names map[string]any) map[string]any {
 	return map[string]any{"listKind": kind + "List", "singular": strings.ToLower(kind)}
 }
 
-// WithoutDefaults returns a definition's spec without what the API server would add to the rest.
+// WithoutDefaults returns a definition's spec without what the API server would add to the rest, and without
+// the CA bundle that others inject.
 func WithoutDefaults(v any) map[string]any {
 	spec := maps.Clone(object(v))
 	names := maps.Clone(object(spec["names"]))
@@ -83,8 +84,11 @@ func WithoutDefaults(v any) map[string]any {
 	if names != nil {
 		spec["names"] = names
 	}
-	if same(spec["conversion"], map[string]any{"strategy": "None"}) {
+	conversion := withoutCA(spec["conversion"])
+	if same(conversion, map[string]any{"strategy": "None"}) {
 		delete(spec, "conversion")
+	} else {
+		spec["conversion"] = conversion
 	}
 	return spec
 }

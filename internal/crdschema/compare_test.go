@@ -112,3 +112,17 @@ func TestCertificatesOfWebhooksAreNoDifference(t *testing.T) {
 		t.Errorf("another service is %d fields", got.Fields)
 	}
 }
+
+// Nor is it part of what was sent, and the definition from which it is left out keeps it.
+func TestCertificatesOfWebhooksWereNotSent(t *testing.T) {
+	live := definition(t, "{type: object}", "true")
+	path := []string{"spec", "conversion", "webhook", "clientConfig", "caBundle"}
+	_ = unstructured.SetNestedField(live.Object, "Q0E=", path...)
+	sent := map[string]any{"spec": WithoutDefaults(live.Object["spec"])}
+	if _, found, _ := unstructured.NestedString(sent, path...); found {
+		t.Error("the CA bundle counts as sent")
+	}
+	if _, found, _ := unstructured.NestedString(live.Object, path...); !found {
+		t.Error("the live definition has lost its CA bundle")
+	}
+}
