@@ -67,9 +67,10 @@ type builder struct {
 	// disruptions caches the result of disruptionBudgets.
 	disruptions []policyv1.PodDisruptionBudget
 	// defined holds the kinds that the target's CRDs define; brings omits those of crds/ if this
-	// plan skips that folder. hooked are the kinds of CRDs that a hook planned so far creates.
-	defined, brings, hooked map[schema.GroupKind]manifest.DefinedKind
-	// redefined caches the results of redefines.
+	// plan skips that folder, and first omits all others, which are written after the first hooks. hooked
+	// are the kinds of CRDs that a hook planned so far creates.
+	defined, brings, first, hooked map[schema.GroupKind]manifest.DefinedKind
+	// redefined caches the results of redefines, by kind.
 	redefined map[schema.GroupKind]bool
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool

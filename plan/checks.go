@@ -156,10 +156,11 @@ func (b *builder) learnKinds() {
 		return
 	}
 	b.defined = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects, slices.Concat(b.in.Target.HookObjects...))
-	b.brings = manifest.DefinedKinds(b.in.Target.CRDs, b.in.Target.Objects)
-	if b.in.Options.SkipCRDs || b.in.Operation == Rollback {
-		b.brings = manifest.DefinedKinds(b.in.Target.Objects)
+	var folder []manifest.Object
+	if !b.in.Options.SkipCRDs && b.in.Operation != Rollback {
+		folder = b.in.Target.CRDs
 	}
+	b.brings, b.first = manifest.DefinedKinds(folder, b.in.Target.Objects), manifest.DefinedKinds(folder)
 }
 
 // namespaceMissing reports whether the namespace is known not to exist.

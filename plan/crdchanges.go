@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/crdschema"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -38,16 +37,31 @@ func crdChanges(id manifest.ID, change ChangeKind, before, after *unstructured.U
 	return []CRDChange{out}
 }
 
-// redefines reports whether this plan changes the existing CRD of a kind before it writes objects of that
-// kind. Until then the API server refuses, or drops, what only the new schema allows.
-func (b *builder) redefines(kind schema.GroupKind) bool {
+// definition returns what defines the kind of the step's object among the CRDs that this plan writes before
+// it. For a hook that runs before the resources these are only those of crds/.
+func (b *builder) definition(s *Step) (d manifest.DefinedKind, ok bool) {
+	from := b.brings
+	if pre, _, _ := moments(b.in.Operation); s.Op == OpRun && s.Hook.Event == pre {
+		from = b.first
+	}
+	d, ok = from[s.Object.GroupKind()]
+	return d, ok
+}
+
+// redefines reports whether this plan changes the existing CRD of the step's kind before it sends the step's
+// object. Until then the API server refuses, or drops, what only the new schema allows.
+func (b *builder) redefines(s *Step) bool {
+	d, ok := b.definition(s)
+	if !ok {
+		return false
+	}
+	kind := s.Object.GroupKind()
 	if redefined, known := b.redefined[kind]; known {
 		return redefined
 	}
-	d, ok := b.brings[kind]
 	live := b.live(d.CRD.ID).Object
 	stored, _ := b.storedObject(d.CRD.ID)
-	redefined := ok && live != nil && b.updates(d.CRD.ID) && !b.agree(d.CRD, stored, live)
+	redefined := live != nil && b.updates(d.CRD.ID) && !b.agree(d.CRD, stored, live)
 	if redefined {
 		differs := crdschema.Compare(live, d.CRD.Doc)
 		redefined = differs.Fields > differs.Display

@@ -162,8 +162,8 @@ func uncounted(c CustomResources) string { return "which could not be counted: "
 // else than live objects. It is no more than a warning, since a webhook may complete the object.
 func (b *builder) checkCustomResource(s *Step) {
 	_, version, _ := strings.Cut(s.APIVersion, "/")
-	d, ok := b.brings[s.Object.GroupKind()]
-	asked := b.in.Against == nil && !b.redefines(s.Object.GroupKind()) && slices.Contains(b.in.Kinds[s.Object.GroupKind()].Versions, version)
+	d, ok := b.definition(s)
+	asked := b.in.Against == nil && !b.redefines(s) && slices.Contains(b.in.Kinds[s.Object.GroupKind()].Versions, version)
 	if !ok || asked || b.in.Estimated != nil && b.in.Estimated(s.Body.Object) {
 		return
 	}

@@ -34,8 +34,12 @@ func (b *builder) served(step *Step) bool {
 // An object that has the hook's name is no reason either: what an object says is checked first, except for
 // what a Service reserves (k8s.io/apiserver/pkg/registry/generic/registry/store.go, create).
 //
-// A release can always be uninstalled: a hook that runs after everything has been deleted is a warning.
+// A release can always be uninstalled: a hook that runs after everything has been deleted is a warning. A custom
+// resource whose schema this plan changes first is checked by the chart's own CRD.
 func (b *builder) checkHook(step *Step) {
+	if b.in.Operation != Test { // which changes no CRD
+		b.checkCustomResource(step)
+	}
 	r := b.in.Predictions[step.ID].Refused
 	if r == nil || step.InPlace() || r.Reason != "Invalid" && r.Reason != "BadRequest" || byAdmission(*r) || r.taken() {
 		return

@@ -116,7 +116,7 @@ func (b *builder) notYet(step *Step) string {
 	if gv, err := schema.ParseGroupVersion(step.APIVersion); err == nil && b.bringsVersion(id, gv.Version) {
 		return fmt.Sprintf("%s of %s comes with this plan", gv.Version, id.Kind)
 	}
-	if b.redefines(id.GroupKind()) {
+	if b.redefines(step) {
 		return fmt.Sprintf("this plan changes the CRD of %s first", id.Kind)
 	}
 	return ""
