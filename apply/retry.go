@@ -3,12 +3,14 @@ package apply
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -40,13 +42,13 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 		if err == nil || lost != nil {
 			return err
 		}
-		outdated := r.outdated(s, attempt, err)
-		if attempt >= attemptsFor(err) || !outdated && !Passes(err) {
+		lags := r.outdated(s, attempt, err) || r.unnoticed(s, attempt, err)
+		if attempt >= attemptsFor(err) || !lags && !Passes(err) {
 			return err
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)
 		pause = min(2*pause, maxPause)
-		if !outdated && (attempt > expectedMisses || !meta.IsNoMatchError(err)) {
+		if !lags && (attempt > expectedMisses || !meta.IsNoMatchError(err)) {
 			event := Event{Type: StepRetried}
 			if s != nil {
 				event = stepEvent(StepRetried, "", s)
@@ -66,6 +68,20 @@ func attemptsFor(err error) int {
 		return maxRefused
 	}
 	return maxAttempts
+}
+
+// noticeAttempts is how often an object may be refused for want of another one that this run has created. The
+// API server learns of a new PriorityClass from a watch, usually within milliseconds (Kubernetes 1.36.3,
+// plugin/pkg/admission/priority/admission.go, admitPod); the pauses between so many attempts take 3 seconds.
+const noticeAttempts = 6
+
+// unnoticed reports whether a step's object may have been refused only because the API server has not noticed
+// yet what this run has created for it: then it is sent again.
+func (r *run) unnoticed(s *plan.Step, attempt int, err error) bool {
+	if s == nil || attempt >= noticeAttempts || !apierrors.IsForbidden(err) {
+		return false
+	}
+	return slices.ContainsFunc(s.Needs(), func(id manifest.ID) bool { return r.uid(id) != "" })
 }
 
 // Passes reports whether a write that failed with err is worth a retry.

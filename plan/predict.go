@@ -170,6 +170,10 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 	default:
 		step.Estimate = "the API server refuses it"
 	}
+	if why := b.awaited(step, r); why != "" {
+		step.Estimate = why
+		return
+	}
 	if b.lacks(step, r) {
 		step.Estimate = "its dry run is not permitted"
 		return

@@ -49,6 +49,8 @@ func (b *builder) predictReplacement(step *Step) {
 		step.Estimate = answer.Estimated
 	case answer.Refused == nil:
 		step.After, step.Fidelity = serverfields.StripServerAssigned(answer.After, nil, step.Body), FidelityExact
+	case b.awaited(step, *answer.Refused) != "":
+		step.Estimate = b.awaited(step, *answer.Refused)
 	case aboutName(*answer.Refused):
 		step.Estimate = "a dry run under another name was refused: " + answer.Refused.Message
 	default:

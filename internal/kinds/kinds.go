@@ -34,11 +34,13 @@ var (
 	PersistentVolumeClaim    = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	Pod                      = schema.GroupKind{Kind: "Pod"}
 	PodDisruptionBudget      = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
+	PriorityClass            = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 	ReplicaSet               = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
 	ReplicationController    = schema.GroupKind{Kind: "ReplicationController"}
 	ResourceQuota            = schema.GroupKind{Kind: "ResourceQuota"}
 	Role                     = schema.GroupKind{Group: rbac, Kind: "Role"}
 	RoleBinding              = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
+	RuntimeClass             = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
 	Secret                   = schema.GroupKind{Kind: "Secret"}
 	ServiceAccount           = schema.GroupKind{Kind: "ServiceAccount"}
 	Service                  = schema.GroupKind{Kind: "Service"}

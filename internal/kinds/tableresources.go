@@ -64,11 +64,11 @@ var policies = []Kind{
 		},
 	},
 	{
-		GroupKind: schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, Tiers: one(Foundations), ClusterScoped: true,
+		GroupKind: PriorityClass, Tiers: one(Foundations), ClusterScoped: true,
 		Readiness: AtOnce, Immutable: Immutable{Fields: []string{"value", "preemptionPolicy"}},
 	},
 	{
-		GroupKind: schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"},
+		GroupKind: RuntimeClass,
 		Immutable: Immutable{Fields: []string{"handler"}},
 	},
 }
