@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,6 +147,39 @@ func TestObserveRefreshesAnOldCache(t *testing.T) {
 	}
 	if o := seen[thing.ID]; o.Object == nil || o.Object.GetAPIVersion() != "old.io/v1" {
 		t.Errorf("the Thing is %+v, want it read in v1", o)
+	}
+}
+
+// Discovery follows the deletion of a CRD a moment later: until then its custom resources are looked for again,
+// however new the results of discovery are, and then they do not exist.
+func TestObserveWaitsForDiscovery(t *testing.T) {
+	s := newServer(t)
+	s.reply("GET /version", map[string]any{"gitVersion": "v1.36.3"})
+	s.reply("GET /apis/new.io/v1", resources("new.io/v1", "things Thing"))
+	thing := apply.Ref{ID: manifest.ID{Group: "new.io", Kind: "Thing", Namespace: "shop", Name: "a"}, Version: "v1"}
+	var looks atomic.Int32
+	s.answers["GET /apis/new.io/v1/namespaces/shop/things/a"] = func(w http.ResponseWriter, r *http.Request) {
+		looks.Add(1)
+		http.NotFound(w, r)
+	}
+	s.answers["GET /apis"] = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if looks.Load() < 3 {
+			encode(w, groups("apps/v1", "new.io/v1"))
+		} else {
+			encode(w, groups("apps/v1"))
+		}
+	}
+	c := s.connect(t)
+	if _, err := c.Facts(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := c.Observe(t.Context(), []apply.Ref{thing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, looked := seen[thing.ID]; !looked || o.Object != nil || o.Unreadable != "" {
+		t.Errorf("the Thing is %+v after %d looks, want it missing", o, looks.Load())
 	}
 }
 

@@ -99,8 +99,13 @@ func (k *kinds) covering(ctx context.Context, gvks ...schema.GroupVersionKind) (
 
 // renew returns a catalog that is at most refreshPause old.
 func (k *kinds) renew(ctx context.Context) (*catalog, error) {
+	return k.since(ctx, time.Now().Add(-refreshPause))
+}
+
+// since returns a catalog that was downloaded after the moment.
+func (k *kinds) since(ctx context.Context, moment time.Time) (*catalog, error) {
 	k.mu.Lock()
-	if k.known != nil && time.Since(k.known.fetched) < refreshPause {
+	if k.known != nil && k.known.fetched.After(moment) {
 		defer k.mu.Unlock()
 		return k.known, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
+// While discovery lists a resource that the API server does not know, objects are looked for again: at once,
+// since the cache on disk may be old, then after pauses that double, 3 seconds in all, since discovery follows
+// the deletion of a CRD a moment later (k8s.io/apiextensions-apiserver 0.36,
+// pkg/apiserver/customresource_discovery_controller.go).
+const firstLookPause, longestLookPause = 100 * time.Millisecond, 1600 * time.Millisecond
+
 // Observe reads the live state of objects: with one LIST per kind and namespace if that is cheaper
 // than GETs, all concurrently. An object in a version that is no longer served is read in another
 // one. Read errors are part of the observation; only an unreachable cluster is an error.
@@ -27,12 +34,8 @@ func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID
 	if err == nil {
 		err = o.observe(ctx, known, refs)
 	}
-	if err == nil && len(o.again) > 0 {
-		// The cache on disk has a kind or version that no longer exists.
-		if known, err = c.kinds.renew(ctx); err == nil {
-			refs, o.again = o.again, nil
-			err = o.observe(ctx, known, refs)
-		}
+	for pause := time.Duration(0); err == nil && len(o.again) > 0 && pause <= longestLookPause; pause = max(2*pause, firstLookPause) {
+		err = o.lookAgain(ctx, pause)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("observe the release's objects: %w", c.explain(err))
@@ -41,6 +44,21 @@ func (c *Client) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID
 		o.seen[ref.ID] = plan.Observation{Unreadable: fmt.Sprintf("the cluster lists %s in its API but does not serve it", ref.GVK())}
 	}
 	return o.seen, nil
+}
+
+// lookAgain looks, after a pause, for the objects that are left, with the results of a new discovery.
+func (o *observer) lookAgain(ctx context.Context, pause time.Duration) error {
+	moment := time.Now()
+	if err := retry.Pause(ctx, pause); err != nil {
+		return err
+	}
+	known, err := o.client.kinds.since(ctx, moment)
+	if err != nil {
+		return err
+	}
+	refs := o.again
+	o.again = nil
+	return o.observe(ctx, known, refs)
 }
 
 func gvks(refs []apply.Ref) []schema.GroupVersionKind {
@@ -61,7 +79,7 @@ type observer struct {
 	client *Client
 	mu     sync.Mutex
 	seen   map[manifest.ID]plan.Observation
-	// again are objects whose resource the server does not know, to be reread after fresh discovery.
+	// again are objects whose resource the server does not know, to be reread after new discovery.
 	again []apply.Ref
 }
 
