@@ -10,7 +10,8 @@ import (
 
 // ChartURL returns the URL of a chart in an index: text is from the entry's urls, base is the URL
 // of the repository. A relative text is resolved below base and gets its query, as in Helm 4.3.1
-// (pkg/repo/v1/chartrepo.go, ResolveReferenceURL).
+// (pkg/repo/v1/chartrepo.go, ResolveReferenceURL), unless it names another server: a query may
+// hold a token.
 func ChartURL(base, text string) (string, error) {
 	if text == "" {
 		return "", errors.New("the index has an empty URL for it")
@@ -31,7 +32,9 @@ func ChartURL(base, text string) (string, error) {
 		b.RawPath = strings.TrimRight(b.RawPath, "/") + "/"
 	}
 	out := b.ResolveReference(u)
-	out.RawQuery = b.RawQuery
+	if Origin(out) == Origin(b) {
+		out.RawQuery = b.RawQuery
+	}
 	return out.String(), nil
 }
 
