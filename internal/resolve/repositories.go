@@ -158,5 +158,5 @@ func (r *Repositories) Same(e Repository, replace bool) (bool, error) {
 type ExistsError struct{ Name, URL string }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("repository %s already exists, at %s or with other settings", e.Name, e.URL)
+	return fmt.Sprintf("repository %s already exists, at %s or with other settings", e.Name, Public(e.URL))
 }

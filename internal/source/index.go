@@ -23,7 +23,8 @@ import (
 // answer holds the validators that a server sent with an index, for the next conditional
 // request. They are used only while the cached index is the one they came with.
 type answer struct {
-	URL          string `json:"url"`
+	// Source is the SHA-256 of the index's URL, which may hold a password or a token.
+	Source       string `json:"source"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"lastModified,omitempty"`
 	Digest       string `json:"digest"`
@@ -99,7 +100,7 @@ func (s *Sources) fetchIndex(ctx context.Context, name, base string, a Access) (
 	if err != nil {
 		return false, fmt.Errorf("%s is not an index of charts: %w", resolve.Public(at), err)
 	}
-	after := answer{URL: at, ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified"), Digest: "sha256:" + hex.EncodeToString(hash.Sum(nil))}
+	after := answer{Source: Digest([]byte(at)), ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified"), Digest: "sha256:" + hex.EncodeToString(hash.Sum(nil))}
 	if err := file.Commit(); err != nil {
 		return false, err
 	}
@@ -120,18 +121,20 @@ func (s *Sources) writeAnswer(name string, a answer) error {
 	if err != nil {
 		return err
 	}
-	return outputfile.Write(s.Paths.answer(name), append(data, '\n'), 0o644)
+	return outputfile.Write(s.Paths.answer(name), append(data, '\n'), 0o600)
 }
 
 // answered returns the validators that came with the cached index; none if that is a different
-// one, because Helm fetched it or somebody damaged it.
+// one, because Helm fetched it or somebody damaged it. A file that is not about this URL is removed:
+// those of earlier versions have the URL itself.
 func (s *Sources) answered(name, url string) answer {
 	data, err := inputfile.Read(s.Paths.answer(name), maxConfigBytes)
 	if err != nil {
 		return answer{}
 	}
 	var a answer
-	if json.Unmarshal(data, &a) != nil || a.URL != url {
+	if json.Unmarshal(data, &a) != nil || a.Source != Digest([]byte(url)) {
+		_ = os.Remove(s.Paths.answer(name))
 		return answer{}
 	}
 	f, err := os.Open(s.Paths.index(name))

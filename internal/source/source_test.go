@@ -115,6 +115,57 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
+// The cache does not say what the URL of a repository is, as that may hold a password or a token; a
+// file of an earlier version that does is replaced.
+func TestCacheHoldsNoSecrets(t *testing.T) {
+	server, s := sourcetest.Serve(t, sourcetest.Options{}), ours(t)
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	secret := strings.Replace(server.URL, "http://", "http://user:canary-1@", 1) + "?token=canary-2"
+	_, err := s.AddRepository(t.Context(), resolve.Repository{Name: "a", URL: secret}, false)
+	must(t, err)
+	_, err = s.AddRepository(t.Context(), resolve.Repository{Name: "a", URL: server.URL}, false)
+	if err == nil || strings.Contains(err.Error(), "canary") {
+		t.Error(err)
+	}
+	if _, err := fetch(t, s, resolve.Reference{Kind: resolve.Unconfigured, URL: secret, Name: "alpha"}); err != nil {
+		t.Fatal(err)
+	}
+	clean := func() {
+		t.Helper()
+		for _, name := range []string{"a", unmanaged(secret)} {
+			data, err := os.ReadFile(s.Paths.answer(name))
+			must(t, err)
+			info, err := os.Stat(s.Paths.answer(name))
+			must(t, err)
+			if strings.Contains(string(data), "canary") || info.Mode().Perm() != 0o600 {
+				t.Errorf("mode %v: %s", info.Mode(), data)
+			}
+		}
+	}
+	clean()
+	all, err := s.Repositories()
+	must(t, err)
+	server.Requests()
+	if u := s.UpdateIndexes(t.Context(), all.All())[0]; u.Changed || u.Err != nil || server.Requests()[0].Status != http.StatusNotModified {
+		t.Errorf("%+v", u)
+	}
+	index, err := os.ReadFile(s.Paths.index("a"))
+	must(t, err)
+	must(t, os.WriteFile(s.Paths.answer("a"), []byte(`{"url":"`+secret+`","etag":"x","digest":"`+Digest(index)+`"}`), 0o644))
+	server.Put("/index.yaml", []byte("<html>"))
+	if u := s.UpdateIndexes(t.Context(), all.All())[0]; u.Err == nil {
+		t.Errorf("%+v", u)
+	}
+	if _, err := os.Stat(s.Paths.answer("a")); err == nil {
+		t.Error("the file of the earlier version is still there")
+	}
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	if u := s.UpdateIndexes(t.Context(), all.All())[0]; u.Err != nil {
+		t.Errorf("%+v", u)
+	}
+	clean()
+}
+
 // A repository is known once, under one name; nothing is fetched or written for it
 // twice, and nothing is written when it can't be read.
 func TestAddRepository(t *testing.T) {
