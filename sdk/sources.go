@@ -14,9 +14,11 @@ import (
 )
 
 // Sources are the repositories and registries that charts come from, with the files in which Helm
-// and kubectl release keep them, see docs/sources.md. Getter plugins are not run.
+// and kubectl release keep them, see docs/sources.md. Getter plugins are not run. They are safe for
+// concurrent use.
 type Sources struct {
-	sources *source.Sources
+	paths    source.Paths
+	settings resolve.Settings
 }
 
 // FindSources finds the files as Helm does, from variables such as HELM_CONFIG_HOME. lookup is
@@ -29,7 +31,13 @@ func FindSources(lookup func(name string) (value string, set bool), home string)
 		return nil, err
 	}
 	settings.Plugins = nil
-	return &Sources{&source.Sources{Paths: paths, Settings: settings, UserAgent: "kubectl-release-sdk", Verification: source.Verification{Now: releasestore.SystemClock{}.Now}}}, nil
+	return &Sources{paths: paths, settings: settings}, nil
+}
+
+// run returns the sources for one run: what a server said before, as about a version of a chart, may
+// no longer be so.
+func (s *Sources) run() *source.Sources {
+	return &source.Sources{Paths: s.paths, Settings: s.settings, UserAgent: "kubectl-release-sdk", Verification: source.Verification{Now: releasestore.SystemClock{}.Now}}
 }
 
 // ChartOptions say which chart is meant. The zero value is usable.
@@ -43,7 +51,8 @@ type ChartOptions struct {
 }
 
 // LoadChart loads a chart from a folder or file, REPO/NAME, a URL, or oci://HOST/PATH, tried in
-// Helm's order. Plans of a fetched chart are pinned to its bytes, see [Client.Apply]. Errors: the
+// Helm's order. The index of Repo is fetched if it has changed; for REPO/NAME the one in the cache
+// counts, as in Helm. Plans of a fetched chart are pinned to its bytes, see [Client.Apply]. Errors: the
 // chart does not exist, can't be fetched, or is not the one that the index or digest promises.
 func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (*Chart, error) {
 	there := func(path string) bool {
@@ -57,11 +66,12 @@ func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (
 	if ref.Kind == resolve.Local {
 		return LoadChart(ref.Path)
 	}
-	found, err := s.sources.Find(ctx, ref)
+	run := s.run()
+	found, err := run.Find(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	fetched, err := s.sources.Fetch(ctx, found)
+	fetched, err := run.Fetch(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +91,7 @@ func (c *Client) unmoved(ctx context.Context, p *Plan) error {
 	if c.sources == nil {
 		return nil
 	}
-	difference, err := c.sources.sources.Moved(ctx, p.plan.ChartSource)
+	difference, err := c.sources.run().Moved(ctx, p.plan.ChartSource)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

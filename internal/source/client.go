@@ -21,6 +21,9 @@ const (
 	headerTimeout  = 30 * time.Second
 	dialTimeout    = 10 * time.Second
 	maxRedirects   = 10
+	// idleTimeout is when an unused connection is closed, as in http.DefaultTransport. A program
+	// that uses the SDK may go on long after a run.
+	idleTimeout = 90 * time.Second
 )
 
 type clientKey struct {
@@ -149,6 +152,7 @@ func (s *Sources) transport(of trust) (*http.Transport, error) {
 		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       idleTimeout,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: headerTimeout,
 		TLSClientConfig:       config,

@@ -32,8 +32,8 @@ func (s *Sources) findConfigured(ctx context.Context, r resolve.Reference) (Foun
 func (s *Sources) findUnconfigured(ctx context.Context, r resolve.Reference) (Found, error) {
 	name := unmanaged(r.URL)
 	access := s.accessTo(r.URL)
-	if !s.Offline && !s.refreshed(name) {
-		if _, err := s.fetchIndex(ctx, name, r.URL, access); err != nil {
+	if !s.Offline {
+		if err := s.refresh(ctx, resolve.Repository{Name: name, URL: r.URL}, access); err != nil {
 			return Found{}, err
 		}
 	}

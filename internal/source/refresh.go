@@ -43,31 +43,39 @@ func (s *Sources) Refresh(ctx context.Context, refs []resolve.Reference, skip bo
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	for _, r := range wanted {
-		if s.refreshed(r.Name) {
-			continue
-		}
 		g.Go(func() error {
 			access := accessOf(r)
 			if r.Name == unmanaged(r.URL) {
 				access = s.accessTo(r.URL)
 			}
-			_, err := s.fetchIndex(ctx, r.Name, r.URL, access)
-			return err
+			return s.refresh(ctx, r, access)
 		})
 	}
 	return g.Wait()
 }
 
-// refreshed reports whether this run has already requested an index, and records that it does now.
-func (s *Sources) refreshed(name string) bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.fresh == nil {
-		s.fresh = map[string]bool{}
-	}
-	before := s.fresh[name]
-	s.fresh[name] = true
-	return before
+// refresh updates the index of a repository, unless this run already has. Calls at the same time
+// share one request.
+func (s *Sources) refresh(ctx context.Context, r resolve.Repository, a Access) error {
+	_, err, _ := s.refreshing.Do(r.Name, func() (any, error) {
+		s.mutex.Lock()
+		fresh := s.fresh[r.Name]
+		s.mutex.Unlock()
+		if fresh {
+			return nil, nil
+		}
+		if _, err := s.fetchIndex(ctx, r.Name, r.URL, a); err != nil {
+			return nil, err
+		}
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		if s.fresh == nil {
+			s.fresh = map[string]bool{}
+		}
+		s.fresh[r.Name] = true
+		return nil, nil
+	})
+	return err
 }
 
 // bind binds the credentials from flags to the origin that is named first, and reports whether

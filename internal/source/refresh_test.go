@@ -1,8 +1,12 @@
 package source
 
 import (
+	"errors"
 	"net/http"
+	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
@@ -30,6 +34,36 @@ func TestCredentialsOfFlagsHaveAnOrigin(t *testing.T) {
 				t.Errorf("given for %s, %s gets %+v", first, at, a)
 			}
 		}
+	}
+}
+
+// An index is requested once per run, however many charts of its repository are wanted at the same time;
+// if that fails, it is requested again.
+func TestOneRequestForAnIndex(t *testing.T) {
+	server := sourcetest.Serve(t, sourcetest.Options{Delay: 20 * time.Millisecond, Fault: func(w http.ResponseWriter, r *http.Request, n int) bool {
+		if n > 0 || r.URL.Path != "/index.yaml" {
+			return false
+		}
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	}})
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	s, ref := ours(t), resolve.Reference{Kind: resolve.Unconfigured, URL: server.URL, Name: "alpha"}
+	_, err := s.Find(t.Context(), ref)
+	if status, is := errors.AsType[*StatusError](err); !is || status.Code != http.StatusForbidden {
+		t.Errorf("%v", err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := s.Find(t.Context(), ref); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if asked := server.Asked(); !slices.Equal(asked, []string{"GET /index.yaml Forbidden", "GET /index.yaml OK"}) {
+		t.Errorf("%q", asked)
 	}
 }
 

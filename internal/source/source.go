@@ -22,7 +22,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Sources provides access to charts during one run. It is safe for concurrent use.
+// Sources provides access to charts during one run, in which an index is updated once. It is safe
+// for concurrent use.
 type Sources struct {
 	Paths     Paths
 	UserAgent string
@@ -65,9 +66,10 @@ type Sources struct {
 	plain map[string]bool
 	// named is the origin that the credentials in Access are for: the first that is named.
 	named string
-	// fresh holds the indexes that this run has requested, offered the archives passed to
-	// Offer, by digest.
-	fresh   map[string]bool
+	// fresh holds the indexes that this run has updated, refreshing those that it is updating.
+	fresh      map[string]bool
+	refreshing singleflight.Group
+	// offered holds the archives passed to Offer, by digest.
 	offered map[string][]byte
 }
 
