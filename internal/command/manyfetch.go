@@ -16,7 +16,7 @@ import (
 // manyFetch returns a function that fetches charts one at a time, because each is reported, and
 // none twice. The credentials of flags are not for dependencies: a chart of a pull request must not
 // be able to have them sent anywhere. Nor are flags that do without TLS: logins that are kept for the
-// server of a dependency are sent to it.
+// server of a dependency are sent to it. A CA file counts there in addition to the system's.
 func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 	var mu sync.Mutex
 	return func(ctx context.Context, which releaseset.Chart, dependency bool) (setrun.Fetched, error) {
@@ -24,7 +24,7 @@ func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 		defer mu.Unlock()
 		flags := *o
 		if dependency {
-			flags.access.Access = source.Access{Server: resolve.Server{CAFile: o.access.CAFile}}
+			flags.access.Access = source.Access{Server: resolve.Server{CAFile: o.access.CAFile}, Elsewhere: true}
 		}
 		found, err := p.located(ctx, &flags, requestFor(which))
 		if err != nil {
@@ -43,9 +43,11 @@ func requestFor(c releaseset.Chart) resolve.Request {
 
 // oneServer refuses the credentials of flags for charts from several servers: they were given for
 // one of them, nobody says for which, and the others, which the files of a pull request may name,
-// must not get them. A chart whose name can't be read is reported where it is fetched.
+// must not get them. A CA file then counts in addition to the system's authorities. A chart whose
+// name can't be read is reported where it is fetched.
 func (p *program) oneServer(o *fetchFlags, charts []resolve.Request, instead string) error {
-	if o.offline || o.access.Username+o.access.Password+o.access.CertFile == "" {
+	secret := o.access.Username+o.access.Password+o.access.CertFile != ""
+	if o.offline || !secret && o.access.CAFile == "" {
 		return nil
 	}
 	s, err := p.sources(o)
@@ -59,7 +61,9 @@ func (p *program) oneServer(o *fetchFlags, charts []resolve.Request, instead str
 		}
 	}
 	slices.Sort(servers)
-	if servers = slices.Compact(servers); len(servers) > 1 {
+	servers = slices.Compact(servers)
+	o.access.Elsewhere = len(servers) > 1
+	if o.access.Elsewhere && secret {
 		return usage("--username, --password and --cert-file are for one server, and the charts are on %s: use %s", strings.Join(servers, ", "), instead)
 	}
 	return nil

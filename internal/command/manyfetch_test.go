@@ -61,6 +61,28 @@ func TestDependenciesAreFetchedWithTLS(t *testing.T) {
 	}
 }
 
+// The CA file of a flag is for the charts that the set names. It does not replace what is remembered of a
+// dependency's server nor, if the charts come from several servers, of theirs.
+func TestCAFileForASet(t *testing.T) {
+	d := atDesk(t)
+	internal := sourcetest.ServeTokens(t, "u", "p").CertFile
+	other, second := sourcetest.Serve(t, sourcetest.Options{TLS: true}), sourcetest.Serve(t, sourcetest.Options{})
+	for _, server := range []*sourcetest.Repository{other, second} {
+		server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	}
+	d.must("repo add other " + other.URL + " --ca-file " + other.CAFile)
+	d.file("web/Chart.yaml", fmt.Sprintf("{apiVersion: v2, name: web, version: 1.0.0, dependencies: [{name: alpha, version: 1.0.0, repository: %q}]}", other.URL))
+	d.file("releases.yaml", "version: 1\ndefaults: {namespace: shop}\nreleases:\n- {name: web, chart: ./web}\n")
+	d.must("plan many releases.yaml --ca-file " + internal)
+	d.file("several.yaml", fmt.Sprintf(`version: 1
+defaults: {namespace: shop}
+releases:
+- {name: one, chart: {repo: "%s", name: alpha, version: 1.0.0}}
+- {name: two, chart: {repo: "%s", name: alpha, version: 1.0.0}}
+`, other.URL, second.URL))
+	d.must("plan many several.yaml --ca-file " + internal)
+}
+
 // Those of a comparison are for one server, too.
 func TestCredentialsForAComparison(t *testing.T) {
 	d := atDesk(t)

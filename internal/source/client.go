@@ -45,11 +45,11 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 	if known {
 		return c, nil
 	}
-	own, err := s.transportTo(u, a.Server)
+	own, err := s.transportTo(u, a)
 	if err != nil {
 		return nil, err
 	}
-	bound := &bound{access: a, home: home, own: own, foreign: s.foreign(a.Server)}
+	bound := &bound{access: a, home: home, own: own, foreign: func(at *url.URL) (http.RoundTripper, error) { return s.transportTo(at, a.elsewhere()) }}
 	c = &http.Client{
 		Transport: &resuming{next: &retry.Transport{Base: bound, Policy: func() retry.Policy { return patience }}},
 		Timeout:   requestTimeout, CheckRedirect: redirected,
@@ -99,31 +99,23 @@ func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.own.RoundTrip(r)
 }
 
-// transportTo returns the transport to a server with the settings said, or if these are zero,
-// with the remembered ones.
-func (s *Sources) transportTo(at *url.URL, said resolve.Server) (http.RoundTripper, error) {
-	if said != (resolve.Server{}) {
-		return s.transport(trust{Server: said})
+// transportTo returns the transport to a server: with the settings in the access or, if these are zero
+// or those of another server, with the remembered ones. If there are none, the CA file of the other
+// server counts in addition to the system's authorities, and the certificate goes unchecked only if a
+// flag says so.
+func (s *Sources) transportTo(at *url.URL, a Access) (http.RoundTripper, error) {
+	if a.Server != (resolve.Server{}) && !a.Elsewhere {
+		return s.transport(trust{Server: a.Server})
 	}
 	server, file := s.remembered(at)
+	if server == (resolve.Server{}) {
+		return s.transport(trust{Server: resolve.Server{CAFile: a.CAFile, Insecure: a.Insecure && s.Access.Insecure}, system: true})
+	}
 	t, err := s.transport(trust{Server: server})
 	if err != nil {
 		return nil, fmt.Errorf("%s, according to %s: %w", at.Host, file, err)
 	}
 	return t, nil
-}
-
-// foreign returns transports to the servers that a redirect or an index of another one leads to,
-// said being the settings of that one. Settings remembered for a server are used; otherwise the
-// CA file of said counts in addition to the system's authorities. The client certificate of said
-// is not presented, and the server's certificate goes unchecked only if a flag says so.
-func (s *Sources) foreign(said resolve.Server) func(*url.URL) (http.RoundTripper, error) {
-	return func(at *url.URL) (http.RoundTripper, error) {
-		if server, _ := s.remembered(at); server != (resolve.Server{}) {
-			return s.transportTo(at, resolve.Server{})
-		}
-		return s.transport(trust{Server: resolve.Server{CAFile: said.CAFile, Insecure: said.Insecure && s.Access.Insecure}, system: true})
-	}
 }
 
 // trust is the TLS configuration of a transport; with system, the system's authorities count in

@@ -49,6 +49,55 @@ func serveCertified(t *testing.T, wanted tls.ClientAuthType) *asked {
 	return a
 }
 
+// Connection settings of flags are for the server that is named first. To others, what is remembered of
+// them counts; without that the CA file does, in addition to the system's authorities.
+func TestSettingsOfFlagsAreForOneServer(t *testing.T) {
+	other, s := sourcetest.Serve(t, sourcetest.Options{TLS: true}), ours(t)
+	other.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	ca, _ := clientCertificate(t)
+	s.Access = Access{Server: resolve.Server{CAFile: ca}}
+	s.Settings.Hosts = resolve.Hosts{strings.TrimPrefix(other.URL, "https://"): {CAFile: other.CAFile}}
+	for _, tc := range []struct {
+		at   string
+		want trust
+	}{
+		{"https://first", trust{Server: resolve.Server{CAFile: ca}}},
+		{"https://second", trust{Server: resolve.Server{CAFile: ca}, system: true}},
+		{other.URL, trust{Server: resolve.Server{CAFile: other.CAFile}}},
+	} {
+		s.transports = nil
+		_, err := s.client(s.accessTo(tc.at), tc.at)
+		must(t, err)
+		if len(s.transports) != 1 || s.transports[tc.want] == nil {
+			t.Errorf("%s: %+v", tc.at, s.transports)
+		}
+	}
+	s = &Sources{Paths: s.Paths, Access: s.Access, Settings: s.Settings}
+	s.accessTo("https://first")
+	if _, err := fetch(t, s, resolve.Reference{Kind: resolve.Unconfigured, URL: other.URL, Name: "alpha"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// So does --plain-http, which is not for a registry of which something else is remembered.
+func TestPlainHTTPOfFlags(t *testing.T) {
+	s := ours(t)
+	s.Access = Access{Server: resolve.Server{PlainHTTP: true}}
+	s.Settings = resolve.Settings{PlainHTTP: []string{"listed.example.com"}, Hosts: resolve.Hosts{"kept.example.com": {Insecure: true}}}
+	plain := func(host string, want bool) {
+		t.Helper()
+		if _, plain, err := s.registryClient(t.Context(), resolve.Image{Host: host, Path: "a"}); err != nil || plain != want {
+			t.Errorf("%s: %v, %v", host, plain, err)
+		}
+	}
+	plain("first.example.com", true)
+	plain("second.example.com", true)
+	plain("kept.example.com", false)
+	s.Access = Access{Server: resolve.Server{Insecure: true}}
+	plain("second.example.com", false)
+	plain("listed.example.com", true)
+}
+
 // clientCertificate makes a self-signed one, in files.
 func clientCertificate(t *testing.T) (cert, key string) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ type Access struct {
 	PassAll bool
 	// Server is zero to use the remembered settings of the server.
 	resolve.Server
+	// Elsewhere says that Server was not given for the server that is contacted: its remembered
+	// settings come first, and otherwise the CA file counts in addition to the system's authorities.
+	Elsewhere bool
 }
 
 // accessOf returns the access in a repository's entry.
@@ -38,9 +42,17 @@ func (a Access) or(other Access) Access {
 	if a.Username == "" && a.Password == "" {
 		a.Username, a.Password, a.PassAll = other.Username, other.Password, a.PassAll || other.PassAll
 	}
-	if a.Server == (resolve.Server{}) {
-		a.Server = other.Server
+	if a.Server == (resolve.Server{}) || a.Elsewhere && other.Server != (resolve.Server{}) {
+		a.Server, a.Elsewhere = other.Server, other.Elsewhere
 	}
+	return a
+}
+
+// elsewhere returns a for another server than the one that it is for, to which no client certificate
+// goes.
+func (a Access) elsewhere() Access {
+	a.CertFile, a.KeyFile = "", ""
+	a.Elsewhere = a.Server != (resolve.Server{})
 	return a
 }
 
@@ -85,9 +97,9 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	if s.Offline {
 		return nil, &OfflineError{What: resolve.Public(r.url)}
 	}
-	home := r.home
-	if home == "" || r.access.PassAll {
-		home = r.url
+	home := cmp.Or(r.home, r.url)
+	if r.access.PassAll && !resolve.SameOrigin(home, r.url) {
+		home, r.access = r.url, r.access.elsewhere()
 	}
 	if login, ok := s.login(r.url); ok && r.access.Username == "" && resolve.SameOrigin(home, named) {
 		home, r.access.Username, r.access.Password = r.url, login.User, login.Password

@@ -121,12 +121,13 @@ func (s *Sources) Origin(r resolve.Reference) string {
 }
 
 // accessTo returns the access from flags for a server. Their credentials go to the origin that is
-// named first, and to no other.
+// named first, and to no other; see Access.Elsewhere.
 func (s *Sources) accessTo(at string) Access {
-	a := s.Access
-	if !s.bind(at) {
-		a.Username, a.Password, a.CertFile, a.KeyFile = "", "", "", ""
+	if s.bind(at) {
+		return s.Access
 	}
+	a := s.Access.elsewhere()
+	a.Username, a.Password = "", ""
 	return a
 }
 

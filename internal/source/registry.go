@@ -49,7 +49,7 @@ func (s *Sources) repository(ctx context.Context, i resolve.Image) (*remote.Repo
 func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Client, bool, error) {
 	host := registry.Reference{Registry: i.Host}.Host()
 	access := s.accessTo(i.String())
-	plain := access.PlainHTTP || access.Server == (resolve.Server{}) && s.Settings.Plain(i.Host)
+	plain := s.plainHTTP(i.Host, access)
 	if !plain && isLoopback(i.Host) {
 		var err error
 		if plain, err = s.speaksPlain(ctx, host); err != nil {
@@ -62,7 +62,7 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 	}
 	encrypted := access.Server
 	encrypted.PlainHTTP = false
-	base, err := s.client(Access{Server: encrypted}, home.String()) // auth.Client adds the credentials
+	base, err := s.client(Access{Server: encrypted, Elsewhere: access.Elsewhere}, home.String()) // auth.Client adds the credentials
 	if err != nil {
 		return nil, false, err
 	}
@@ -89,6 +89,19 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 			return s.credential(ctx, i)
 		},
 	}, plain, nil
+}
+
+// plainHTTP reports whether to connect to a registry without TLS: as the access says or, if that is zero
+// or for another server, as the settings do.
+func (s *Sources) plainHTTP(host string, a Access) bool {
+	_, remembered := s.Settings.Hosts[resolve.HostName(host)]
+	switch {
+	case a.Server == (resolve.Server{}), a.Elsewhere && remembered:
+		return s.Settings.Plain(host)
+	case a.Elsewhere:
+		return a.PlainHTTP || s.Settings.Plain(host)
+	}
+	return a.PlainHTTP
 }
 
 func isLoopback(host string) bool {
