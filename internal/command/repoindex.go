@@ -63,10 +63,8 @@ func (p *program) repoIndex(o *repoIndexFlags, folder string) error {
 	if err != nil {
 		return err
 	}
-	index, err := resolve.Publish(archives, o.url, before, now)
-	if err != nil {
-		return err
-	}
+	index, warnings := resolve.Publish(archives, o.url, before, now)
+	p.warnAll(warnings)
 	if other := o.merge; other != "" {
 		merged, err := readIndexFile(other)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -39,30 +38,44 @@ type Publication struct {
 
 // Publish returns an index of archives below url, or with relative URLs if url is "". An archive
 // listed with the same digest in before, which may be nil, keeps its creation time; others get now.
-func Publish(archives []Packaged, url string, before *Index, now time.Time) (*Publication, error) {
+// The warnings are about charts in before whose entries can't be decoded: nothing is known of them.
+func Publish(archives []Packaged, url string, before *Index, now time.Time) (*Publication, []chart.Warning) {
 	p := &Publication{entries: map[string][]any{}, versions: map[string][]string{}}
+	var warnings []chart.Warning
+	known := map[string]map[indexed]string{}
 	for _, a := range archives {
-		created := now.Format(time.RFC3339Nano)
-		if before != nil {
-			known, _, err := before.Versions(a.Metadata.Name)
-			if err != nil {
-				return nil, err
-			}
-			for _, e := range known {
-				if digest, err := Digest(e.Digest); err == nil && e.Version == a.Metadata.Version && digest == a.Digest {
-					created = cmp.Or(e.Created, created)
-				}
+		name, version := a.Metadata.Name, a.Metadata.Version
+		if _, read := known[name]; !read && before != nil {
+			var err error
+			if known[name], err = before.created(name); err != nil {
+				warnings = append(warnings, chart.Warning{Where: "index.yaml/" + name, What: fmt.Sprintf("its entries are made anew: %v", err)})
 			}
 		}
 		at := a.Path
 		if url != "" {
 			at = strings.TrimRight(url, "/") + "/" + a.Path
 		}
-		p.add(a.Metadata.Name, a.Metadata.Version, published{
-			Metadata: *a.Metadata, URLs: []string{at}, Created: created, Digest: strings.TrimPrefix(a.Digest, "sha256:"),
+		p.add(name, version, published{
+			Metadata: *a.Metadata, URLs: []string{at}, Digest: strings.TrimPrefix(a.Digest, "sha256:"),
+			Created: cmp.Or(known[name][indexed{version, a.Digest}], now.Format(time.RFC3339Nano)),
 		})
 	}
-	return p, nil
+	return p, warnings
+}
+
+// indexed is a version of a chart and the digest of its archive.
+type indexed struct{ version, digest string }
+
+// created returns when the versions of a chart were created, as far as the index says so.
+func (x *Index) created(name string) (map[indexed]string, error) {
+	entries, _, err := x.Versions(name)
+	out := map[indexed]string{}
+	for _, e := range entries {
+		if digest, err := Digest(e.Digest); err == nil {
+			out[indexed{e.Version, digest}] = e.Created
+		}
+	}
+	return out, err
 }
 
 func (p *Publication) add(name, version string, entry any) {
@@ -82,14 +95,17 @@ func (p *Publication) Merge(other *Index) error {
 		if err != nil {
 			return fmt.Errorf("chart %s: %w", name, err)
 		}
-		have := slices.Clone(p.versions[name])
+		have := map[string]bool{}
+		for _, version := range p.versions[name] {
+			have[version] = true
+		}
 		for _, raw := range list {
 			var entry map[string]any
 			if err := json.Unmarshal(raw, &entry); err != nil || entry == nil {
 				continue // an invalid entry
 			}
 			version, _ := entry["version"].(string)
-			if version != "" && !slices.Contains(have, version) {
+			if version != "" && !have[version] {
 				p.add(name, version, entry)
 			}
 		}

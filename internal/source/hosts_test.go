@@ -79,7 +79,7 @@ func TestSettingsOfFlagsAreForOneServer(t *testing.T) {
 	}
 }
 
-// So does --plain-http, which is not for a registry of which something else is remembered.
+// --plain-http is for all registries but those of which something else is remembered.
 func TestPlainHTTPOfFlags(t *testing.T) {
 	s := ours(t)
 	s.Access = Access{Server: resolve.Server{PlainHTTP: true}}
