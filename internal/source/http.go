@@ -126,11 +126,8 @@ func (s *Sources) get(ctx context.Context, r request) (*http.Response, error) {
 	}
 	req.Header.Set("User-Agent", s.UserAgent)
 	resp, err := client.Do(req)
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		failed.URL = resolve.Public(failed.URL)
-	}
 	if err != nil {
-		return nil, &UnreachedError{Err: err}
+		return nil, unreached(err)
 	}
 	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNotModified && conditional(r.header) {
 		return resp, nil
@@ -145,6 +142,15 @@ func conditional(h http.Header) bool {
 
 // UnreachedError says that a server could not be reached.
 type UnreachedError struct{ Err error }
+
+// unreached returns the error of an http.Client. Its URL, which may be a signed one that a redirect
+// has led to, is shown without what is secret.
+func unreached(err error) *UnreachedError {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		failed.URL = resolve.Public(failed.URL)
+	}
+	return &UnreachedError{Err: err}
+}
 
 func (e *UnreachedError) Error() string { return e.Err.Error() }
 

@@ -210,11 +210,11 @@ func explained(what string, err error) error {
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return &RefusedError{text: what + ": the registry wants a user name and a password", Code: http.StatusUnauthorized}
 	}
-	if netErr, ok := errors.AsType[*url.Error](err); ok {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		if realm, is := errors.AsType[*RealmError](err); is {
 			return realm
 		}
-		return &UnreachedError{Err: fmt.Errorf("%s: %w", what, netErr)}
+		return &UnreachedError{Err: fmt.Errorf("%s: %w", what, unreached(failed).Err)}
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

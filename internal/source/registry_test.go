@@ -130,6 +130,23 @@ func TestBlobRedirect(t *testing.T) {
 	}
 }
 
+// The signed URL of a storage that does not answer is not shown.
+func TestSignedURLsAreNotShown(t *testing.T) {
+	manifest := manifestOf(t, newBlob(chartType, []byte("x")).Descriptor)
+	gone := sourcetest.Serve(t, sourcetest.Options{TLS: true}) // whose certificate is not trusted
+	_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			http.Redirect(w, r, gone.URL+"/blob?X-Amz-Signature=canary", http.StatusTemporaryRedirect)
+			return true
+		}
+		return serveManifest(w, r, manifest)
+	})
+	_, err := fetch(t, ours(t), resolve.Reference{Kind: resolve.Registry, Image: image})
+	if _, is := errors.AsType[*UnreachedError](err); !is || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), gone.URL) {
+		t.Errorf("%v", err)
+	}
+}
+
 // Manifests and layers that lie are refused, and not kept in the cache.
 func TestLyingRegistry(t *testing.T) {
 	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
