@@ -158,10 +158,7 @@ func (j *job) fetchOne(ctx context.Context, c *chosen) error {
 	case c.stale:
 		return nil
 	case c.ref.Kind == resolve.Vendored:
-		if !j.vendored(c.declared.Name) {
-			return fmt.Errorf("it has no repository, and is not in charts/")
-		}
-		return nil
+		return j.checkVendored(c.declared)
 	case c.ref.Kind == resolve.Local:
 		return j.packFolder(c)
 	case j.here(c):
@@ -190,6 +187,21 @@ func (j *job) fetchOne(ctx context.Context, c *chosen) error {
 	c.data, c.origin = fetched.Data, fetched.Location()
 	c.locked.Version, c.locked.Digest = version, fetched.Digest
 	return c.take()
+}
+
+// checkVendored checks that charts/ holds a dependency without a repository, in a version that is in its
+// range, as Helm 4.3.1 does (pkg/downloader/manager.go, downloadAll).
+func (j *job) checkVendored(d *chart.Dependency) error {
+	versions, err := j.vendored(d.Name, j.Load)
+	if err == nil && len(versions) == 0 {
+		err = errors.New("it has no repository, and is not in charts/")
+	}
+	for _, version := range versions {
+		if err = resolve.Satisfies(d, version); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // promised checks an archive against the digest that the lock has for its version: if they differ,

@@ -167,13 +167,21 @@ func (f *folder) has(file string, data []byte) bool {
 	return false
 }
 
-// vendored reports whether charts/ holds a chart of that name, as an archive or a folder.
-func (f *folder) vendored(name string) bool {
+// vendored returns the versions of the charts of a name that charts/ holds, as archives or as a folder of
+// that name.
+func (f *folder) vendored(name string, o chartload.Options) (versions []string, err error) {
 	for _, a := range f.archives {
 		if a.chart != nil && a.chart.Name == name {
-			return true
+			versions = append(versions, a.chart.Version)
 		}
 	}
-	_, err := os.Stat(filepath.Join(f.path, chartsFolder, name, "Chart.yaml"))
-	return err == nil
+	folder := filepath.Join(f.path, chartsFolder, name)
+	if _, err := os.Stat(filepath.Join(folder, "Chart.yaml")); err != nil {
+		return versions, nil
+	}
+	unpacked, _, err := chartload.Alone(folder, o)
+	if err != nil {
+		return nil, err
+	}
+	return append(versions, unpacked.Metadata.Version), nil
 }
