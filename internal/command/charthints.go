@@ -65,6 +65,8 @@ func (p *program) hintSource(err error) string {
 		return "give --username and --password, or add the repository with them"
 	case errors.As(err, &refused) && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden):
 		return p.hintLogin()
+	case errors.As(err, &taken) && taken.SameArchive:
+		return "use --force to overwrite it"
 	case errors.As(err, &taken):
 		return "raise the version, or use --force to overwrite it"
 	case errors.As(err, &realm):

@@ -146,19 +146,34 @@ func (s *Sources) fetchImage(ctx context.Context, f Found) (Fetched, error) {
 
 // manifest reads the manifest of a chart.
 func (s *Sources) manifest(ctx context.Context, f Found) (m ocispec.Manifest, cached bool, err error) {
-	data, cached := s.cached(f.Manifest, manifestContent)
-	if !cached {
-		if data, err = s.fetchManifest(ctx, f); err != nil {
-			return m, false, err
-		}
+	data, cached, err := s.manifestData(ctx, f)
+	if err != nil {
+		return m, false, err
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		return m, false, fmt.Errorf("%s@%s has no manifest that can be read: %w", f.URL, f.Manifest, err)
-	}
-	if m.Config.MediaType != configType {
-		return m, false, fmt.Errorf("%s@%s is not a chart: its configuration has type %q", f.URL, f.Manifest, m.Config.MediaType)
+	if m, err = parseManifest(data); err != nil {
+		return m, false, fmt.Errorf("%s@%s %w", f.URL, f.Manifest, err)
 	}
 	return m, cached, nil
+}
+
+// parseManifest parses the manifest of a chart. Errors say what it is, without a subject.
+func parseManifest(data []byte) (m ocispec.Manifest, err error) {
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, fmt.Errorf("has no manifest that can be read: %w", err)
+	}
+	if m.Config.MediaType != configType {
+		return m, fmt.Errorf("is not a chart: its configuration has type %q", m.Config.MediaType)
+	}
+	return m, nil
+}
+
+// manifestData returns a manifest, from the cache if it is there.
+func (s *Sources) manifestData(ctx context.Context, f Found) (data []byte, cached bool, err error) {
+	if data, cached = s.cached(f.Manifest, manifestContent); cached {
+		return data, true, nil
+	}
+	data, err = s.fetchManifest(ctx, f)
+	return data, false, err
 }
 
 func (s *Sources) fetchManifest(ctx context.Context, f Found) ([]byte, error) {

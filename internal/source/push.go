@@ -90,27 +90,35 @@ func (s *Sources) alreadyThere(ctx context.Context, repo *remote.Repository, i r
 	case string(there.Digest) == manifest:
 		return manifest, nil
 	}
-	same, err := s.sameContent(ctx, i, string(there.Digest), Digest(u.Archive))
-	switch {
-	case err != nil:
+	data, _, err := s.manifestData(ctx, s.foundImage(i, string(there.Digest)))
+	if err != nil {
 		return "", err
-	case same && len(u.Evidence) == 0:
+	}
+	sameArchive, sameEvidence := u.contained(data)
+	switch {
+	case sameArchive && sameEvidence:
 		return string(there.Digest), nil
-	case !same && !u.Force:
-		return "", &TagTakenError{Image: i.String(), There: string(there.Digest), New: manifest}
+	case !u.Force:
+		return "", &TagTakenError{Image: i.String(), There: string(there.Digest), New: manifest, SameArchive: sameArchive}
 	}
 	return "", nil
 }
 
-// sameContent reports whether a manifest has the same archive. The manifests of other tools
-// differ in their creation time.
-func (s *Sources) sameContent(ctx context.Context, i resolve.Image, manifest, archive string) (bool, error) {
-	m, _, err := s.manifest(ctx, s.foundImage(i, manifest))
+// contained reports whether a manifest has the archive to be pushed, and whether it has its evidence.
+// The manifests of other tools differ in their creation time; one that cosign has signed must not.
+func (u Upload) contained(manifest []byte) (archive, evidence bool) {
+	m, err := parseManifest(manifest)
 	if err != nil {
-		return false, nil // another thing than a chart is other content
+		return false, false // another thing than a chart
 	}
 	layer, err := layerOf(m, chartType, oldChartType)
-	return err == nil && string(layer.Digest) == archive, nil
+	archive = err == nil && string(layer.Digest) == Digest(u.Archive)
+	if u.Evidence[manifestSuffix] != nil {
+		return archive, false
+	}
+	provenance, signed := u.Evidence[ProvenanceSuffix]
+	layer, err = layerOf(m, provenanceType)
+	return archive, !signed || err == nil && string(layer.Digest) == Digest(provenance)
 }
 
 // blobOf is a blob with its descriptor.
@@ -189,8 +197,15 @@ func upload(ctx context.Context, repo *remote.Repository, blobs []blobOf, manife
 }
 
 // TagTakenError says that a tag already has other content.
-type TagTakenError struct{ Image, There, New string }
+type TagTakenError struct {
+	Image, There, New string
+	// SameArchive reports whether only the signature differs.
+	SameArchive bool
+}
 
 func (e *TagTakenError) Error() string {
+	if e.SameArchive {
+		return fmt.Sprintf("%s already exists with the same archive but without this signature, %s; this is %s", e.Image, e.There, e.New)
+	}
 	return fmt.Sprintf("%s already exists with other content, %s; this is %s", e.Image, e.There, e.New)
 }
