@@ -1,12 +1,14 @@
 package resolve
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -128,6 +130,27 @@ func jsonDigest(v any) (string, error) {
 	}
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// Pins reports whether the lock has the digest of any archive.
+func (l *Lock) Pins() bool {
+	return slices.ContainsFunc(l.Dependencies, func(d Locked) bool { return d.Digest != "" })
+}
+
+// DigestOf returns the digest that an archive of a chart should have, or "" if it may have any: if the
+// lock has none for charts of that name, or this version may be that of a dependency without one.
+func (l *Lock) DigestOf(name, version string) string {
+	want := ""
+	for _, d := range l.Dependencies {
+		switch {
+		case d.Name != name:
+		case d.Digest == "" && Satisfies(&chart.Dependency{Version: d.Version}, version) == nil:
+			return ""
+		case want == "" || strings.TrimPrefix(d.Version, "v") == strings.TrimPrefix(version, "v"):
+			want = cmp.Or(d.Digest, want)
+		}
+	}
+	return want
 }
 
 // Promises reports whether some dependency in the lock has the digest.
