@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -56,6 +57,9 @@ func (a Access) elsewhere() Access {
 	return a
 }
 
+// maxRetryAfter is the longest Retry-After that is honoured.
+const maxRetryAfter = time.Minute
+
 // patience is the retry policy: pauses of 0.2 to 3.2 seconds, or what the server asks for.
 var patience = &retry.GenericPolicy{
 	Retryable: func(r *http.Response, err error) (bool, error) {
@@ -64,8 +68,28 @@ var patience = &retry.GenericPolicy{
 		}
 		return r.StatusCode == http.StatusRequestTimeout || r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= 500 && r.StatusCode != http.StatusNotImplemented, nil
 	},
-	Backoff: retry.ExponentialBackoff(200*time.Millisecond, 2, 0.1),
-	MinWait: 100 * time.Millisecond, MaxWait: 10 * time.Second, MaxRetry: 5,
+	Backoff: func(attempt int, r *http.Response) time.Duration {
+		return max(pauses(attempt, nil), retryAfter(r, time.Now()))
+	},
+	MinWait: 100 * time.Millisecond, MaxWait: maxRetryAfter, MaxRetry: 5,
+}
+
+var pauses = retry.ExponentialBackoff(200*time.Millisecond, 2, 0.1)
+
+// retryAfter returns the pause that a server asks for, in seconds or until a date (RFC 9110, section
+// 10.2.3); 0 if it asks for none.
+func retryAfter(r *http.Response, now time.Time) time.Duration {
+	if r == nil {
+		return 0
+	}
+	text := r.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return date.Sub(now)
+	}
+	return 0
 }
 
 // passes reports whether an error is transient.
