@@ -79,9 +79,18 @@ func once[T any](c *charts, known map[releaseset.Chart]func() (T, error), which 
 }
 
 // load reads or fetches a chart. Dependencies of a folder that are not in its charts/ are read from
-// where they point, or fetched.
+// where they point, or fetched; those in charts/ must match its lock.
 func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, error) {
-	return once(c, c.loaded, which, func() (loaded, error) { return c.read(ctx, which) })
+	return once(c, c.loaded, which, func() (loaded, error) {
+		out, err := c.read(ctx, which)
+		if err == nil {
+			err = dependency.Verify(out.chart)
+		}
+		if err != nil {
+			return loaded{}, err
+		}
+		return out, nil
+	})
 }
 
 func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, error) {
@@ -104,9 +113,6 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, erro
 		return loaded{}, err
 	}
 	out, warnings, err := chartload.Load(c.at(which.Path), reading(which))
-	if err == nil {
-		err = dependency.Verify(out)
-	}
 	if err != nil {
 		return loaded{}, err
 	}

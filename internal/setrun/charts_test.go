@@ -2,6 +2,7 @@ package setrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
@@ -81,5 +83,26 @@ func TestDependenciesAreFetchedOnce(t *testing.T) {
 	all.Wait()
 	if got := calls.Load(); got != 2 {
 		t.Errorf("%d fetches, want one for each version", got)
+	}
+}
+
+// What is in charts/ has to match the lock in a chart that is fetched, too.
+func TestFetchedChartsMatchTheirLock(t *testing.T) {
+	for text, refused := range map[string]bool{"locked": false, "other": true} {
+		side, err := Open(t.TempDir(), nil, Reading{}, func(context.Context, releaseset.Chart, bool) (Fetched, error) {
+			return Fetched{Name: "um.tgz", Data: sourcetest.Archive(t, "um", map[string]string{
+				"Chart.yaml":       "apiVersion: v2\nname: um\nversion: 1.0.0\ndependencies:\n- {name: foo, version: 1.0.0, repository: \"https://charts.example.com\"}\n",
+				"Chart.lock":       "dependencies:\n- {name: foo, version: 1.0.0, repository: \"https://charts.example.com\", digest: " + source.Digest(sourcetest.Chart(t, "foo", "1.0.0", "locked")) + "}\n",
+				"charts/other.tgz": string(sourcetest.Chart(t, "foo", "1.0.0", text)),
+			})}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer side.Close()
+		_, err = side.charts.load(t.Context(), releaseset.Chart{Name: "um", Repo: "https://charts.example.com", Version: "1.0.0"})
+		if _, is := errors.AsType[*source.DigestError](err); is != refused || !is && err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
