@@ -259,6 +259,7 @@ func (p *pass) prepare(d decision.Decision) {
 func (p *pass) inSync() {
 	p.observed, p.after = true, p.hr.Spec.Interval.Duration
 	p.nothingHeld()
+	p.rendered()
 	history := p.hr.Status.Snapshots()
 	if p.is(remediated, metav1.ConditionTrue) {
 		p.drop(remediated)

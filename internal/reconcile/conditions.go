@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
-	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
 )
 
 // Types of conditions, and reasons that are used in more than one place.
@@ -74,8 +73,7 @@ func (p *pass) is(name string, status metav1.ConditionStatus) bool {
 }
 
 // summarize derives Ready from Remediated, TestSuccess and Released: from the one of
-// the newest generation, and of several the first. A remediation is never ready. The digests in the
-// status are those of the last rendering that became ready, so that a failed one counts as a change.
+// the newest generation, and of several the first. A remediation is never ready.
 func (p *pass) summarize() {
 	order := []string{remediated, released}
 	tests := p.hr.Tests()
@@ -103,11 +101,6 @@ func (p *pass) summarize() {
 		p.drop(stalled)
 	}
 	p.mark(ready, status, reason, message)
-	if status == metav1.ConditionTrue {
-		s := &p.hr.Status
-		s.ObservedPostRenderersDigest = digest.PostRenderers(p.hr.Spec.PostRenderers)
-		s.ObservedCommonMetadataDigest = digest.CommonMetadata(p.hr.Spec.CommonMetadata)
-	}
 }
 
 // settled returns the conditions in helm-controller's order; those that have not

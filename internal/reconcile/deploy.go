@@ -110,6 +110,9 @@ func (p *pass) deployed(attempt flux.Attempt) {
 	cur := p.hr.Status.Snapshots()[0]
 	message, reason := succeeded(string(attempt), cur), title(attempt)+"Succeeded"
 	p.mark(released, metav1.ConditionTrue, reason, message)
+	if p.hr.Status.LastAttemptedGeneration == p.hr.Metadata.Generation { // else its process died, and then the spec changed
+		p.rendered()
+	}
 	if p.hr.Tests().Enable && cur.TestHooks == nil {
 		p.mark(tested, metav1.ConditionUnknown, "AwaitingTests", fmt.Sprintf("Helm release %s with chart %s is awaiting tests", full(cur), versionedChart(cur)))
 	}

@@ -115,6 +115,8 @@ type pass struct {
 	moving bool
 
 	drift deviation
+	// overwritten is what the release was rendered with before this pass deployed it, nil if it did not.
+	overwritten *rendering
 	// adopted are the objects that existed before this pass installed the release.
 	adopted map[manifest.ID]bool
 	events  []Event

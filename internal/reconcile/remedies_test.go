@@ -108,26 +108,6 @@ func TestCheck32Rollback(t *testing.T) {
 	}
 }
 
-// Changed common metadata and post-renderers whose upgrade has failed are tried again: the digests in the
-// status are those of the last reconciliation that succeeded.
-func TestFailedRenderingIsTriedAgain(t *testing.T) {
-	for name, spec := range map[string]string{
-		"common metadata": "commonMetadata: {labels: {text: bad}}",
-		"post-renderers":  `postRenderers: [{kustomize: {patches: [{target: {kind: ConfigMap}, patch: '[{"op": "add", "path": "/data/text", "value": "bad"}]'}]}}]`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			remedy := "upgrade: {remediation: {retries: 1}}\n"
-			b := newBench(t, remedy)
-			b.mustPass()
-			b.apply(base + remedy + spec)
-			b.passes()
-			if b.stored() != "superseded failed superseded failed deployed" || b.condition("Stalled") != "Stalled True RetriesExceeded" {
-				t.Errorf("records %s, %s, %s", b.stored(), b.condition("Stalled"), b.condition("Ready"))
-			}
-		})
-	}
-}
-
 // Check 35: RetryOnFailure for installs also applies to the upgrades that repeat one; if the
 // reconciler is Compatible, as with helm-controller, the second failure stalls.
 func TestCheck35RetriedInstall(t *testing.T) {

@@ -52,7 +52,9 @@ func (p *pass) rolledBack(ctx context.Context, to int, outcome apply.Outcome, er
 	}
 	message := fmt.Sprintf("Helm rollback to previous release %s with chart %s", full(prev), versionedChart(prev))
 	told := Event{Reason: "RollbackSucceeded", Message: message + " succeeded", Metadata: metadata(prev.ChartVersion, p.input.ValuesDigest, prev.AppVersion, prev.OCIDigest)}
-	if err != nil {
+	if err == nil {
+		p.unrendered()
+	} else {
 		p.hr.Status.Failures++
 		told.Warning, told.Reason, told.Message = true, "RollbackFailed", message+" failed: "+err.Error()
 	}
