@@ -22,7 +22,8 @@ func TestOptionsOfInstallsAndUpgrades(t *testing.T) {
 	}{
 		{"install: {crds: Skip, timeout: 3m}", false, "", "timeout 3m0s"},
 		{"install: {crds: Skip}", true, "create", ""},
-		{"install: {skipCRDs: true}", false, "", ""},
+		{"install: {skipCRDs: true}", false, "create", ""},
+		{"install: {skipCRDs: true, crds: Skip}", false, "", ""},
 		{"install: {skipCRDs: true, crds: Create}", false, "create", ""},
 		{"upgrade: {crds: Skip, disableTakeOwnership: true}", false, "create", "take ownership"},
 		{"upgrade: {crds: Skip}", true, "", "take ownership"},
@@ -44,6 +45,10 @@ func TestOptionsOfInstallsAndUpgrades(t *testing.T) {
 		}
 		if text := fmt.Sprintf("take ownership %t, timeout %s, keep %d revisions", web.Plan.Options.TakeOwnership, web.Plan.Options.Timeout, web.Plan.Options.HistoryMax); !strings.Contains(text, c.options) {
 			t.Errorf("%s: %s, want %s", c.spec, text, c.options)
+		}
+		notes := strings.Join(web.Verdict.Notes, "; ")
+		if told := strings.Contains(notes, "spec.install.skipCRDs has no effect"); told != (strings.Contains(c.spec, "skipCRDs") && c.crds != "") {
+			t.Errorf("%s: %s", c.spec, notes)
 		}
 	}
 }

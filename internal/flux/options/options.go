@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// Policies of spec.install.crds and spec.upgrade.crds; the default is Create.
+// Policies of spec.install.crds and spec.upgrade.crds; the default is Create. spec.install.skipCRDs, which
+// is deprecated, has no effect (helm-controller 1.6.3, internal/action/install.go, Install).
 const (
 	crdsSkip          = "Skip"
 	crdsCreateReplace = "CreateReplace"
@@ -26,9 +27,6 @@ const (
 // Install returns the options of installs.
 func Install(hr *flux.HelmRelease) releaseset.Options {
 	i := *cmp.Or(hr.Spec.Install, &flux.Install{})
-	if i.SkipCRDs && i.CRDs == "" {
-		i.CRDs = crdsSkip
-	}
 	o := deployment(hr, i.Deployment, i.CRDs)
 	o.Replace, o.CreateNamespace = i.Replace, i.CreateNamespace && hr.Spec.TargetNamespace != ""
 	o.HistoryMax, o.ServerSide = new(int), serverSideOn

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/flux/options"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -59,6 +60,9 @@ func unplanned(hr *flux.HelmRelease) []string {
 	}
 	if n := len(hr.Metadata.Name); n > maxLabel {
 		out = append(out, fmt.Sprintf("the HelmRelease's name has %d characters and becomes a label of every object; the API server rejects label values longer than %d, so every install and upgrade will fail", n, maxLabel))
+	}
+	if i := hr.Spec.Install; i != nil && i.SkipCRDs && !options.Install(hr).SkipCRDs {
+		out = append(out, "spec.install.skipCRDs has no effect; with spec.install.crds: Skip, installs leave out the chart's CRDs")
 	}
 	if len(hr.Spec.HealthCheckExprs) > 0 {
 		out = append(out, "spec.healthCheckExprs decide when an upgrade is done, which no plan shows")
