@@ -167,7 +167,7 @@ type WaitStrategy struct {
 	Name string `json:"name"`
 }
 
-// HealthCheck has the CEL expressions for the readiness of a kind.
+// HealthCheck has the CEL expressions for the readiness of a kind; without Kind, of a group.
 type HealthCheck struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -83,8 +83,15 @@ var failures = []failure{
 		b.r.NoCrossNamespaceRefs = true
 		b.apply("interval: 10m\nchartRef: {kind: HelmChart, name: app, namespace: other}")
 	}},
-	{what: "a CEL expression does not compile", follows: "stalls: `InvalidCELExpression`", spoil: func(b *bench) {
+	{what: "a source of another namespace, or an ExternalArtifact, is forbidden", follows: "stalls: `AccessDenied`", spoil: func(b *bench) {
+		b.r.NoExternalArtifacts = true
+		b.apply("interval: 10m\nchartRef: {kind: ExternalArtifact, name: app}")
+	}},
+	{what: "a CEL expression does not compile, or a kind has two health checks", follows: "stalls: `InvalidCELExpression`", spoil: func(b *bench) {
 		b.apply(base + "healthCheckExprs: [{apiVersion: v1, kind: A, current: '('}]")
+	}},
+	{what: "a CEL expression does not compile, or a kind has two health checks", follows: "stalls: `InvalidCELExpression`", spoil: func(b *bench) {
+		b.apply(base + "healthCheckExprs: [{apiVersion: v1, kind: A, current: 'true'}, {apiVersion: v1, kind: A, current: 'true'}]")
 	}},
 	{what: "dependencies that are not ready go round in a circle", follows: "stalls until one of them changes: `DependencyCycle`", spoil: func(b *bench) {
 		b.local["HelmRelease/base"] = b.object("base")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/ext"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/condition"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -63,13 +64,18 @@ func Judge(dep *decision.Dependency, text string, self map[string]any) {
 	}
 }
 
-// Check returns why a health check can't be parsed, nil if all can.
+// Check returns why a health check can't be parsed, or that there are two for a kind; nil if all is well.
 func Check(checks []flux.HealthCheck) error {
 	env, err := environment()
 	if err != nil {
 		return err
 	}
+	seen := map[schema.GroupKind]bool{}
 	for i, c := range checks {
+		if seen[kindOf(c)] {
+			return fmt.Errorf("duplicate custom health check for GroupKind %s at healthchecks[%d]", kindOf(c), i)
+		}
+		seen[kindOf(c)] = true
 		for _, e := range []struct{ name, text string }{{"Current", c.Current}, {"InProgress", c.InProgress}, {"Failed", c.Failed}} {
 			if e.text == "" && e.name != "Current" {
 				continue

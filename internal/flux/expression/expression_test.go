@@ -43,4 +43,14 @@ func TestCheck(t *testing.T) {
 	if err := expression.Check([]flux.HealthCheck{good, bad}); err == nil {
 		t.Error("an expression that ends too early is taken")
 	}
+	group := flux.HealthCheck{APIVersion: "example.com/v1", Current: "true"}
+	if err := expression.Check([]flux.HealthCheck{good, group}); err != nil {
+		t.Error(err)
+	}
+	const duplicate = "duplicate custom health check for GroupKind Thing.example.com at healthchecks[1]"
+	other := good
+	other.APIVersion = "example.com/v2"
+	if err := expression.Check([]flux.HealthCheck{good, other}); err == nil || err.Error() != duplicate {
+		t.Errorf("two checks for a kind: %v", err)
+	}
 }

@@ -12,29 +12,34 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
 
-// Health returns a function that judges objects of the kinds that the checks name, whatever
-// their versions, in fluxcd/pkg's order: inProgress, failed, current; if none holds, the object
-// is in progress. So it is if an expression fails, as over a status that is not there yet.
-// judged is false for objects of other kinds. Errors are those of Check, and an invalid
-// apiVersion.
+// kindOf returns the kind that a check is for, whatever its version. Without one it is for all kinds of its
+// group that have no check of their own (fluxcd/pkg runtime 0.110.1, cel/status_reader.go, NewStatusReader).
+func kindOf(c flux.HealthCheck) schema.GroupKind {
+	return schema.FromAPIVersionAndKind(c.APIVersion, c.Kind).GroupKind()
+}
+
+// Health returns a function that judges objects of the kinds that the checks are for, in
+// fluxcd/pkg's order: inProgress, failed, current; if none holds, the object is in progress. So it
+// is if an expression fails, as over a status that is not there yet. judged is false for objects of
+// other kinds. Errors are those of Check.
 func Health(checks []flux.HealthCheck) (judge func(*unstructured.Unstructured) (result readiness.Result, judged bool), err error) {
 	if err := Check(checks); err != nil {
 		return nil, err
 	}
 	kinds := map[schema.GroupKind][]rule{}
 	for _, c := range checks {
-		gv, err := schema.ParseGroupVersion(c.APIVersion)
-		if err != nil {
-			return nil, fmt.Errorf("health check of %s: %w", c.Kind, err)
-		}
 		rules, err := rulesOf(c)
 		if err != nil {
 			return nil, err
 		}
-		kinds[gv.WithKind(c.Kind).GroupKind()] = rules
+		kinds[kindOf(c)] = rules
 	}
 	return func(o *unstructured.Unstructured) (readiness.Result, bool) {
-		rules, known := kinds[o.GroupVersionKind().GroupKind()]
+		kind := o.GroupVersionKind().GroupKind()
+		rules, known := kinds[kind]
+		if !known {
+			rules, known = kinds[schema.GroupKind{Group: kind.Group}]
+		}
 		if !known {
 			return readiness.Result{}, false
 		}

@@ -46,3 +46,28 @@ func TestHealth(t *testing.T) {
 		t.Error("an expression that ends too early is taken")
 	}
 }
+
+// A check without a kind is for all kinds of its group that have none of their own.
+func TestHealthOfAGroup(t *testing.T) {
+	judge, err := expression.Health([]flux.HealthCheck{
+		{APIVersion: "example.com/v1", Current: "true"},
+		{APIVersion: "example.com/v1", Kind: "Thing", Failed: "true", Current: "false"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		apiVersion, kind string
+		want             readiness.State
+	}{
+		{"example.com/v2", "Other", readiness.Ready},
+		{"example.com/v1", "Thing", readiness.Failed},
+		{"example.org/v1", "Other", ""},
+		{"v1", "Other", ""},
+	} {
+		got, judged := judge(&unstructured.Unstructured{Object: map[string]any{"apiVersion": tc.apiVersion, "kind": tc.kind}})
+		if judged != (tc.want != "") || got.State != tc.want {
+			t.Errorf("%s, %s: %+v, judged %t", tc.apiVersion, tc.kind, got, judged)
+		}
+	}
+}
