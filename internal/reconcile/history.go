@@ -130,21 +130,23 @@ func good(s flux.Snapshot, ignoreTests bool) bool {
 	return (status == release.StatusDeployed || status == release.StatusSuperseded) && (ignoreTests || !s.TestIn(flux.TestFailed))
 }
 
-// testHooks returns the outcomes of a revision's tests, by name.
-func testHooks(r *release.Revision) map[string]*flux.TestHook {
+// testHooks returns the outcomes of a revision's tests, by name. Those that the filters leave out are not
+// among them, as in helm-controller 1.6.3 (internal/release/observation.go, TestHooksFromRelease), for
+// which a test without an outcome is one that has yet to run.
+func testHooks(r *release.Revision, t flux.Test) map[string]*flux.TestHook {
 	out := map[string]*flux.TestHook{}
 	for _, h := range r.Hooks {
-		if !h.On(manifest.Test) {
+		if !h.On(manifest.Test) || !t.Selects(h.Name) {
 			continue
 		}
-		t := &flux.TestHook{Phase: string(h.LastRun.Phase)}
+		outcome := &flux.TestHook{Phase: string(h.LastRun.Phase)}
 		if !h.LastRun.StartedAt.IsZero() {
-			t.LastStarted = metav1.NewTime(h.LastRun.StartedAt).Rfc3339Copy()
+			outcome.LastStarted = metav1.NewTime(h.LastRun.StartedAt).Rfc3339Copy()
 		}
 		if !h.LastRun.CompletedAt.IsZero() {
-			t.LastCompleted = metav1.NewTime(h.LastRun.CompletedAt).Rfc3339Copy()
+			outcome.LastCompleted = metav1.NewTime(h.LastRun.CompletedAt).Rfc3339Copy()
 		}
-		out[h.Name] = t
+		out[h.Name] = outcome
 	}
 	return out
 }

@@ -207,10 +207,11 @@ func TestCheck34NoTarget(t *testing.T) {
 // Check 38: tests that are enabled for a deployed release run without a new revision; filters exclude
 // tests; an ignored failure leaves it ready.
 func TestCheck38Tests(t *testing.T) {
-	for _, tc := range []struct{ why, test, ready, tests string }{
-		{"all", "{enable: true}", "Ready False TestFailed", "checks Succeeded, fails Failed"},
-		{"filtered", "{enable: true, filters: [{name: fails, exclude: true}]}", "Ready True TestSucceeded", "checks Succeeded, fails "},
-		{"ignored", "{enable: true, ignoreFailures: true}", "Ready True InstallSucceeded", "checks Succeeded, fails Failed"},
+	for _, tc := range []struct{ why, test, ready, tests, says string }{
+		{"all", "{enable: true}", "Ready False TestFailed", "checks Succeeded, fails Failed", "Helm test failed"},
+		{"filtered", "{enable: true, filters: [{name: fails, exclude: true}]}", "Ready True TestSucceeded", "checks Succeeded", ": 1 test hook completed successfully"},
+		{"none selected", "{enable: true, filters: [{name: other}]}", "Ready True TestSucceeded", "", ": no test hooks"},
+		{"ignored", "{enable: true, ignoreFailures: true}", "Ready True InstallSucceeded", "checks Succeeded, fails Failed", "Helm test failed"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			b := newBench(t, "")
@@ -226,8 +227,8 @@ func TestCheck38Tests(t *testing.T) {
 				tests = append(tests, name+" "+h.Phase)
 			}
 			slices.Sort(tests)
-			if got := strings.Join(tests, ", "); b.condition("Ready") != tc.ready || got != tc.tests || b.stored() != "deployed" {
-				t.Errorf("%s, %s, records %s", b.condition("Ready"), got, b.stored())
+			if got := strings.Join(tests, ", "); b.condition("Ready") != tc.ready || got != tc.tests || b.stored() != "deployed" || !strings.Contains(b.all(nil), tc.says) {
+				t.Errorf("%s, %s, records %s: %s", b.condition("Ready"), got, b.stored(), b.all(nil))
 			}
 		})
 	}

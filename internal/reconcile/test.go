@@ -26,7 +26,7 @@ func (p *pass) test(ctx context.Context, _ decision.Decision) error {
 		if observed != nil {
 			return observed
 		}
-		next.TestHooks = testHooks(r)
+		next.TestHooks = testHooks(r, p.hr.Tests())
 		if err == nil || ran(next.TestHooks) {
 			cur = next
 			p.hr.Status.History[0] = next
@@ -72,8 +72,7 @@ func ran(hooks map[string]*flux.TestHook) bool {
 	return false
 }
 
-// completed says how many tests there are, including those that were left out, in
-// helm-controller's words.
+// completed says how many tests were run, in helm-controller's words.
 func completed(n int) string {
 	switch n {
 	case 0:
