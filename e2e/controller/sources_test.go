@@ -156,10 +156,10 @@ func TestExternalArtifact(t *testing.T) {
 	publish("1.0.0")
 	first := r.start()
 	cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web}, spec: {interval: 10m, chartRef: {kind: ExternalArtifact, name: outside}}}")
-	r.until("web", "refused", func(hr *flux.HelmRelease) bool {
-		c := flux.Condition(hr.Status.Conditions, "Ready")
-		return c != nil && c.Status == "False" && strings.Contains(c.Message, "the feature gate ExternalArtifact is off")
-	})
+	refused := r.notReady("web", "AccessDenied", "ExternalArtifact feature gate is disabled")
+	if !flux.ConditionTrue(refused.Status.Conditions, "Stalled") {
+		t.Errorf("%+v", refused.Status.Conditions)
+	}
 	first.stop()
 	r.start("--feature-gates=ExternalArtifact=true")
 	for i, version := range []string{"1.0.0", "1.1.0"} {

@@ -88,7 +88,7 @@ func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
 	return &reconcile.Reconciler{
 		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}, time.Now), Now: time.Now,
 		Holder: "kubectl-release-controller", ToolVersion: Version,
-		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, Compatible: o.Compatible, DefaultServiceAccount: o.DefaultAccount,
+		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, NoExternalArtifacts: !o.ExternalArtifacts, Compatible: o.Compatible, DefaultServiceAccount: o.DefaultAccount,
 		DependencyInterval: o.DependencyInterval, Review: judge.judge, Reviews: judge.mayHold,
 		Rendered: func(hr *flux.HelmRelease, bytes int) {
 			r.memory.learn(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}, bytes)

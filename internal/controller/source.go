@@ -23,7 +23,7 @@ func (r *reconciler) source(ctx context.Context, ref flux.Reference) (*flux.Sour
 		into, content = o, o.content
 	case flux.KindExternalArtifact:
 		if !r.options.ExternalArtifacts {
-			return nil, fmt.Errorf("%s: the feature gate ExternalArtifact is off", ref)
+			return nil, fmt.Errorf("%s: the feature gate ExternalArtifact is off", ref) // the pass says that it is denied
 		}
 		o := &object[externalArtifactKind]{}
 		into, content = o, o.content

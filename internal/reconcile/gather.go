@@ -42,6 +42,8 @@ func (p *pass) source(context.Context) bool {
 	switch {
 	case p.r.NoCrossNamespaceRefs && ref.Namespace != p.hr.Metadata.Namespace:
 		o.Denied = fmt.Errorf("can't access '%s', cross-namespace references have been blocked", ref)
+	case p.r.NoExternalArtifacts && ref.Kind == flux.KindExternalArtifact: // helm-controller 1.6.3, getSourceFromExternalArtifact
+		o.Denied = fmt.Errorf("can't access '%s', ExternalArtifact feature gate is disabled", ref)
 	case p.in.Source == nil && p.in.Err == nil:
 		o.NoSource = fmt.Errorf("%s does not exist", ref)
 	case p.in.Err != nil:

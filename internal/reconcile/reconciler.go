@@ -32,6 +32,8 @@ type Reconciler struct {
 
 	// NoCrossNamespaceRefs forbids charts whose source is in another namespace.
 	NoCrossNamespaceRefs bool
+	// NoExternalArtifacts forbids charts from ExternalArtifacts.
+	NoExternalArtifacts bool
 	// DefaultServiceAccount is impersonated where a HelmRelease names none; "" means nobody.
 	DefaultServiceAccount string
 	// Compatible removes the differences from helm-controller that docs/controller.md lists as

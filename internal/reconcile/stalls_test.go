@@ -79,7 +79,7 @@ var failures = []failure{
 		b.hr.Status.History = nil
 		b.apply(base + "upgrade: {remediation: {retries: 1}}\nvalues: {text: bad}")
 	}},
-	{what: "a source of another namespace is forbidden", follows: "stalls: `AccessDenied`", spoil: func(b *bench) {
+	{what: "a source of another namespace, or an ExternalArtifact, is forbidden", follows: "stalls: `AccessDenied`", spoil: func(b *bench) {
 		b.r.NoCrossNamespaceRefs = true
 		b.apply("interval: 10m\nchartRef: {kind: HelmChart, name: app, namespace: other}")
 	}},
