@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
 // startHelmController runs the real helm-controller for the rig's namespace until the test ends:
@@ -28,7 +30,7 @@ func (r *rig) startHelmController(flags ...string) *process {
 }
 
 // left returns what a controller leaves behind: the HelmReleases' statuses, without transition times,
-// and the versions of the kinds' objects.
+// and the kinds' objects, as they were last written.
 func (r *rig) left(kinds string) (out []string) {
 	r.Helper()
 	for _, name := range []string{"web", "broken"} {
@@ -38,8 +40,17 @@ func (r *rig) left(kinds string) (out []string) {
 		}
 		out = append(out, name+" "+times.ReplaceAllString(string(status), ""))
 	}
-	return append(out, r.kubectl("get", kinds, "-o",
-		`jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.metadata.resourceVersion}{"\n"}{end}`))
+	list := &unstructured.UnstructuredList{}
+	if err := list.UnmarshalJSON([]byte(r.kubectl("get", kinds, "-o", "json", "--show-managed-fields"))); err != nil {
+		r.Fatal(err)
+	}
+	for i := range list.Items {
+		o := &list.Items[i]
+		if out = append(out, objecttest.Written(r.TB, o)); o.GetKind() == flux.KindHelmRelease { // whose status the controllers write
+			out = append(out, o.GetResourceVersion())
+		}
+	}
+	return out
 }
 
 // queued matches a metric of controller-runtime: something waits for a pass.

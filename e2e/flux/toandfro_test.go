@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
 // Check 47, with the real helm-controller: it installs the recorded HelmReleases that are in sync after
@@ -127,8 +128,8 @@ func (r *replay) force() {
 	}
 }
 
-// left returns what a controller leaves behind: the statuses, without transition times, and the
-// versions of records and objects.
+// left returns what a controller leaves behind: the statuses, without transition times, and records and
+// objects, as they were last written.
 func left(all []*replay) (out []string) {
 	for _, r := range all {
 		for _, space := range r.spaces() {
@@ -152,8 +153,10 @@ func left(all []*replay) (out []string) {
 				if err != nil {
 					r.t.Fatal(err)
 				}
-				for _, o := range list.Items {
-					out = append(out, fmt.Sprint(kind, " ", space, "/", o.GetName(), " ", o.GetUID(), " ", o.GetResourceVersion()))
+				for i := range list.Items {
+					if o := &list.Items[i]; o.GetKind() != "Pod" || len(o.GetOwnerReferences()) == 0 {
+						out = append(out, objecttest.Written(r.t, o))
+					}
 				}
 			}
 		}
@@ -161,9 +164,9 @@ func left(all []*replay) (out []string) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		for _, o := range crds.Items {
-			if r.scenarios(&o) {
-				out = append(out, fmt.Sprint(o.GetName(), " ", o.GetUID(), " ", o.GetResourceVersion()))
+		for i := range crds.Items {
+			if o := &crds.Items[i]; r.scenarios(o) {
+				out = append(out, objecttest.Written(r.t, o))
 			}
 		}
 	}

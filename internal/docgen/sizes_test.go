@@ -24,7 +24,6 @@ var short = map[string]string{
 	"internal/outputfile/swap.go":                   "what its three systems have in common",
 	"releasestore/clock.go":                         "the interface that tests fill",
 	"releasestore/systemclock.go":                   "e2e/trust/ builds the program with another one",
-	"internal/objecttest/objecttest.go":             "objects, beside the cases of cases.go",
 	"internal/clustertest/files.go":                 "for tests",
 	"e2e/trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
 }
