@@ -138,7 +138,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 		return r.kubectl("get", "cm", "web-settings", "-o", "jsonpath={.data.msg}") == "hello"
 	})
 	r.asOnly("system:serviceaccount:" + r.namespace + ":deployer")
-	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	r.remove("web")
 	if got := r.kubectl("get", "cm,job,secret", "-o", "name"); got != "configmap/kube-root-ca.crt" {
 		t.Errorf("left behind: %s", got)
 	}
@@ -161,7 +161,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: hook, image: 
 	r.release("web", "serviceAccountName: deployer")
 	r.ready("web", "1.2.0")
 	r.kubectl("delete", "serviceaccount", "deployer")
-	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	r.remove("web")
 	r.eventually("what is left behind is told", func() bool {
 		return strings.Contains(c.log.String(), "UninstallSkipped") && strings.Contains(r.kubectl("get", "events", "-o", "jsonpath={.items[*].message}"), "the release is left behind")
 	})
@@ -220,7 +220,7 @@ func TestCheck40KubeconfigOfAConfigMap(t *testing.T) {
 	r.ready("web", "1.0.0")
 	r.publish("app", "1.1.0", settings(""))
 	r.ready("web", "1.1.0")
-	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	r.remove("web")
 	edge := "system:serviceaccount:" + r.namespace + ":edge"
 	r.asOnly(edge)
 	if _, by := r.requests(released[0]); !slices.Equal(by, []string{edge}) {

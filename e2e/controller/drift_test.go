@@ -125,9 +125,7 @@ func TestDriftOfAKindThatMayBeListedLater(t *testing.T) {
 		return strings.Contains(text, `kubectl_release_unwatched_kinds{group="apps",kind="Deployment"} 1`)
 	}
 	r.eventually("the metric tells it", told)
-	if !strings.Contains(c.log.String(), "a kind can't be watched") {
-		t.Error("the log does not tell it")
-	}
+	r.eventually("the log tells it", func() bool { return strings.Contains(c.log.String(), "a kind can't be watched") })
 	watcher := r.namespace + "-watcher"
 	cluster.Kubectl(t, "create", "clusterrole", watcher, "--verb=list,watch", "--resource=deployments.apps")
 	cluster.Kubectl(t, "create", "clusterrolebinding", watcher, "--clusterrole="+watcher, "--serviceaccount="+r.namespace+":release-controller")

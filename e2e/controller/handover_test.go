@@ -128,7 +128,7 @@ spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: broken}}`)
 	}
 	now.stop()
 	r.startHelmController("--metrics-addr=0")
-	r.kubectl("delete", "hr", "web", "broken", "--timeout=60s")
+	r.remove("web", "broken")
 	if left := r.kubectl("get", "secrets,configmaps,deployments", "-o", "name"); left != "configmap/kube-root-ca.crt" {
 		t.Errorf("left behind: %s", left)
 	}

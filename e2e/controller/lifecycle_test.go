@@ -41,7 +41,7 @@ func TestLifecycle(t *testing.T) {
 		events := r.kubectl("get", "events", "-o", `jsonpath={range .items[*]}{.source.component} {.reason} {.metadata.annotations.helm\.toolkit\.fluxcd\.io/revision}{"\n"}{end}`)
 		return strings.Contains(events, "helm-controller InstallSucceeded 1.0.0") && strings.Contains(events, "helm-controller UpgradeSucceeded 1.1.0")
 	})
-	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	r.remove("web")
 	if got := r.kubectl("get", "cm,secret", "-o", "name"); got != "configmap/kube-root-ca.crt" {
 		t.Errorf("left behind: %s", got)
 	}

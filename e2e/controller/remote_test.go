@@ -71,7 +71,7 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 		ready := flux.Condition(hr.Status.Conditions, "Ready")
 		return ready != nil && ready.Status == "False" && strings.Contains(ready.Message, "runs a program, which is not allowed")
 	})
-	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	r.remove("web")
 	if got := there("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt\nsecret/values" {
 		t.Errorf("left behind there: %s", got)
 	}

@@ -62,7 +62,7 @@ func newRig(t testing.TB) *rig {
 		for _, file := range crds() {
 			cluster.Kubectl(t, "apply", "--server-side", "-f", file)
 		}
-		cluster.Kubectl(t, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+		cluster.Kubectl(t, "wait", "--for=condition=Established", "crd", "--all", "--timeout="+patience.String())
 	})
 	client, err := dynamic.NewForConfig(cluster.Config(t))
 	if err != nil {
@@ -253,6 +253,12 @@ kind: HelmRelease
 metadata: {name: %s}
 spec: {interval: 10m, timeout: 5m, chartRef: {kind: HelmChart, name: app}, %s}
 `, name, spec))
+}
+
+// remove deletes HelmReleases, and waits until they are gone.
+func (r *rig) remove(names ...string) {
+	r.Helper()
+	r.kubectl(append([]string{"delete", "hr", "--timeout=" + patience.String()}, names...)...)
 }
 
 // get returns the HelmRelease, nil if it is gone.

@@ -92,7 +92,7 @@ spec: {interval: 10m, chart: {spec: {chart: app, sourceRef: {kind: HelmRepositor
 	r.eventually("events tell it", func() bool {
 		return strings.Contains(r.kubectl("get", "events", "-o", "jsonpath={.items[*].reason}"), "UpgradeSucceeded")
 	})
-	r.kubectl("delete", "hr", "web", "templated", "--timeout=60s")
+	r.remove("web", "templated")
 	for _, c := range logs {
 		c.stop()
 		for line := range strings.Lines(c.log.String()) {

@@ -4,6 +4,7 @@ package controller_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,15 +36,18 @@ func TestReplicasShare(t *testing.T) {
 		}
 	}
 	all("1.0.0", 1)
+	var parts []int
 	told := 0
-	for i, c := range replicas {
-		part := strings.Count(c.log.String(), `"reason":"InstallSucceeded"`)
-		if told += part; part == 0 || part == n {
-			t.Errorf("replica %d has made %d of %d installs", i, part, n)
+	r.eventually("the logs tell of all installs", func() bool {
+		parts, told = nil, 0
+		for _, c := range replicas {
+			part := strings.Count(c.log.String(), `"reason":"InstallSucceeded"`)
+			parts, told = append(parts, part), told+part
 		}
-	}
-	if told != n {
-		t.Errorf("%d installs were made of %d HelmReleases", told, n)
+		return told >= n
+	})
+	if told != n || slices.Contains(parts, 0) || slices.Contains(parts, n) {
+		t.Errorf("of %d HelmReleases the replicas have installed %v", n, parts)
 	}
 	replicas[0].kill()
 	r.publish("app", "1.1.0", settings(""))
@@ -68,7 +72,8 @@ spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: app}, depe
 	r.ready("shop", "1.0.0")
 	for name, by := range map[string][2]*process{"web": {rest, shard}, "shop": {shard, rest}} {
 		installed := fmt.Sprintf(`"name":%q,"reason":"InstallSucceeded"`, name)
-		if !strings.Contains(by[0].log.String(), installed) || strings.Contains(by[1].log.String(), installed) {
+		r.eventually("its shard installs "+name, func() bool { return strings.Contains(by[0].log.String(), installed) })
+		if strings.Contains(by[1].log.String(), installed) {
 			t.Errorf("%s is installed by another one than its shard", name)
 		}
 	}

@@ -131,7 +131,7 @@ spec:
 	r.eventually("an event tells "+told, func() bool {
 		return strings.Contains(r.kubectl("get", "events", "-o", `jsonpath={range .items[*]}{.reason} {.message}{"\n"}{end}`), told)
 	})
-	r.kubectl("delete", "hr", "web", "--timeout=60s")
+	r.remove("web")
 	if left := r.kubectl("get", "helmchart", "-o", "name"); left != "" {
 		t.Error(left)
 	}
