@@ -26,7 +26,8 @@ func (m *Managed) InCluster(lookup releaseset.Lookup) (releaseset.Manager, []rel
 // compose composes the values. Without a lookup no cluster is asked.
 func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 	m.composed = composed{}
-	found, err := composition.Compose(m.hr, m.in.values(m.hr, lookup))
+	var within []string
+	found, err := composition.Compose(m.hr, m.in.values(m.hr, lookup, &within))
 	if err != nil {
 		m.err = err
 		return nil
@@ -35,6 +36,7 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 	for _, ref := range found.Unknown {
 		m.unknown = append(m.unknown, ref.Kind+" "+m.hr.Metadata.Namespace+"/"+ref.Name)
 	}
+	m.unknown = union(m.unknown, within)
 	data, err := json.Marshal(found.Values)
 	if err == nil {
 		m.values, err = digest.Values(found.Values)
@@ -47,6 +49,16 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 		return nil
 	}
 	return []releaseset.Value{{Inline: data, From: m.from}}
+}
+
+// union returns a with what of b is not in it.
+func union(a, b []string) []string {
+	for _, text := range b {
+		if !slices.Contains(a, text) {
+			a = append(a, text)
+		}
+	}
+	return a
 }
 
 // maxLabel is the API server's limit for the value of a label.

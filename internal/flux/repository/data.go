@@ -128,8 +128,9 @@ func content(object map[string]any) map[string]string {
 }
 
 // values returns a lookup of what valuesFrom names: in the repository, and if that does not
-// have it, in the cluster. Without a cluster, a missing object may still exist there.
-func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup) composition.Lookup {
+// have it, in the cluster. Without a cluster, a missing object may still exist there. within
+// gets the objects whose content is in texts of the repository, as variables, and is not known.
+func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup, within *[]string) composition.Lookup {
 	return func(ref flux.ValuesReference) ([]byte, composition.Found) {
 		texts, how := r.data(ref.Kind, hr.Metadata.Namespace, ref.Name)
 		known := how == there && !encrypted(texts[ref.Key()])
@@ -141,6 +142,9 @@ func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup) compos
 			}
 		}
 		text, keyed := texts[ref.Key()]
+		if p, _ := r.find("", ref.Kind, hr.Metadata.Namespace, ref.Name); known && composition.Marked(text) {
+			*within = union(*within, p.unknown)
+		}
 		switch {
 		case how == elsewhere && live == nil && !ref.Optional, how == hidden, keyed && !known:
 			return nil, composition.Unknown

@@ -27,6 +27,9 @@ func (r *Repository) Add(data []byte, from string) error {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	for _, o := range objects {
+		if _, twice := r.index[identity(o)]; !twice {
+			r.index[identity(o)] = len(r.objects)
+		}
 		r.objects = append(r.objects, placed{object: o, from: from})
 	}
 	return nil

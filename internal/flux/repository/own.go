@@ -16,16 +16,32 @@ func (r *Repository) named(ref flux.Reference) bool {
 
 // noteHome records which GitRepositories are this repository, whatever their URLs, by the
 // objects of the folder where Flux begins: a Kustomization among them that builds the folder
-// itself has this repository as its source.
-func (r *Repository) noteHome(objects []map[string]any, root string) {
+// itself has this repository as its source. It returns the objects with such Kustomizations
+// first, since they may change the others.
+func (r *Repository) noteHome(objects []map[string]any, root string) []map[string]any {
+	var builders, others []map[string]any
 	for _, o := range objects {
-		if group(o) != flux.KustomizeGroup || o["kind"] != flux.KindKustomization {
+		k := builderOf(root, o)
+		if k == nil {
+			others = append(others, o)
 			continue
 		}
-		if k, err := flux.DecodeKustomization(o); err == nil && inTree(k.Spec.Path) == inTree(root) {
-			r.home[k.Spec.SourceRef.In(k.Metadata.Namespace).String()] = true
-		}
+		builders = append(builders, o)
+		r.home[k.Spec.SourceRef.In(k.Metadata.Namespace).String()] = true
 	}
+	return append(builders, others...)
+}
+
+// builderOf returns the object as a Kustomization if it builds the root, else nil.
+func builderOf(root string, object map[string]any) *flux.Kustomization {
+	if !isKustomization(object) {
+		return nil
+	}
+	k, err := flux.DecodeKustomization(object)
+	if err != nil || inTree(k.Spec.Path) != inTree(root) {
+		return nil
+	}
+	return k
 }
 
 // foreign returns why a source is not this repository, "" if it is or may be: a

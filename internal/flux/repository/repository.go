@@ -11,38 +11,52 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"slices"
 	"sync"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/sourceignore"
-	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // Repository is what was read.
 type Repository struct {
+	*shared
 	// Warnings are about objects and files that were skipped.
 	Warnings []string
 	// Unread are objects, and files with Flux objects, that can't be read.
 	Unread  []string
 	objects []placed
+	// index are the places in objects, by identity.
+	index map[string]int
+	// earlier is the round before, see settle; nil when there is none, and once all is built.
+	earlier *Repository
 	// built are the Kustomizations by "namespace/name".
-	built   map[string]bool
-	tree    fs.FS
-	reading Reading
+	built map[string]bool
 	// trees are the artifacts of sources, by "Kind/namespace/name".
 	trees map[string]fs.FS
 	// home are the GitRepositories, by "Kind/namespace/name", whose Kustomizations build the
 	// root itself.
 	home map[string]bool
-	// ignored reads the .sourceignore files of the tree, once; rules are those of
-	// GitRepositories by "Kind/namespace/name".
-	ignored func() (*sourceignore.Found, error)
-	rules   map[string]*sourceignore.Rules
+	// rules are those of GitRepositories by "Kind/namespace/name".
+	rules map[string]*sourceignore.Rules
 	// appliers are the Kustomizations, by their names.
 	appliers map[string]releaseset.Applier
+}
+
+// shared is what all rounds over a tree have in common.
+type shared struct {
+	tree    fs.FS
+	reading Reading
+	// ignored reads the .sourceignore files of the tree, once.
+	ignored func() (*sourceignore.Found, error)
+	// others are the trees of other sources, by "Kind/namespace/name".
+	others map[string]other
+	// made are the objects of Kustomizations as they were built last, by "namespace/name".
+	made map[string]*made
+	// root is the folder where Flux begins, and first are its objects.
+	root  string
+	first []map[string]any
 }
 
 // placed is an object, the Kustomization that applies it (nil for files named by the
@@ -51,6 +65,9 @@ type placed struct {
 	object map[string]any
 	owner  *flux.Kustomization
 	from   string
+	// unknown are the objects that variables of it come from and whose content is not known,
+	// such as "Secret flux-system/vars".
+	unknown []string
 }
 
 // declared matches one of Flux's apiVersions, in YAML or JSON.
@@ -73,9 +90,17 @@ type Reading struct {
 
 // open returns an empty Repository for a tree.
 func open(tree fs.FS, r Reading) *Repository {
-	return &Repository{
-		tree: tree, reading: r, home: map[string]bool{}, trees: map[string]fs.FS{}, built: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
+	return (&shared{
+		tree: tree, reading: r, others: map[string]other{}, made: map[string]*made{},
 		ignored: sync.OnceValues(func() (*sourceignore.Found, error) { return sourceignore.Find(tree) }),
+	}).round(nil)
+}
+
+// round returns an empty Repository that looks objects up in an earlier one, nil for none.
+func (s *shared) round(earlier *Repository) *Repository {
+	return &Repository{
+		shared: s, earlier: earlier, index: map[string]int{}, built: map[string]bool{}, trees: map[string]fs.FS{},
+		home: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
 	}
 }
 
@@ -119,30 +144,34 @@ func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.noteHome(objects, root)
-	r.add(objects, nil, root)
-	return r, nil
+	r.root, r.first = root, objects
+	return r.settle(), nil
 }
 
-// add adds the objects of a build, and builds the Kustomizations among them. An
-// object that was there already is replaced: the folder of a cluster is often built
-// by a Kustomization that lies in it.
-func (r *Repository) add(objects []map[string]any, owner *flux.Kustomization, from string) {
-	for _, o := range objects {
-		i := slices.IndexFunc(r.objects, func(p placed) bool { return identity(p.object) == identity(o) })
-		if i >= 0 {
-			r.objects[i] = placed{o, owner, from}
-		} else {
-			r.objects = append(r.objects, placed{o, owner, from})
-		}
+// put adds an object. One of the same identity is replaced: the folder of a cluster is often
+// built by a Kustomization that lies in it.
+func (r *Repository) put(p placed) {
+	id := identity(p.object)
+	if i, there := r.index[id]; there {
+		r.objects[i] = p
+		return
 	}
-	for _, o := range objects {
-		if group(o) != flux.KustomizeGroup || o["kind"] != flux.KindKustomization {
+	r.index[id] = len(r.objects)
+	r.objects = append(r.objects, p)
+}
+
+// add adds the objects of a build, and builds the Kustomizations among them.
+func (r *Repository) add(all []placed) {
+	for _, p := range all {
+		r.put(p)
+	}
+	for _, p := range all {
+		if !isKustomization(p.object) {
 			continue
 		}
-		k, err := flux.DecodeKustomization(o)
+		k, err := flux.DecodeKustomization(p.object)
 		if err == nil {
-			err = r.build(k)
+			err = r.build(k, p)
 		}
 		if err != nil {
 			r.Unread = append(r.Unread, err.Error())
@@ -151,8 +180,12 @@ func (r *Repository) add(objects []map[string]any, owner *flux.Kustomization, fr
 	}
 }
 
+func isKustomization(object map[string]any) bool {
+	return group(object) == flux.KustomizeGroup && object["kind"] == flux.KindKustomization
+}
+
 // build builds a Kustomization, once.
-func (r *Repository) build(k *flux.Kustomization) error {
+func (r *Repository) build(k *flux.Kustomization, p placed) error {
 	if r.built[k.String()] {
 		return nil
 	}
@@ -171,42 +204,25 @@ func (r *Repository) build(k *flux.Kustomization) error {
 		r.broken(k, "is of "+source.String()+", which "+why)
 		return nil
 	}
-	objects, err := build.Objects(tree, k)
+	objects, err := r.substituted(k, p, tree)
 	if err != nil {
 		return err
 	}
-	vars, err := substitution.Of(k, r.variables(k.Metadata.Namespace))
-	if err != nil {
-		return fmt.Errorf("Kustomization %s: %w", k, err)
+	for i := range objects {
+		objects[i].owner, objects[i].from = k, path.Join(r.given(source), inTree(k.Spec.Path))
 	}
-	for i, o := range objects {
-		if objects[i], err = vars.Object(o); err != nil {
-			return fmt.Errorf("Kustomization %s, %s: %w", k, identity(o), err)
-		}
-	}
-	r.add(objects, k, path.Join(r.given(source), inTree(k.Spec.Path)))
+	r.add(objects)
 	return nil
 }
 
-// variables returns a lookup of what is substituted. An object that the repository
-// does not have may be in the cluster.
-func (r *Repository) variables(namespace string) substitution.Lookup {
-	return func(kind, name string) (map[string]string, bool, bool) {
-		texts, how := r.data(kind, namespace, name)
-		for _, text := range texts {
-			if encrypted(text) {
-				return nil, true, false
-			}
-		}
-		return texts, how == there, how == there
-	}
-}
-
-// find returns the object with that group, kind, namespace and name.
+// find returns the object with that group, kind, namespace and name: while a round goes on, as
+// the one before has left it.
 func (r *Repository) find(group, kind, namespace, name string) (placed, bool) {
-	want := fmt.Sprintf("%s/%s/%s/%s", group, kind, namespace, name)
-	i := slices.IndexFunc(r.objects, func(p placed) bool { return identity(p.object) == want })
-	if i < 0 {
+	if r.earlier != nil {
+		r = r.earlier
+	}
+	i, ok := r.index[fmt.Sprintf("%s/%s/%s/%s", group, kind, namespace, name)]
+	if !ok {
 		return placed{}, false
 	}
 	return r.objects[i], true

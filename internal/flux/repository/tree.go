@@ -38,20 +38,29 @@ func (r *Repository) given(ref flux.Reference) string {
 	return r.reading.Sources[ref.String()]
 }
 
+// other is the tree of another source, with the rules of its .sourceignore files.
+type other struct {
+	tree  fs.FS
+	found *sourceignore.Found
+}
+
 func (r *Repository) filtered(ref flux.Reference, given string) (fs.FS, error) {
-	tree, err := r.reading.Open(given)
-	if err != nil {
-		return nil, fmt.Errorf("the files of %s: %w", ref, err)
-	}
-	found, err := sourceignore.Find(tree)
-	if err != nil {
-		return nil, fmt.Errorf("the files of %s: %w", ref, err)
+	is, known := r.others[ref.String()]
+	if !known {
+		var err error
+		if is.tree, err = r.reading.Open(given); err == nil {
+			is.found, err = sourceignore.Find(is.tree)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the files of %s: %w", ref, err)
+		}
+		r.others[ref.String()] = is
 	}
 	source, err := r.source(ref)
 	if err != nil || source == nil {
-		return found.With(nil).Tree(tree), err
+		return is.found.With(nil).Tree(is.tree), err
 	}
-	return found.With(source.Spec.Ignore).Tree(tree), nil
+	return is.found.With(source.Spec.Ignore).Tree(is.tree), nil
 }
 
 // partOf returns the rules for which files of the tree are in the artifact of a GitRepository

@@ -38,7 +38,7 @@ type Variables struct {
 	Values map[string]string
 	// Unknown are the objects of substituteFrom whose content is not known. A
 	// variable that is nowhere else may be in them.
-	Unknown []string
+	Unknown []flux.Reference
 	// Strict refuses variables that are not set. Always substitutes even when
 	// there are no variables.
 	Strict, Always bool
@@ -62,7 +62,7 @@ func Of(k *flux.Kustomization, lookup Lookup) (Variables, error) {
 		data, found, known := lookup(ref.Kind, ref.Name)
 		switch {
 		case !known:
-			out.Unknown = append(out.Unknown, flux.Reference{Kind: ref.Kind, Name: ref.Name, Namespace: k.Metadata.Namespace}.String())
+			out.Unknown = append(out.Unknown, flux.Reference{Kind: ref.Kind, Name: ref.Name, Namespace: k.Metadata.Namespace})
 		case !found && !ref.Optional:
 			return out, fmt.Errorf("substitute from '%s/%s': not found", ref.Kind, ref.Name)
 		}
@@ -84,45 +84,47 @@ func (v *Variables) add(data map[string]string) {
 }
 
 // Object returns the object with its variables replaced, or the object itself if
-// there are no variables or substitution is disabled for it.
-func (v Variables) Object(object map[string]any) (map[string]any, error) {
+// there are no variables or substitution is disabled for it. unknown reports whether
+// it has a variable that may be in an unknown object.
+func (v Variables) Object(object map[string]any) (out map[string]any, unknown bool, err error) {
 	if len(v.Values) == 0 && len(v.Unknown) == 0 && !v.Always || disabled(object) {
-		return object, nil
+		return object, false, nil
 	}
 	text, err := yaml.Marshal(object)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	replaced, err := v.Text(string(text))
+	replaced, unknown, err := v.Text(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("variable substitution failed: %w", err)
+		return nil, false, fmt.Errorf("variable substitution failed: %w", err)
 	}
-	var out map[string]any
 	if err := yaml.Unmarshal([]byte(replaced), &out); err != nil {
-		return nil, fmt.Errorf("after variable substitution: %w", err)
+		return nil, false, fmt.Errorf("after variable substitution: %w", err)
 	}
-	return out, nil
+	return out, unknown, nil
 }
 
 // Text replaces the variables in a text: ${v}, with the Bash operators that envsubst
 // knows; $$ is a dollar sign, and $v without braces stays. A variable that is not set
 // is empty, or an error with Strict; one that may be in an unknown object becomes a
-// marker. A text with invalid syntax, or beyond the limits, is an error.
-func (v Variables) Text(text string) (string, error) {
+// marker, and unknown is true. A text with invalid syntax, or beyond the limits, is an
+// error.
+func (v Variables) Text(text string) (out string, unknown bool, err error) {
 	if len(text) > maxText || strings.Count(text, "$$")*len(text) > maxEscapes {
-		return "", fmt.Errorf("the text is too large: %d bytes", len(text))
+		return "", false, fmt.Errorf("the text is too large: %d bytes", len(text))
 	}
 	size := 0
-	return envsubst.Eval(text, func(name string) (string, bool) {
+	out, err = envsubst.Eval(text, func(name string) (string, bool) {
 		value, ok := v.Values[name]
 		if !ok && len(v.Unknown) > 0 {
-			value, ok = fmt.Sprintf("(unknown %s %s)", v.Unknown[len(v.Unknown)-1], name), true
+			value, ok, unknown = fmt.Sprintf("(unknown %s %s)", v.Unknown[len(v.Unknown)-1], name), true, true
 		}
 		if size += len(value); size > maxResult {
 			return "", false
 		}
 		return value, ok || !v.Strict
 	})
+	return out, unknown, err
 }
 
 func disabled(object map[string]any) bool {

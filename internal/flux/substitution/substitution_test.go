@@ -38,12 +38,12 @@ func TestCheck50Operators(t *testing.T) {
 		{"${v/%ABC/x}", "abcx"},
 		{"${undefined:-${v}}", "abcABC"},
 	} {
-		if got, err := v.Text(c.text); got != c.want || err != nil {
+		if got, _, err := v.Text(c.text); got != c.want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", c.text, got, err, c.want)
 		}
 	}
 	for _, text := range []string{"${v", "${}"} {
-		if got, err := v.Text(text); err == nil {
+		if got, _, err := v.Text(text); err == nil {
 			t.Errorf("%s: %q, want an error", text, got)
 		}
 	}
@@ -62,22 +62,22 @@ func TestCheck50ObjectsAndVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	object := map[string]any{"metadata": map[string]any{"name": "${v}"}, "data": map[string]any{"n": "${w}", "x": "${u}"}}
-	got, err := v.Object(object)
+	got, _, err := v.Object(object)
 	want := map[string]any{"metadata": map[string]any{"name": "own"}, "data": map[string]any{"n": 1.0, "x": nil}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 	for _, field := range []string{"labels", "annotations"} {
 		off := map[string]any{"metadata": map[string]any{"name": "${v}", field: map[string]any{switchedOff: "disabled"}}}
-		if got, err := v.Object(off); err != nil || !reflect.DeepEqual(got, off) {
+		if got, _, err := v.Object(off); err != nil || !reflect.DeepEqual(got, off) {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
-	if got, err := (Variables{}).Object(object); err != nil || !reflect.DeepEqual(got, object) {
+	if got, _, err := (Variables{}).Object(object); err != nil || !reflect.DeepEqual(got, object) {
 		t.Errorf("without variables: %v, %v", got, err)
 	}
 	v.Strict = true
-	if _, err := v.Object(object); err == nil || !strings.Contains(err.Error(), "variable not set") {
+	if _, _, err := v.Object(object); err == nil || !strings.Contains(err.Error(), "variable not set") {
 		t.Errorf("strict: %v", err)
 	}
 	_, err = Of(k, func(string, string) (map[string]string, bool, bool) { return nil, false, true })
@@ -87,9 +87,11 @@ func TestCheck50ObjectsAndVariables(t *testing.T) {
 }
 
 func TestUnknownVariablesAreMarked(t *testing.T) {
-	v := Variables{Values: map[string]string{"v": "known"}, Unknown: []string{"Secret/flux-system/vars"}}
-	if got, err := v.Text("${v} ${w}"); got != "known (unknown Secret/flux-system/vars w)" || err != nil {
-		t.Error(got, err)
+	v := Variables{Values: map[string]string{"v": "known"}, Unknown: []flux.Reference{{Kind: "Secret", Namespace: "flux-system", Name: "vars"}}}
+	for text, want := range map[string]string{"${v}": "known", "${v} ${w}": "known (unknown Secret/flux-system/vars w)"} {
+		if got, unknown, err := v.Text(text); got != want || unknown != strings.Contains(want, "unknown") || err != nil {
+			t.Errorf("%s: %q, %t, %v, want %q", text, got, unknown, err, want)
+		}
 	}
 }
 
@@ -98,10 +100,10 @@ func FuzzCheck55Substitution(f *testing.F) {
 	for _, seed := range []string{"${v}", "${v:-${w}}", "$${v} ${#v}", "${v//a/b}", "${v:1:-2}", "${v##*/}", "${", "a: ${v}\nb: [${w:=x}]"} {
 		f.Add(seed)
 	}
-	v := Variables{Values: map[string]string{"v": "a/b"}, Unknown: []string{"Secret/a/b"}}
+	v := Variables{Values: map[string]string{"v": "a/b"}, Unknown: []flux.Reference{{Kind: "Secret", Namespace: "a", Name: "b"}}}
 	f.Fuzz(func(_ *testing.T, text string) {
 		if len(text) < 1<<12 {
-			_, _ = v.Text(text)
+			_, _, _ = v.Text(text)
 		}
 	})
 }

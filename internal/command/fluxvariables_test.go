@@ -1,0 +1,136 @@
+package command
+
+import (
+	"strings"
+	"testing"
+)
+
+// kustomization returns a Kustomization of the folder of its name.
+func kustomization(name, more string) string {
+	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\nspec: {interval: 1m, path: ./" + name + ", prune: true, sourceRef: {kind: GitRepository, name: fleet}, " + more + "}\n"
+}
+
+// from substitutes variables from a ConfigMap or Secret.
+func from(kind, name string) string {
+	return "postBuild: {substituteFrom: [{kind: " + kind + ", name: " + name + "}]}"
+}
+
+func settings(name, data string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: flux-system}\ndata: {" + data + "}\n"
+}
+
+const offlineFlux = "--flux clusters/prod --base-dir ../base --offline"
+
+// Variables count wherever the Kustomization that applies them is built: files are in any order, and so
+// is dependsOn.
+func TestVariablesOfAKustomizationThatIsBuiltLater(t *testing.T) {
+	for _, c := range []struct {
+		why   string
+		files map[string]string
+	}{
+		{"built later", map[string]string{"clusters/prod/config.yaml": kustomization("config", "")}},
+		{"built earlier", map[string]string{"clusters/prod/aa.yaml": kustomization("config", "")}},
+		{"one after another", map[string]string{
+			"clusters/prod/config.yaml": kustomization("config", from("ConfigMap", "stage")), "config/settings.yaml": settings("settings", "TEXT: '${STAGE}'"),
+			"clusters/prod/stages.yaml": kustomization("stages", ""), "stages/stage.yaml": settings("stage", "STAGE: SIDE"),
+		}},
+		{"in what a Kustomization of a Kustomization builds", map[string]string{
+			"clusters/prod/config.yaml": kustomization("config", ""), "config/settings.yaml": kustomization("below", ""), "below/settings.yaml": settings("settings", "TEXT: SIDE"),
+		}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			for _, side := range []string{"base", "head"} {
+				d.tree(side, "dependsOn: [{name: config}], "+from("ConfigMap", "settings"), webOf("")+", values: {text: '${TEXT}'}", "one")
+				d.file(side+"/config/settings.yaml", settings("settings", "TEXT: "+side))
+				for name, text := range c.files {
+					d.file(side+"/"+name, strings.ReplaceAll(text, "SIDE", side))
+				}
+			}
+			t.Chdir("head")
+			web := d.planned(offlineFlux)["web"]
+			if web.Verdict == nil || web.Verdict.Action != "upgrade" || strings.Contains(strings.Join(web.Verdict.Notes, "; "), "is not known") {
+				t.Errorf("%+v %s", web.Verdict, web.Error)
+			}
+			if got, want := d.texts(offlineFlux), "web=map[chart:one text:head]"; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// Sources count, too, wherever they are built: what spec.ignore excludes is not applied, and what is of
+// another repository is not built.
+func TestASourceThatIsBuiltLater(t *testing.T) {
+	d := atDesk(t)
+	git(t, "init", "-q")
+	git(t, "remote", "add", "origin", "https://github.com/shop/fleet")
+	d.tree(".", "prune: true", webOf(""), "one")
+	d.releaseFile("apps/old.yaml", "old", webOf(""))
+	d.file("clusters/prod/sources.yaml", strings.Replace(kustomization("sources", ""), "name: fleet", "name: infra", 1))
+	for repository, planned := range map[string]int{
+		gitRepository("https://github.com/shop/fleet", ""):                         2,
+		gitRepository("https://github.com/shop/fleet", "ignore: '/apps/old.yaml'"): 1,
+		gitRepository("https://github.com/shop/charts", ""):                        0,
+	} {
+		d.file("sources/fleet.yaml", strings.Replace(repository, "namespace: shop", "namespace: flux-system", 1))
+		if all := d.planned("--flux clusters/prod --base-dir /dev/null --offline"); len(all) != planned {
+			t.Errorf("%s: %+v, want %d", repository, all, planned)
+		}
+	}
+}
+
+// A Kustomization that builds the folder where Flux begins changes those beside it, whatever its name.
+func TestTheKustomizationOfTheFolderItself(t *testing.T) {
+	d := atDesk(t)
+	for _, side := range []string{"base", "head"} {
+		d.tree(side, "postBuild: {substitute: {TEXT: '${TEXT}'}}", webOf("")+", values: {text: '${TEXT}'}", "one")
+		d.file(side+"/clusters/prod/sync.yaml", strings.Replace(kustomization("sync", "postBuild: {substitute: {TEXT: "+side+"}}"), "./sync", "./clusters/prod", 1))
+	}
+	t.Chdir("head")
+	if got, want := d.texts(offlineFlux), "web=map[chart:one text:head]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A ConfigMap or Secret of variables that the repository does not have is named where it matters: by
+// releases with such a variable, also if it is in what their values come from.
+func TestVariablesThatAreNotKnown(t *testing.T) {
+	const note = "ConfigMap flux-system/settings is not known: it is assumed to be the same before and after"
+	for _, c := range []struct {
+		why, values string
+		files       map[string]string
+		named       bool
+	}{
+		{"in the HelmRelease", "values: {text: '${TEXT}'}", nil, true},
+		{"part of it", "values: {text: '${TEXT:0:3}'}", nil, true},
+		{"in its values", "valuesFrom: [{kind: ConfigMap, name: texts}]", map[string]string{"apps/texts.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: texts, namespace: shop}\ndata: {values.yaml: 'text: ${TEXT}'}\n"}, true},
+		{"in the Kustomization that applies it", "values: {text: '${BELOW}'}", map[string]string{
+			"clusters/prod/apps.yaml": kustomization("above", from("ConfigMap", "settings")),
+			"above/apps.yaml":         kustomization("apps", "postBuild: {substitute: {BELOW: '${TEXT}'}}"),
+		}, true},
+		{"nowhere", "values: {text: two}", nil, false},
+		{"in other values of the ConfigMap", "valuesFrom: [{kind: ConfigMap, name: keep}]", map[string]string{"apps/keep.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: keep, namespace: shop}\ndata: {values.yaml: 'text: two', other: '${TEXT}'}\n"}, false},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.tree("head", from("ConfigMap", "settings"), webOf("")+", "+c.values, "one")
+			for name, text := range c.files {
+				d.file("head/"+name, text)
+			}
+			t.Chdir("head")
+			web := d.planned("--flux clusters/prod --base-dir /dev/null --offline")["web"]
+			if web.Verdict == nil || strings.Contains(strings.Join(web.Verdict.Notes, "; "), note) != c.named {
+				t.Errorf("%+v %s", web.Verdict, web.Error)
+			}
+		})
+	}
+}
+
+// Variables that change whenever they are replaced are reported, and end.
+func TestVariablesThatDoNotSettle(t *testing.T) {
+	d := atDesk(t)
+	d.tree(".", from("ConfigMap", "settings"), webOf("")+", values: {text: '${TEXT}'}", "one")
+	d.file("apps/settings.yaml", settings("settings", "TEXT: 'a${TEXT}'"))
+	d.must("plan many --flux clusters/prod --base-dir /dev/null --offline").has(t, "Kustomizations that give each other variables still change after 20 rounds")
+}

@@ -1,0 +1,122 @@
+package repository
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/build"
+	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
+)
+
+// maxRounds is how often Kustomizations are built at most.
+const maxRounds = 20
+
+// settle builds the Kustomizations in rounds until one changes nothing any more, as Flux does by
+// applying them again and again: where the variables of a Kustomization and its source come from
+// may be built by another one, in any order.
+func (r *Repository) settle() *Repository {
+	r = r.shared.start(nil)
+	for range maxRounds {
+		next := r.shared.start(r)
+		settled := slices.EqualFunc(r.objects, next.objects, func(a, b placed) bool { return reflect.DeepEqual(a.object, b.object) })
+		if r = next; settled {
+			return r
+		}
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomizations that give each other variables still change after %d rounds: what they build by then is planned", maxRounds))
+	return r
+}
+
+// start is one round: it begins with the objects of the folder where Flux begins.
+func (s *shared) start(earlier *Repository) *Repository {
+	r := s.round(earlier)
+	var all []placed
+	for _, o := range r.noteHome(s.first, s.root) {
+		all = append(all, placed{object: o, from: s.root})
+	}
+	r.add(all)
+	r.earlier = nil
+	return r
+}
+
+// made is what a Kustomization was built to.
+type made struct {
+	// of is what the build depended on: the Kustomization, and its source's spec.ignore.
+	of    string
+	built []map[string]any
+	// by is what replaced the variables in objects.
+	by      replacement
+	objects []placed
+}
+
+// replacement are variables, and the objects whose content they depend on and is not known.
+type replacement struct {
+	vars    substitution.Variables
+	unknown []string
+}
+
+// substituted builds a Kustomization and replaces its variables, unless the round before did the
+// same. p is the Kustomization's object.
+func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([]placed, error) {
+	source, err := r.source(k.Spec.SourceRef.In(k.Metadata.Namespace))
+	if err != nil {
+		return nil, err
+	}
+	var ignore *string
+	if source != nil {
+		ignore = source.Spec.Ignore
+	}
+	of, err := json.Marshal([]any{k.Object, ignore})
+	if err != nil {
+		return nil, err
+	}
+	m := r.made[k.String()]
+	if m == nil || m.of != string(of) {
+		m = &made{of: string(of)}
+		if m.built, err = build.Objects(tree, k); err != nil {
+			return nil, err
+		}
+		r.made[k.String()] = m
+	}
+	found := variables{in: r, namespace: k.Metadata.Namespace}
+	vars, err := substitution.Of(k, found.lookup)
+	if err != nil {
+		return nil, fmt.Errorf("Kustomization %s: %w", k, err)
+	}
+	by := replacement{vars, slices.Concat(p.unknown, found.unknown)}
+	if m.objects == nil || !reflect.DeepEqual(m.by, by) {
+		if m.objects, err = by.in(m.built); err != nil {
+			return nil, fmt.Errorf("Kustomization %s, %w", k, err)
+		}
+		m.by = by
+	}
+	return slices.Clone(m.objects), nil
+}
+
+// in replaces the variables in objects.
+func (r replacement) in(objects []map[string]any) (out []placed, err error) {
+	for _, o := range objects {
+		object, unknown, err := r.vars.Object(o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", identity(o), err)
+		}
+		p := placed{object: object}
+		if unknown {
+			for _, ref := range r.vars.Unknown {
+				p.unknown = append(p.unknown, nameOf(ref))
+			}
+		}
+		if len(r.unknown) > 0 && holds(object) {
+			p.unknown = append(p.unknown, r.unknown...)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// nameOf returns "Secret apps/database" for a reference.
+func nameOf(ref flux.Reference) string { return ref.Kind + " " + ref.Namespace + "/" + ref.Name }
