@@ -110,10 +110,8 @@ func (*manager) Secrets() [][]byte { return nil }
 // ChartValues returns none: the chart's own values stay.
 func (*manager) ChartValues() releaseset.ChartValues { return releaseset.ChartValues{} }
 
-// InCluster returns m: there is nothing to read from the cluster.
-func (m *manager) InCluster(releaseset.Lookup) (releaseset.Manager, []releaseset.Value) {
-	return m, nil
-}
+// InCluster returns e: there is nothing to read from the cluster.
+func (*manager) InCluster(e releaseset.Entry, _ releaseset.Lookup) releaseset.Entry { return e }
 
 // Live returns what Next returns: it does not depend on the cluster.
 func (m *manager) Live(_ releaseset.Live, is *chart.Metadata, rewritten bool) (releaseset.Verdict, error) {

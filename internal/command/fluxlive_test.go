@@ -25,10 +25,17 @@ func (d *desk) helmRelease(more, digest string) {
 	spec := "{interval: 1m, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, " + more + "}"
 	head := "apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease"
 	d.file("release.yaml", strings.ReplaceAll(head, ", ", "\n")+"\nmetadata: {name: web, namespace: shop}\nspec: "+spec+"\n")
-	d.Put(objecttest.Parse(d.t, fmt.Sprintf(`{%s, metadata: {name: web, namespace: shop, generation: 1}, spec: %s, status: {
+	d.released(spec, digest)
+}
+
+// released puts a HelmRelease into the cluster as helm-controller leaves it after releasing it as
+// revision 1, with values of that digest.
+func (d *desk) released(spec, digest string) {
+	d.t.Helper()
+	d.Put(objecttest.Parse(d.t, fmt.Sprintf(`{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web, namespace: shop, generation: 1}, spec: %s, status: {
 		observedGeneration: 1, lastAttemptedGeneration: 1, lastAttemptedReleaseAction: install, lastAttemptedRevision: 1.0.0,
-		lastAttemptedConfigDigest: "%[3]s", storageNamespace: shop, history: [{digest: "sha256:0", name: web, namespace: shop, version: 1,
-		status: deployed, chartName: web, chartVersion: 1.0.0, configDigest: "%[3]s"}]}}`, head, spec, digest)))
+		lastAttemptedConfigDigest: "%[2]s", storageNamespace: shop, history: [{digest: "sha256:0", name: web, namespace: shop, version: 1,
+		status: deployed, chartName: web, chartVersion: 1.0.0, configDigest: "%[2]s"}]}}`, spec, digest)))
 }
 
 func (a answer) has(t *testing.T, want ...string) {

@@ -22,9 +22,9 @@ type Manager interface {
 	Estimated(object map[string]any) bool
 	// Secrets returns contents of Secrets that values come from.
 	Secrets() [][]byte
-	// InCluster returns the manager with the values that it does not know read from the
-	// cluster, and these values.
-	InCluster(lookup Lookup) (Manager, []Value)
+	// InCluster returns the manager's entry with what it does not know read from the cluster:
+	// values, and whatever else comes from there.
+	InCluster(e Entry, lookup Lookup) Entry
 	// Writer returns how the controller writes the release.
 	Writer() Writer
 	// ChartValues returns the files that replace the chart's own values.

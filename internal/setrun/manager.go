@@ -92,8 +92,11 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 		j.asked = asked
 		return asked, err
 	}
-	completed := *e
-	completed.Manager, completed.Values = e.Manager.InCluster(lookup(ctx, asked))
+	completed := e.Manager.InCluster(*e, lookup(ctx, asked))
+	if j.managed != nil && len(j.managed.Manager.Unknown()) > 0 {
+		managed := j.managed.Manager.InCluster(*j.managed, lookup(ctx, asked))
+		j.managed = &managed
+	}
 	if j.own = asked; e == j.head {
 		j.head = &completed
 	} else {

@@ -12,15 +12,24 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// InCluster returns the manager with those of its values that the repository does not know
+// InCluster returns an entry of m with the variables and values that the repository does not know
 // read from the cluster.
-func (m *Managed) InCluster(lookup releaseset.Lookup) (releaseset.Manager, []releaseset.Value) {
+func (m *Managed) InCluster(e releaseset.Entry, lookup releaseset.Lookup) releaseset.Entry {
 	out := *m
-	values := out.compose(lookup)
+	next, secrets, err := m.in.resolve(e, m, lookup)
+	if known, ok := next.Manager.(*Managed); ok {
+		out = *known
+	}
+	next.Manager = &out
+	if err != nil {
+		out.err, out.secrets = err, secrets
+		return next
+	}
+	next.Values = out.compose(lookup)
 	if out.err == nil {
 		out.err = out.reach(lookup)
 	}
-	return &out, values
+	return next
 }
 
 // compose composes the values. Without a lookup no cluster is asked.
@@ -32,7 +41,7 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 		m.err = err
 		return nil
 	}
-	m.composed = composed{notes: found.Notes, secrets: found.Secrets, unknown: slices.Clone(m.sealed)}
+	m.composed = composed{notes: found.Notes, secrets: slices.Concat(m.hidden, found.Secrets), unknown: slices.Clone(m.sealed)}
 	for _, ref := range found.Unknown {
 		m.unknown = append(m.unknown, ref.Kind+" "+m.hr.Metadata.Namespace+"/"+ref.Name)
 	}

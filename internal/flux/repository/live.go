@@ -2,8 +2,6 @@ package repository
 
 import (
 	"maps"
-	"reflect"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -57,10 +55,11 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 			return releaseset.Verdict{}, err
 		}
 		before = &Managed{hr: live, git: m.git}
+		next = *m.filled(live)
 		m.over(&next, live)
 		in.Chart.Version = m.known(is, live.Status.LastAttemptedRevision)
 		was = &chart.Metadata{Name: is.Name, Version: live.Status.LastAttemptedRevision}
-		in.ValuesDigest, proof = m.proven(live, has.Lookup)
+		in.ValuesDigest, proof = m.proven(&next, live, has.Lookup)
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
 	}
@@ -76,34 +75,6 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		v.Notes = append(v.Notes, m.drifted(has.Drift)...)
 	}
 	return v, nil
-}
-
-// proven returns the digest of the values, as far as it is known. Values with unknown content
-// are those that were attempted last if their digest without that content is the same, or if
-// nothing else differs from the values of the live HelmRelease.
-func (m *Managed) proven(live *flux.HelmRelease, lookup releaseset.Lookup) (sum string, notes []string) {
-	if len(m.unknown) == 0 {
-		return m.values, nil
-	}
-	attempted := live.Status.LastAttemptedConfigDigest
-	if m.values == attempted {
-		return attempted, []string{"the values are unchanged, according to the digest in the HelmRelease's status"}
-	}
-	before := &Managed{in: &Repository{}, hr: live}
-	before.compose(lookup)
-	same := before.err == nil && before.values == m.values && slices.Equal(before.unknown, m.unknown)
-	if same && live.Status.LastAttemptedGeneration == live.Metadata.Generation {
-		return attempted, nil
-	}
-	return "", nil
-}
-
-// over gives next the generation, annotations and status that it has once it replaces live.
-func (m *Managed) over(next, live *flux.HelmRelease) {
-	next.Metadata.Generation, next.Metadata.Annotations, next.Status = live.Metadata.Generation, live.Metadata.Annotations, live.Status
-	if !reflect.DeepEqual(next.Spec.Defaulted(), live.Spec.Defaulted()) {
-		next.Metadata.Generation++
-	}
 }
 
 // known returns the chart's version as helm-controller sees it: if its metadata is not

@@ -24,8 +24,10 @@ type Managed struct {
 	hr    *flux.HelmRelease
 	owner *flux.Kustomization
 	from  releaseset.Place
-	// sealed are parts of the HelmRelease itself that are not known.
+	// sealed are parts of the HelmRelease itself that are not known; hidden are the contents of
+	// Secrets that variables of it come from.
 	sealed []string
+	hidden [][]byte
 	// git reports whether the chart is in a GitRepository, packaged by strategy.
 	git      bool
 	strategy string

@@ -31,8 +31,12 @@ type Repository struct {
 	index map[string]int
 	// earlier is the round before, see settle; nil when there is none, and once all is built.
 	earlier *Repository
-	// built are the Kustomizations by "namespace/name".
-	built map[string]bool
+	// live reads objects of the cluster, nil without one; resolved are the entries with it.
+	live     releaseset.Lookup
+	resolved resolved
+	// built are the Kustomizations by "namespace/name", and failed why they can't be, by their names.
+	built  map[string]bool
+	failed map[string]error
 	// trees are the artifacts of sources, by "Kind/namespace/name".
 	trees map[string]fs.FS
 	// home are the GitRepositories, by "Kind/namespace/name", whose Kustomizations build the
@@ -68,6 +72,8 @@ type placed struct {
 	// unknown are the objects that variables of it come from and whose content is not known,
 	// such as "Secret flux-system/vars".
 	unknown []string
+	// secrets are the contents of Secrets that variables of it come from.
+	secrets [][]byte
 }
 
 // declared matches one of Flux's apiVersions, in YAML or JSON.
@@ -93,13 +99,13 @@ func open(tree fs.FS, r Reading) *Repository {
 	return (&shared{
 		tree: tree, reading: r, others: map[string]other{}, made: map[string]*made{},
 		ignored: sync.OnceValues(func() (*sourceignore.Found, error) { return sourceignore.Find(tree) }),
-	}).round(nil)
+	}).round(nil, nil)
 }
 
 // round returns an empty Repository that looks objects up in an earlier one, nil for none.
-func (s *shared) round(earlier *Repository) *Repository {
+func (s *shared) round(earlier *Repository, live releaseset.Lookup) *Repository {
 	return &Repository{
-		shared: s, earlier: earlier, index: map[string]int{}, built: map[string]bool{}, trees: map[string]fs.FS{},
+		shared: s, earlier: earlier, live: live, index: map[string]int{}, built: map[string]bool{}, failed: map[string]error{}, trees: map[string]fs.FS{},
 		home: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
 	}
 }
@@ -145,7 +151,7 @@ func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 		return nil, err
 	}
 	r.root, r.first = root, objects
-	return r.settle(), nil
+	return r.settle(nil), nil
 }
 
 // put adds an object. One of the same identity is replaced: the folder of a cluster is often
@@ -176,6 +182,7 @@ func (r *Repository) add(all []placed) {
 		if err != nil {
 			r.Unread = append(r.Unread, err.Error())
 			r.broken(k, "can't be built")
+			r.failed[applier(k)] = err
 		}
 	}
 }

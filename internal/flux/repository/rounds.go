@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/substitution"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // maxRounds is how often Kustomizations are built at most.
@@ -17,11 +18,11 @@ const maxRounds = 20
 
 // settle builds the Kustomizations in rounds until one changes nothing any more, as Flux does by
 // applying them again and again: where the variables of a Kustomization and its source come from
-// may be built by another one, in any order.
-func (r *Repository) settle() *Repository {
-	r = r.shared.start(nil)
+// may be built by another one, in any order. live reads variables in the cluster; nil asks none.
+func (s *shared) settle(live releaseset.Lookup) *Repository {
+	r := s.start(nil, live)
 	for range maxRounds {
-		next := r.shared.start(r)
+		next := s.start(r, live)
 		settled := slices.EqualFunc(r.objects, next.objects, func(a, b placed) bool { return reflect.DeepEqual(a.object, b.object) })
 		if r = next; settled {
 			return r
@@ -32,8 +33,8 @@ func (r *Repository) settle() *Repository {
 }
 
 // start is one round: it begins with the objects of the folder where Flux begins.
-func (s *shared) start(earlier *Repository) *Repository {
-	r := s.round(earlier)
+func (s *shared) start(earlier *Repository, live releaseset.Lookup) *Repository {
+	r := s.round(earlier, live)
 	var all []placed
 	for _, o := range r.noteHome(s.first, s.root) {
 		all = append(all, placed{object: o, from: s.root})
@@ -53,10 +54,12 @@ type made struct {
 	objects []placed
 }
 
-// replacement are variables, and the objects whose content they depend on and is not known.
+// replacement are variables, the objects whose content they depend on and is not known, and the
+// contents of Secrets that they come from.
 type replacement struct {
 	vars    substitution.Variables
 	unknown []string
+	secrets [][]byte
 }
 
 // substituted builds a Kustomization and replaces its variables, unless the round before did the
@@ -87,7 +90,7 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 	if err != nil {
 		return nil, fmt.Errorf("Kustomization %s: %w", k, err)
 	}
-	by := replacement{vars, slices.Concat(p.unknown, found.unknown)}
+	by := replacement{vars, slices.Concat(p.unknown, found.unknown), slices.Concat(p.secrets, found.secrets)}
 	if m.objects == nil || !reflect.DeepEqual(m.by, by) {
 		if m.objects, err = by.in(m.built); err != nil {
 			return nil, fmt.Errorf("Kustomization %s, %w", k, err)
@@ -101,10 +104,13 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 func (r replacement) in(objects []map[string]any) (out []placed, err error) {
 	for _, o := range objects {
 		object, unknown, err := r.vars.Object(o)
-		if err != nil {
+		switch {
+		case err != nil && len(r.secrets) > 0:
+			return nil, fmt.Errorf("%s: variable substitution failed (the error is not shown, because it may quote a Secret)", identity(o))
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", identity(o), err)
 		}
-		p := placed{object: object}
+		p := placed{object: object, secrets: r.secrets}
 		if unknown {
 			for _, ref := range r.vars.Unknown {
 				p.unknown = append(p.unknown, nameOf(ref))

@@ -106,7 +106,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 	if sealed(p.object) {
 		m.sealed = []string{"what is encrypted in HelmRelease " + hr.String()}
 	}
-	m.sealed = union(m.sealed, p.unknown)
+	m.sealed, m.hidden = union(m.sealed, p.unknown), p.secrets
 	e.Values = m.compose(nil)
 	return e
 }

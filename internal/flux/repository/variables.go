@@ -1,26 +1,45 @@
 package repository
 
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+)
+
 // variables looks up what a Kustomization substitutes.
 type variables struct {
 	in        *Repository
 	namespace string
 	// unknown are the objects whose content what was found depends on and is not known.
 	unknown []string
+	// secrets are the contents of Secrets.
+	secrets [][]byte
 }
 
-// lookup is a substitution.Lookup. An object that the repository does not have may be in the
-// cluster.
+// lookup is a substitution.Lookup. An object that the repository does not have, or has encrypted,
+// may be in the cluster.
 func (v *variables) lookup(kind, name string) (texts map[string]string, found, known bool) {
+	p, _ := v.in.find("", kind, v.namespace, name)
 	texts, how := v.in.data(kind, v.namespace, name)
-	if how != there {
-		return nil, false, false
-	}
-	for _, text := range texts {
-		if encrypted(text) {
-			return nil, true, false
+	known = how == there && !slices.ContainsFunc(slices.Collect(maps.Values(texts)), encrypted)
+	if !known && v.in.live != nil {
+		switch object, err := v.in.live("v1", kind, v.namespace, name); {
+		case err == nil && object != nil:
+			p, texts, known = placed{}, content(object), true
+		case err == nil && how == elsewhere:
+			return nil, false, true
 		}
 	}
-	p, _ := v.in.find("", kind, v.namespace, name)
-	v.unknown = append(v.unknown, p.unknown...)
+	if !known {
+		return nil, how != elsewhere, false
+	}
+	v.unknown = union(v.unknown, p.unknown)
+	if kind == kinds.Secret.Kind {
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			v.secrets = append(v.secrets, []byte(strings.ReplaceAll(texts[key], "\n", "")))
+		}
+	}
 	return texts, true, true
 }
