@@ -1,6 +1,7 @@
 package command
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -58,4 +59,77 @@ func TestGeneratorsAreTold(t *testing.T) {
 			t.Errorf("%q is not in\n%s%s", want, a.out, a.err)
 		}
 	}
+}
+
+// gone removes a file.
+func (d *desk) gone(name string) {
+	d.t.Helper()
+	if err := os.Remove(name); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// A Kustomization that leaves the repository decides by its deletionPolicy what happens to what it has
+// applied, and one that stays by prune.
+func TestDeletionPolicies(t *testing.T) {
+	for _, c := range []struct {
+		why, owner, above string
+		stays             bool
+		action, says      string
+	}{
+		{"mirrors prune", "prune: true", "prune: true", false, "uninstall", "Kustomization flux-system/apps prunes"},
+		{"mirrors no prune", "prune: false, deletionPolicy: MirrorPrune", "prune: true", false, "nothing", "left running: Kustomization flux-system/apps is deleted, and does not prune"},
+		{"Delete", "prune: false, deletionPolicy: Delete", "prune: true", false, "uninstall", "Kustomization flux-system/apps is deleted, with deletionPolicy Delete"},
+		{"WaitForTermination", "prune: false, deletionPolicy: WaitForTermination", "prune: true", false, "uninstall", "with deletionPolicy WaitForTermination"},
+		{"Orphan", "prune: true, deletionPolicy: Orphan", "prune: true", false, "nothing", "left running: Kustomization flux-system/apps is deleted, and its deletionPolicy is Orphan"},
+		{"Delete, but nothing deletes the Kustomization", "prune: false, deletionPolicy: Delete", "prune: false", false, "nothing", "left running: Kustomization flux-system/apps leaves the repository, and Kustomization flux-system/sync"},
+		{"Delete of one that stays", "prune: false, deletionPolicy: Delete", "prune: true", true, "nothing", "left running: Kustomization flux-system/apps does not prune"},
+		{"Orphan of one that stays", "prune: true, deletionPolicy: Orphan", "prune: true", true, "uninstall", "Kustomization flux-system/apps prunes"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.tree("base", c.owner, webOf(""), "one")
+			d.tree("head", c.owner, "", "one")
+			for _, side := range []string{"base", "head"} {
+				d.file(side+"/clusters/prod/sync.yaml", strings.NewReplacer("./sync", "./clusters/prod", "prune: true", c.above).Replace(kustomization("sync", "")))
+			}
+			if !c.stays {
+				d.gone("head/clusters/prod/apps.yaml")
+			}
+			t.Chdir("head")
+			web := d.planned(offlineFlux)["web"]
+			if web.Verdict == nil || web.Verdict.Action != c.action || !strings.Contains(strings.Join(web.Verdict.Notes, "; "), c.says) || (web.Plan != nil) != (c.action == "uninstall") {
+				t.Errorf("%+v, want %s: %s", web.Verdict, c.action, c.says)
+			}
+		})
+	}
+	// A Kustomization that leaves what it has applied leaves Kustomizations among that, too.
+	d := atDesk(t)
+	d.tree("base", "", webOf(""), "one")
+	d.tree("head", "", "", "one")
+	d.file("base/clusters/prod/apps.yaml", kustomization("above", "deletionPolicy: Orphan"))
+	d.file("base/above/apps.yaml", kustomization("apps", ""))
+	d.gone("head/clusters/prod/apps.yaml")
+	t.Chdir("head")
+	if web := d.planned(offlineFlux)["web"]; web.Verdict == nil || web.Verdict.Action != "nothing" || !strings.Contains(web.Verdict.Notes[0], "left running: Kustomization flux-system/apps leaves the repository, and Kustomization flux-system/above") {
+		t.Errorf("%+v", web.Verdict)
+	}
+}
+
+// What a Kustomization applies to another cluster is not looked for in this one.
+func TestAKustomizationOfAnotherCluster(t *testing.T) {
+	d := atDesk(t)
+	d.tree("base", "kubeConfig: {secretRef: {name: other}}", webOf(""), "one")
+	d.tree("head", "kubeConfig: {secretRef: {name: other}}", webOf("")+", values: {text: two}", "one")
+	d.must("install web ./base/charts/web")
+	t.Chdir("head")
+	const note = "Kustomization flux-system/apps applies to another cluster (spec.kubeConfig), which is not followed"
+	web := d.planned("--flux clusters/prod --base-dir ../base")["web"]
+	if web.Verdict == nil || web.Verdict.Action != "unknown" || web.Plan != nil || !strings.Contains(strings.Join(web.Verdict.Notes, "; "), note) {
+		t.Errorf("%+v %s", web.Verdict, web.Error)
+	}
+	if web := d.planned(offlineFlux)["web"]; web.Verdict == nil || web.Verdict.Action != "upgrade" {
+		t.Errorf("%+v %s", web.Verdict, web.Error)
+	}
+	d.must("plan many "+offlineFlux).has(t, note)
 }

@@ -71,3 +71,16 @@ type KustomizationStatus struct {
 
 // String returns "namespace/name".
 func (k *Kustomization) String() string { return k.Metadata.Namespace + "/" + k.Metadata.Name }
+
+// DeletesApplied reports whether what the Kustomization has applied is deleted when it is deleted
+// itself (kustomize-controller 1.9.4, internal/controller/kustomization_controller.go,
+// finalizerShouldDeleteResources).
+func (k *Kustomization) DeletesApplied() bool {
+	switch k.Spec.DeletionPolicy {
+	case "", "MirrorPrune":
+		return k.Spec.Prune && !k.Spec.Suspend
+	case "Delete", "WaitForTermination":
+		return !k.Spec.Suspend
+	}
+	return false
+}

@@ -170,15 +170,32 @@ func TestCheck24Moves(t *testing.T) {
 }
 
 func TestCheck25RemovedFromTheRepository(t *testing.T) {
-	prunes := &flux.Kustomization{Metadata: flux.Metadata{Namespace: "flux-system", Name: "apps"}, Spec: flux.KustomizationSpec{Prune: true}}
-	keeps, suspended := *prunes, *prunes
-	keeps.Spec.Prune, suspended.Spec.Suspend = false, true
 	running, sleeping := helmRelease(t, "web", ""), helmRelease(t, "web", "suspend: true")
-	expect(t, "prune", decision.Removed(running, prunes), decision.Uninstall, "flux-system/apps prunes")
-	expect(t, "no prune", decision.Removed(running, &keeps), decision.Nothing, "left running")
-	expect(t, "Kustomization suspended", decision.Removed(running, &suspended), decision.Nothing, "left running")
-	expect(t, "HelmRelease suspended", decision.Removed(sleeping, prunes), decision.Nothing, "left running")
-	expect(t, "no Kustomization", decision.Removed(running, nil), decision.Nothing, "left running")
+	expect(t, "no Kustomization", decision.Removed(running, nil, false), decision.Nothing, "left running: no known Kustomization")
+	for _, c := range []struct {
+		why     string
+		hr      *flux.HelmRelease
+		owner   flux.KustomizationSpec
+		gone    bool
+		want    decision.Action
+		because string
+	}{
+		{"prune", running, flux.KustomizationSpec{Prune: true}, false, decision.Uninstall, "flux-system/apps prunes"},
+		{"no prune", running, flux.KustomizationSpec{}, false, decision.Nothing, "left running: Kustomization flux-system/apps does not prune"},
+		{"Kustomization suspended", running, flux.KustomizationSpec{Prune: true, Suspend: true}, false, decision.Nothing, "left running"},
+		{"HelmRelease suspended", sleeping, flux.KustomizationSpec{Prune: true}, false, decision.Nothing, "left running"},
+		{"deletionPolicy is for the Kustomization's own end", running, flux.KustomizationSpec{DeletionPolicy: "Delete"}, false, decision.Nothing, "left running"},
+		{"that deletionPolicy, too", running, flux.KustomizationSpec{DeletionPolicy: "Orphan", Prune: true}, false, decision.Uninstall, "flux-system/apps prunes"},
+		{"with its Kustomization", running, flux.KustomizationSpec{Prune: true}, true, decision.Uninstall, "flux-system/apps prunes"},
+		{"with one that does not prune", running, flux.KustomizationSpec{DeletionPolicy: "MirrorPrune"}, true, decision.Nothing, "is deleted, and does not prune"},
+		{"Delete", running, flux.KustomizationSpec{DeletionPolicy: "Delete"}, true, decision.Uninstall, "is deleted, with deletionPolicy Delete"},
+		{"WaitForTermination", running, flux.KustomizationSpec{DeletionPolicy: "WaitForTermination"}, true, decision.Uninstall, "is deleted, with deletionPolicy WaitForTermination"},
+		{"Orphan", running, flux.KustomizationSpec{DeletionPolicy: "Orphan", Prune: true}, true, decision.Nothing, "is deleted, and its deletionPolicy is Orphan"},
+		{"suspended, with Delete", running, flux.KustomizationSpec{DeletionPolicy: "Delete", Suspend: true}, true, decision.Nothing, "is suspended"},
+	} {
+		owner := &flux.Kustomization{Metadata: flux.Metadata{Namespace: "flux-system", Name: "apps"}, Spec: c.owner}
+		expect(t, c.why, decision.Removed(c.hr, owner, c.gone), c.want, c.because)
+	}
 }
 
 func TestCheck26Suspended(t *testing.T) {

@@ -13,8 +13,11 @@ import (
 )
 
 // InCluster returns an entry of m with the variables and values that the repository does not know
-// read from the cluster.
+// read from the cluster, unless it is another one than that of m.
 func (m *Managed) InCluster(e releaseset.Entry, lookup releaseset.Lookup) releaseset.Entry {
+	if m.remote() != nil {
+		return e
+	}
 	out := *m
 	next, secrets, err := m.in.resolve(e, m, lookup)
 	if known, ok := next.Manager.(*Managed); ok {

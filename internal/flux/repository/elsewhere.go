@@ -9,6 +9,17 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
+// remote returns the Kustomization because of which the HelmRelease is in another cluster, nil if
+// there is none.
+func (m *Managed) remote() *flux.Kustomization {
+	for k, depth := m.owner, 0; k != nil && depth < maxDepth; k, depth = m.in.ownerOf(k), depth+1 {
+		if k.Spec.KubeConfig != nil {
+			return k
+		}
+	}
+	return nil
+}
+
 // reach finds the kubeconfig of the cluster that spec.kubeConfig names: what its Secret has
 // in the cluster now. A change of that Secret is not followed: otherwise, whoever can write to
 // the repository could make the plan contact any server. It is an error if helm-controller

@@ -28,6 +28,9 @@ func (m *Managed) Writer() releaseset.Writer {
 	if m.hr.Spec.KubeConfig != nil && m.kubeconfig == nil {
 		out.Elsewhere = "spec.kubeConfig names another cluster, and is not followed" + m.unreached + ": what happens there is not known"
 	}
+	if k := m.remote(); k != nil {
+		out.Elsewhere = applier(k) + " applies to another cluster (spec.kubeConfig), which is not followed: what happens there is not known"
+	}
 	out.Kubeconfig = m.kubeconfig
 	return out
 }

@@ -22,24 +22,36 @@ func (m *Managed) Removed(by map[string]releaseset.Applier) releaseset.Verdict {
 }
 
 func (m *Managed) removed(by map[string]releaseset.Applier) releaseset.Verdict {
+	// gone are the Kustomizations that leave, too, the one of the HelmRelease first, and last is the
+	// one that stays.
+	var gone []*flux.Kustomization
+	last := m.owner
+	for ; last != nil && len(gone) < maxDepth; last = m.in.ownerOf(last) {
+		if _, stays := by[applier(last)]; stays {
+			break
+		}
+		gone = append(gone, last)
+	}
 	owner := m.owner
-	for k, depth := m.owner, 0; k != nil && depth < maxDepth; k, depth = m.in.ownerOf(k), depth+1 {
-		now, known := by[applier(k)]
+	if last != nil {
+		now := by[applier(last)]
 		switch {
-		case !known:
-			continue
 		case now.Broken != "":
 			return idle(decision.Unknown, now.Broken+": whether it has the HelmRelease is not known, and nothing changes until it can be built")
-		case k == m.owner:
+		case len(gone) == 0:
 			changed := *owner
 			changed.Spec.Suspend, changed.Spec.Prune = now.Suspended, now.Prunes
 			owner = &changed
 		case now.Suspended || !now.Prunes:
-			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, is suspended or does not prune", applier(owner), applier(k)))
+			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, is suspended or does not prune", applier(gone[len(gone)-1]), applier(last)))
 		}
-		break
 	}
-	d := decision.Removed(m.hr, owner)
+	for i := len(gone) - 1; i > 0; i-- {
+		if !gone[i].DeletesApplied() {
+			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, leaves it as it is when it is deleted", applier(gone[i-1]), applier(gone[i])))
+		}
+	}
+	d := decision.Removed(m.hr, owner, len(gone) > 0)
 	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
 }
 

@@ -201,6 +201,9 @@ func (r *Repository) build(k *flux.Kustomization, p placed) error {
 	for _, field := range k.Unknown {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: field %s is not known here", k, field))
 	}
+	if k.Spec.KubeConfig != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s applies to another cluster (spec.kubeConfig), which is not followed: objects of the same name there and here are taken for the same", k))
+	}
 	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
 	tree, why, err := r.artifact(source)
 	if err != nil {
