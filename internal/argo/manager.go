@@ -89,7 +89,7 @@ func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, boo
 }
 
 // Removed returns what happens to the objects when the Application is removed from the repository.
-func (m *manager) Removed(map[string]releaseset.Applier) releaseset.Verdict {
+func (m *manager) Removed(map[string]releaseset.Applier, releaseset.Lookup) releaseset.Verdict {
 	if slices.ContainsFunc(m.Metadata.Finalizers, func(f string) bool { return strings.HasPrefix(f, finalizer) }) {
 		return releaseset.Verdict{Action: "uninstall", Plans: true, Notes: []string{"if the Application is deleted, its finalizer deletes its objects, too"}}
 	}

@@ -43,6 +43,17 @@ func DecodeKustomization(object map[string]any) (*Kustomization, error) {
 	return out, nil
 }
 
+// DecodeMetadata reads the metadata of an object of any kind.
+func DecodeMetadata(object map[string]any) (Metadata, error) {
+	out := struct {
+		Metadata Metadata `json:"metadata"`
+	}{}
+	if _, err := decode(object, &out); err != nil {
+		return Metadata{}, fmt.Errorf("read the metadata of %s: %w", nameIn(object), err)
+	}
+	return out.Metadata, nil
+}
+
 // DecodeSource reads an object of source.toolkit.fluxcd.io. A kind that is not
 // one of its sources is an error.
 func DecodeSource(object map[string]any) (*Source, error) {

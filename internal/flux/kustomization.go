@@ -1,6 +1,11 @@
 package flux
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"cmp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Kustomization says what kustomize-controller builds and applies.
 type Kustomization struct {
@@ -83,4 +88,31 @@ func (k *Kustomization) DeletesApplied() bool {
 		return !k.Spec.Suspend
 	}
 	return false
+}
+
+// Unapplied returns the label or annotation because of which kustomize-controller does not apply an
+// object, such as "kustomize.toolkit.fluxcd.io/reconcile: disabled", "" if it does. It counts in the
+// source and in the cluster (kustomize-controller 1.9.4,
+// internal/controller/kustomization_controller.go, apply; fluxcd/pkg ssa 0.76.1, manager_apply.go,
+// shouldSkipApply).
+func (m Metadata) Unapplied() string {
+	return cmp.Or(m.says("reconcile", "disabled"), m.says("ssa", "Ignore"))
+}
+
+// OnlyCreated returns the label or annotation in the source because of which an object that exists is
+// not changed any more, "" if there is none.
+func (m Metadata) OnlyCreated() string { return m.says("ssa", "IfNotPresent") }
+
+// Undeleted returns the label or annotation because of which an object is not deleted when it leaves
+// its source, or with its Kustomization, "" if it is. It counts in the cluster (deleteObjects).
+func (m Metadata) Undeleted() string { return cmp.Or(m.says("prune", "disabled"), m.Unapplied()) }
+
+// says returns a label or annotation of kustomize-controller if it has that value, in any case
+// (fluxcd/pkg ssa 0.76.1, utils/meta.go, AnyInMetadata).
+func (m Metadata) says(name, value string) string {
+	key := KustomizeGroup + "/" + name
+	if strings.EqualFold(m.Labels[key], value) || strings.EqualFold(m.Annotations[key], value) {
+		return key + ": " + value
+	}
+	return ""
 }

@@ -49,8 +49,8 @@ type Manager interface {
 	// drift, nil for nothing.
 	Overlook() (func(*plan.Step) plan.Overlooked, error)
 	// Removed returns what the controller does when the object is gone; by are the
-	// appliers that the set has by then.
-	Removed(by map[string]Applier) Verdict
+	// appliers that the set has by then, and live reads the cluster, nil without one.
+	Removed(by map[string]Applier, live Lookup) Verdict
 }
 
 // Applier applies the objects of managers, such as a Flux Kustomization: it decides what

@@ -121,7 +121,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 	if name := w.ServiceAccount; name.Name != "" {
 		impersonate := plan.Permission{Verb: "impersonate", Resource: "serviceaccounts", Namespace: name.Namespace, Name: name.Name}
 		if asked.Cluster.Access(ctx, []plan.Permission{impersonate}).Denied[impersonate] {
-			j.out.Verdict = &releaseset.Verdict{Notes: []string{fmt.Sprintf("planned with your own permissions: you may not impersonate ServiceAccount %s, which helm-controller does", name)}}
+			j.note(fmt.Sprintf("planned with your own permissions: you may not impersonate ServiceAccount %s, which helm-controller does", name))
 		} else if asked, err = as("system:serviceaccount:" + name.Namespace + ":" + name.Name); err != nil {
 			return nil, err
 		} else {
@@ -245,15 +245,34 @@ func (j *job) version(d *engine.Deployment) {
 
 // left records what happens to an entry that has left the set, and reports whether it is
 // uninstalled.
-func (j *job) left(head *releaseset.Set) bool {
-	v := j.base.Manager.Removed(head.Appliers)
+func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
+	e := j.base
+	var live releaseset.Lookup
+	if e.Manager.Writer().Storage != "" {
+		own, err := p.Clusters.Engine(e.Cluster, p.Head.Clusters(p.Base)[e.Cluster], "")
+		if err != nil {
+			return false, err
+		}
+		if own != nil {
+			live = lookup(ctx, own)
+		}
+	}
+	v := e.Manager.Removed(p.Head.Set.Appliers, live)
 	if j.successor {
 		v.Action, v.Plans = "uninstall", true
-		v.Notes = []string{j.base.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}
+		v.Notes = []string{e.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}
 	}
 	j.out.Verdict = &v
-	j.base = acting(j.base, v.Options)
-	return v.Plans
+	j.base = acting(e, v.Options)
+	return v.Plans, nil
+}
+
+// note adds a sentence to the verdict.
+func (j *job) note(text string) {
+	if j.out.Verdict == nil {
+		j.out.Verdict = &releaseset.Verdict{}
+	}
+	j.out.Verdict.Notes = append(j.out.Verdict.Notes, text)
 }
 
 // unknown returns a prefix for the error of a release some of whose values are not known,

@@ -193,7 +193,11 @@ func planned(e *releaseset.Entry) *releaseset.Planned {
 func (p *Planner) run(ctx context.Context, j *job) {
 	switch {
 	case j.head == nil && j.base.Manager != nil:
-		if j.out.Touched = true; !j.left(p.Head.Set) && !p.Prune {
+		j.out.Touched = true
+		if uninstalled, err := p.left(ctx, j); err != nil {
+			p.fail(j, err)
+			return
+		} else if !uninstalled && !p.Prune {
 			return
 		}
 	case j.head == nil && !p.Prune:
@@ -223,17 +227,22 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		made, err = p.plan(ctx, j)
 	}
 	if err != nil {
-		j.out.Error = j.unknown() + p.mask(j, err).Text(err.Error())
-		var in *engine.TemplateError
-		if errors.As(err, &in) {
-			j.out.ErrorAt = releaseset.Place(in.Place)
-		}
+		p.fail(j, err)
 		return
 	}
 	if made == nil {
 		return // nothing to plan, such as a release to uninstall that does not exist
 	}
 	p.keep(j, made)
+}
+
+// fail records why a job can't be planned.
+func (p *Planner) fail(j *job, err error) {
+	j.out.Error = j.unknown() + p.mask(j, err).Text(err.Error())
+	var in *engine.TemplateError
+	if errors.As(err, &in) {
+		j.out.ErrorAt = releaseset.Place(in.Place)
+	}
 }
 
 // keep stores a job's plan, and the document in which it is shown.

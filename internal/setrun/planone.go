@@ -30,7 +30,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 		return j.drift, nil
 	}
 	if j.elsewhere != "" {
-		j.out.Verdict.Notes = append(j.out.Verdict.Notes, j.elsewhere)
+		j.note(j.elsewhere)
 		return nil, nil
 	}
 	if j.replaced() {

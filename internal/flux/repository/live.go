@@ -49,6 +49,7 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	}
 	next := *m.hr
 	next.Metadata.Generation = 1
+	there := ""
 	var before *Managed
 	var proof []string
 	was := is
@@ -57,7 +58,7 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		if err != nil {
 			return releaseset.Verdict{}, err
 		}
-		before = &Managed{hr: live, git: m.git}
+		before, there = &Managed{hr: live, git: m.git}, live.Metadata.Unapplied()
 		next = *m.filled(live)
 		m.over(&next, live)
 		in.Chart.Version = m.known(is, live.Status.LastAttemptedRevision)
@@ -65,6 +66,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		in.ValuesDigest, proof = m.proven(&next, live, has.Lookup)
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
+	}
+	if v := m.held(&next, before, there); v != nil {
+		return *v, nil
 	}
 	in.HelmRelease = &next
 	looked, exact := m.source(has, before, is, &in)

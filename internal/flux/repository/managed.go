@@ -106,6 +106,9 @@ func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritt
 		}
 	}
 	in.HelmRelease = &next
+	if v := m.held(&next, before, ""); v != nil {
+		return *v
+	}
 	v := m.verdict(in, before, was, m.pinned(is))
 	if before != nil && v.Options != nil && v.Options.ReuseValues && v.Action == string(decision.Upgrade) {
 		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: the plan uses those of the base, and what the base no longer has is not known")

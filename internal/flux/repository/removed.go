@@ -14,14 +14,18 @@ const maxDepth = 50
 
 // Removed returns what happens to the release when the HelmRelease is removed from the
 // repository. Its Kustomization counts as it is by then, or, if that is gone, the one that
-// applied it: a Kustomization that can't be built deletes nothing.
-func (m *Managed) Removed(by map[string]releaseset.Applier) releaseset.Verdict {
-	out, o := m.removed(by), options.Uninstall(m.hr)
+// applied it: a Kustomization that can't be built deletes nothing. live reads the labels and
+// annotations that objects have in the cluster, nil without one.
+func (m *Managed) Removed(by map[string]releaseset.Applier, live releaseset.Lookup) releaseset.Verdict {
+	if m.remote() != nil {
+		live = nil
+	}
+	out, o := m.removed(by, live), options.Uninstall(m.hr)
 	out.Options = &o
 	return out
 }
 
-func (m *Managed) removed(by map[string]releaseset.Applier) releaseset.Verdict {
+func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Lookup) releaseset.Verdict {
 	// gone are the Kustomizations that leave, too, the one of the HelmRelease first, and last is the
 	// one that stays.
 	var gone []*flux.Kustomization
@@ -46,12 +50,20 @@ func (m *Managed) removed(by map[string]releaseset.Applier) releaseset.Verdict {
 			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, is suspended or does not prune", applier(gone[len(gone)-1]), applier(last)))
 		}
 	}
-	for i := len(gone) - 1; i > 0; i-- {
-		if !gone[i].DeletesApplied() {
+	for i := len(gone) - 1; i >= 0; i-- {
+		k := flux.Reference{APIVersion: flux.KustomizeGroup + "/v1", Kind: flux.KindKustomization, Namespace: gone[i].Metadata.Namespace, Name: gone[i].Metadata.Name}
+		if v := kept(k, gone[i].Metadata, live); v != nil {
+			return *v
+		}
+		if i > 0 && !gone[i].DeletesApplied() {
 			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, leaves it as it is when it is deleted", applier(gone[i-1]), applier(gone[i])))
 		}
 	}
 	d := decision.Removed(m.hr, owner, len(gone) > 0)
+	hr := flux.Reference{APIVersion: apiVersion, Kind: flux.KindHelmRelease, Namespace: m.hr.Metadata.Namespace, Name: m.hr.Metadata.Name}
+	if v := kept(hr, m.hr.Metadata, live); v != nil && d.Action == decision.Uninstall {
+		return *v
+	}
 	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
 }
 
