@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Tree is the files of a repository. It must not lead out of its root, not even through
-// links: (*os.Root).FS is such a tree.
+// Tree is the files of a repository. It must lead neither out of its root nor, through links, to
+// what is hidden, and have nothing of Git's own: an inputfile.Tree is such a tree.
 type Tree = fs.FS
 
 // OutsideError says that a path leads out of the tree.

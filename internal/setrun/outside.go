@@ -14,6 +14,7 @@ import (
 
 	"github.com/fluxcd/pkg/tar"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -27,23 +28,23 @@ type outside struct {
 
 	mu       sync.Mutex
 	unpacked map[string]func() (string, error)
-	roots    []*os.Root
+	trees    map[string]*inputfile.Tree
 	folders  []string
 }
 
 func newOutside(tree releaseset.Tree, places []string) *outside {
 	slices.SortFunc(places, func(a, b string) int { return len(b) - len(a) })
-	return &outside{tree: tree, places: places, unpacked: map[string]func() (string, error){}}
+	return &outside{tree: tree, places: places, unpacked: map[string]func() (string, error){}, trees: map[string]*inputfile.Tree{}}
 }
 
-// find returns the path of the file or folder with a name; "" if it is below no named place.
+// find returns the path of the file or folder with a name; "" if it is below no named place. Errors: what
+// it may not be, as for files of the tree.
 func (o *outside) find(name string) (string, error) {
 	for _, place := range o.places {
 		below, isBelow := strings.CutPrefix(name, strings.TrimSuffix(place, "/")+"/")
 		switch {
 		case isBelow && (filepath.IsAbs(place) || o.isFile(place)):
-			dir, err := o.folder(place)
-			return filepath.Join(dir, filepath.FromSlash(below)), err
+			return o.below(place, below)
 		case name == place && filepath.IsAbs(place):
 			return place, nil
 		}
@@ -51,23 +52,44 @@ func (o *outside) find(name string) (string, error) {
 	return "", nil
 }
 
+// below is find for a name below an opened place.
+func (o *outside) below(place, name string) (string, error) {
+	tree, err := o.opened(place)
+	if err != nil {
+		return "", err
+	}
+	if _, err := releaseset.Stat(tree, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	dir, err := o.folder(place)
+	return filepath.Join(dir, filepath.FromSlash(name)), err
+}
+
 // open returns the tree at a place.
 func (o *outside) open(place string) (fs.FS, error) {
 	if !filepath.IsAbs(place) && !o.isFile(place) {
 		return fs.Sub(o.tree, place)
 	}
+	return o.opened(place)
+}
+
+// opened returns the tree in an archive, or at an absolute place.
+func (o *outside) opened(place string) (releaseset.Tree, error) {
 	dir, err := o.folder(place)
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.roots = append(o.roots, root)
-	return root.FS(), nil
+	if known := o.trees[place]; known != nil {
+		return known, nil
+	}
+	tree, err := inputfile.OpenTree(dir)
+	if err != nil {
+		return nil, err
+	}
+	o.trees[place] = tree
+	return tree, nil
 }
 
 func (o *outside) isFile(place string) bool {
@@ -136,8 +158,8 @@ func untar(r io.Reader, into string) error {
 }
 
 func (o *outside) close() {
-	for _, root := range o.roots {
-		_ = root.Close()
+	for _, tree := range o.trees {
+		_ = tree.Close()
 	}
 	for _, dir := range o.folders {
 		_ = os.RemoveAll(dir)

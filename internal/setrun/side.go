@@ -11,11 +11,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset/helmfile"
 )
@@ -30,7 +30,7 @@ type Side struct {
 	Declares []bool
 	// charts holds the charts of the tree, and those that are fetched.
 	charts *charts
-	root   *os.Root
+	files  *inputfile.Tree
 }
 
 // Reading says how the files of a set are read.
@@ -53,11 +53,11 @@ type Reading struct {
 // Open opens a tree and reads the set declared by files, slash-separated paths from the tree's
 // root. A tree that has none of the files holds an empty set. Errors name file and line.
 func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
-	root, err := os.OpenRoot(dir)
+	tree, err := inputfile.OpenTree(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Side{Tree: root.FS(), Set: &releaseset.Set{}, root: root}
+	s := &Side{Tree: tree, Set: &releaseset.Set{}, files: tree}
 	s.charts = newCharts(dir, s.Tree, slices.Collect(maps.Values(r.Sources)), fetch)
 	objects, others := objectFiles(s.Tree, files, r)
 	for _, name := range others {
@@ -101,7 +101,7 @@ func (s *Side) Clusters(base *Side) map[string]releaseset.Cluster {
 
 // Close closes the tree, and removes what was unpacked.
 func (s *Side) Close() {
-	_ = s.root.Close()
+	_ = s.files.Close()
 	s.charts.outside.close()
 }
 
