@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -103,6 +103,11 @@ func unstored(r *release.Revision) *release.Revision {
 	return out
 }
 
+// ofCRDs matches the files of the crds/ folders of a chart and its subcharts (Helm 4.3.1,
+// pkg/chart/v2/chart.go, CRDObjects and ChartFullPath). A folder of that name elsewhere, such as
+// templates/crds/, has templates, whose objects belong to the release.
+var ofCRDs = regexp.MustCompile(`^[^/]+/(?:charts/[^/]+/)*crds/`)
+
 // fileBase parses rendered YAML: objects, hooks, and the CRDs of crds/
 // folders, which it recognises by the comment that names their source.
 func (c comparison) fileBase() (base, error) {
@@ -110,7 +115,7 @@ func (c comparison) fileBase() (base, error) {
 	out := base{partial: true}
 	for _, doc := range manifest.Split(c.baseline.Manifest) {
 		source := manifest.SourceOf(doc)
-		if strings.Contains("/"+source, "/crds/") {
+		if ofCRDs.MatchString(source) {
 			crds, err := manifest.ParseDocument(doc, source)
 			if err != nil {
 				return base{}, fmt.Errorf("read %s: %w", c.baseline, err)
