@@ -129,6 +129,7 @@ func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, f
 	watched := run.presenter.watcher()
 	own := *asked
 	own.Observer, own.Invocation = run.underway.heard(watched), run.invocation
+	own.Identity = releasestore.NewIdentity(runText()) // two contexts may be of one cluster: the lock separates their runs
 	return &own, func(outcome apply.Outcome, err error) {
 		watched.Stop()
 		run.underway.over()

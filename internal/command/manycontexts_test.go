@@ -4,7 +4,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 // A set for a context with slashes in its name, as those of EKS have, is saved and applied; needs
@@ -56,6 +61,57 @@ func TestPruningTheLastReleaseOfACluster(t *testing.T) {
 	d.file("set/set.json", strings.Replace(string(index), `"us": {`, `"asia": {`, 1))
 	if a := d.types("apply many set"); a.code != exitError || !strings.Contains(a.err, "the set does not say what cluster us is") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
+// The name of a cluster is an alias of its context: a release is the same under another one, and not pruned.
+func TestARenamedClusterHasTheSameReleases(t *testing.T) {
+	d := atDesk(t)
+	set := func(folder, clusters, releases string) {
+		d.file(folder+"/own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+		d.file(folder+"/set.yaml", "version: 1\nclusters: {"+clusters+"}\ndefaults: {namespace: shop}\nreleases:\n"+releases)
+	}
+	d.must("install web ./web")
+	for _, tc := range []struct{ name, were, had, are, has, want string }{
+		{"renamed", "prod: {context: eu}", "prod", "eu: {context: eu}", "eu", "nothing is touched"},
+		{"another context of that name", "prod: {context: eu}, us: {context: us}", "us", "prod: {context: us}", "prod", "nothing is touched"},
+		{"another context", "prod: {context: eu}", "prod", "prod: {context: us}", "prod", "shop/web@prod "},
+	} {
+		set("base", tc.were, "- {name: web, cluster: "+tc.had+", chart: ./own}\n")
+		set("head", tc.are, "- {name: web, cluster: "+tc.has+", chart: ./own}\n")
+		a := d.must("plan many head/set.yaml --base-dir base --prune")
+		if !strings.Contains(a.out, tc.want) || strings.Contains(a.out, "uninstall") {
+			t.Errorf("%s: it says\n%s%s", tc.name, a.out, a.err)
+		}
+	}
+	// What a release's cluster was called is another cluster's name now.
+	set("base", "prod: {context: eu}", "- {name: web, cluster: prod, chart: ./own}\n")
+	set("head", "prod: {context: us}", "- {name: api, cluster: prod, chart: ./own}\n")
+	a := d.must("plan many head/set.yaml --base-dir base --prune")
+	if strings.Contains(a.out, "uninstall") || !strings.Contains(a.out, `prod/shop/web has left the set, and is not planned: cluster prod had the context "eu", and has "us" now`) {
+		t.Errorf("it says\n%s%s", a.out, a.err)
+	}
+}
+
+// Each release of a set is a run of its own, which the lock separates from the others: two contexts may be
+// of one cluster.
+func TestEveryReleaseOfASetHasItsOwnLock(t *testing.T) {
+	d := atDesk(t)
+	d.file("own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+	d.file("set.yaml", "version: 1\ndefaults: {namespace: shop}\nreleases:\n- {name: api, chart: own}\n- {name: db, chart: own}\n")
+	var mu sync.Mutex
+	holders := map[string]bool{}
+	d.client.PrependReactor("create", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		lease := action.(clienttesting.CreateAction).GetObject().(*coordinationv1.Lease)
+		holders[*lease.Spec.HolderIdentity] = true
+		return false, nil, nil
+	})
+	d.must("plan many set.yaml --out set")
+	d.must("apply many set")
+	if len(holders) != 2 {
+		t.Errorf("the locks are held by %v", holders)
 	}
 }
 

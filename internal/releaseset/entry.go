@@ -223,6 +223,20 @@ type Cluster struct {
 	APIVersions []string `yaml:"apiVersions,omitempty" json:"apiVersions,omitempty"`
 }
 
+// Identity identifies the release that an entry stands for: clusters of one context are the same.
+type Identity struct {
+	context, cluster string // the cluster's name counts where it has no context
+	release          release.Key
+}
+
+// Identity returns the release that an entry with this key stands for.
+func (s *Set) Identity(k Key) Identity {
+	if context := s.Clusters[k.Cluster].Context; context != "" {
+		return Identity{context: context, release: k.Release()}
+	}
+	return Identity{cluster: k.Cluster, release: k.Release()}
+}
+
 // Set is what files declare.
 type Set struct {
 	// Entries are in the order of the files.

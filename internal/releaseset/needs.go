@@ -33,16 +33,20 @@ func ResolveNeed(entries []Entry, of Key, need string) (Key, error) {
 	return Key{}, fmt.Errorf("%s needs %s, which is in several namespaces: write %s or %s", of, need, elsewhere[0], elsewhere[1])
 }
 
-// check finds what no set may have: two entries with one key, and needs in a cycle.
+// check finds what no set may have: two entries with one key or for one release, and needs in a cycle.
 func (s *Set) check() error {
 	var errs []error
-	seen := map[Key]Place{}
+	seen := map[Identity]Entry{}
 	for _, e := range s.Entries {
-		if first, twice := seen[e.Key]; twice {
-			errs = append(errs, &FieldError{e.From, fmt.Sprintf("release %s is declared a second time; the first is at %s", e.Key, first)})
-			continue
+		id := s.Identity(e.Key)
+		switch first, twice := seen[id]; {
+		case !twice:
+			seen[id] = e
+		case first.Key == e.Key:
+			errs = append(errs, &FieldError{e.From, fmt.Sprintf("release %s is declared a second time; the first is at %s", e.Key, first.From)})
+		default:
+			errs = append(errs, &FieldError{e.From, fmt.Sprintf("release %s is the same as %s at %s: both clusters have the context %s", e.Key, first.Key, first.From, id.context)})
 		}
-		seen[e.Key] = e.From
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -51,7 +55,7 @@ func (s *Set) check() error {
 	return err
 }
 
-// Join adds other sets to s. Errors: entries with the same key, needs in a cycle,
+// Join adds other sets to s. Errors: entries with the same key or for the same release, needs in a cycle,
 // clusters of one name that differ.
 func (s *Set) Join(others ...*Set) error {
 	for _, other := range others {

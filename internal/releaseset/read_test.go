@@ -123,6 +123,10 @@ func TestMistakesAreToldWithTheirLine(t *testing.T) {
 		"no chart":                      {"- {name: web, namespace: a}", "shop/releases.yaml:3: chart is required"},
 		"a need that is not there":      {"- {name: web, namespace: a, chart: charts/web, needs: [db]}", "shop/releases.yaml:3: a/web needs db, which is not in the set"},
 		"the same release twice":        {"- {name: web, namespace: a, chart: charts/web}\n- {name: web, namespace: a, chart: charts/web}", "shop/releases.yaml:4: release a/web is declared a second time; the first is at shop/releases.yaml:3"},
+		"a release of two clusters' names": {
+			"- {name: web, namespace: a, cluster: eu, chart: charts/web}\n- {name: web, namespace: a, cluster: prod, chart: charts/web}\nclusters: {eu: {context: prod-eu}, prod: {context: prod-eu}}",
+			"shop/releases.yaml:4: release prod/a/web is the same as eu/a/web at shop/releases.yaml:3: both clusters have the context prod-eu",
+		},
 		"a text where a number belongs": {"- {name: web, namespace: a, chart: charts/web, historyMax: many}", "shop/releases.yaml:3: cannot unmarshal !!str `many` into int"},
 	} {
 		t.Run(name, func(t *testing.T) {

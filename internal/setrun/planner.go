@@ -97,8 +97,8 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}, Unknown: map[releaseset.Key][]string{}}
 	out.FormatVersion, out.ToolVersion, out.Compared = releaseset.FormatVersion, p.ToolVersion, p.Base != nil
 	mask := p.mask(&job{}, nil)
-	out.Warnings, out.Unread = mask.Texts(p.Head.Set.Warnings), mask.Texts(p.Head.Set.Unread)
-	jobs, err := p.jobs()
+	jobs, warnings, err := p.jobs()
+	out.Warnings, out.Unread = mask.Texts(slices.Concat(p.Head.Set.Warnings, warnings)), mask.Texts(p.Head.Set.Unread)
 	if err != nil {
 		return nil, err
 	}
@@ -127,57 +127,6 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 		}
 	}
 	out.Finish()
-	return out, nil
-}
-
-// jobs returns the selected entries of both sides, in the order of their needs.
-func (p *Planner) jobs() ([]*job, error) {
-	before, managed := map[releaseset.Key]*releaseset.Entry{}, map[string]*releaseset.Entry{}
-	if p.Base != nil {
-		for i := range p.Base.Set.Entries {
-			e := &p.Base.Set.Entries[i]
-			before[e.Key] = e
-			if e.Manager != nil {
-				managed[e.Manager.String()] = e
-			}
-		}
-	}
-	var selected []releaseset.Entry
-	for _, e := range p.Head.Set.Entries {
-		if p.Selector.Selects(e) {
-			selected = append(selected, e)
-		}
-	}
-	waves, err := releaseset.Waves(selected)
-	if err != nil {
-		return nil, err
-	}
-	var out []*job
-	for _, e := range slices.Concat(waves...) {
-		j := &job{out: planned(&e), head: &e, base: before[e.Key]}
-		if e.Manager != nil {
-			j.managed = managed[e.Manager.String()]
-		}
-		out = append(out, j)
-	}
-	stayed := map[string]bool{}
-	for _, e := range p.Head.Set.Entries {
-		delete(before, e.Key)
-		if e.Manager != nil {
-			stayed[e.Manager.String()] = true
-		}
-	}
-	if p.Base == nil {
-		return out, nil
-	}
-	for _, e := range p.Base.Set.Entries {
-		if before[e.Key] != nil && !e.Uninstalled && p.Selector.Selects(e) {
-			left := &job{out: planned(&e), base: &e}
-			left.out.Left = true
-			left.successor = e.Manager != nil && stayed[e.Manager.String()]
-			out = append(out, left)
-		}
-	}
 	return out, nil
 }
 

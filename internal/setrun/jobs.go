@@ -1,0 +1,98 @@
+package setrun
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// jobs returns the selected entries of both sides, in the order of their needs, and warnings about
+// those that have left the set and can't be planned.
+func (p *Planner) jobs() (out []*job, warnings []string, err error) {
+	managed, stayed := map[string]*releaseset.Entry{}, map[string]bool{}
+	if p.Base != nil {
+		for i := range p.Base.Set.Entries {
+			if e := &p.Base.Set.Entries[i]; e.Manager != nil {
+				managed[e.Manager.String()] = e
+			}
+		}
+	}
+	var selected []releaseset.Entry
+	for _, e := range p.Head.Set.Entries {
+		if e.Manager != nil {
+			stayed[e.Manager.String()] = true
+		}
+		if p.Selector.Selects(e) {
+			selected = append(selected, e)
+		}
+	}
+	waves, err := releaseset.Waves(selected)
+	if err != nil {
+		return nil, nil, err
+	}
+	before, left := p.matched()
+	for _, e := range slices.Concat(waves...) {
+		j := &job{out: planned(&e), head: &e, base: before[e.Key]}
+		if e.Manager != nil {
+			j.managed = managed[e.Manager.String()]
+		}
+		out = append(out, j)
+	}
+	for _, e := range left {
+		if e.Uninstalled || !p.Selector.Selects(*e) {
+			continue
+		}
+		if why := p.unplannable(e); why != "" {
+			warnings = append(warnings, why)
+			continue
+		}
+		j := &job{out: planned(e), base: e}
+		j.out.Left = true
+		j.successor = e.Manager != nil && stayed[e.Manager.String()]
+		out = append(out, j)
+	}
+	return out, warnings, nil
+}
+
+// matched returns the base's entries for those of the head, by the latter's keys, and those that have
+// left the set. An entry is the same as before if its release is, whatever its cluster is called now,
+// or else if its key is.
+func (p *Planner) matched() (before map[releaseset.Key]*releaseset.Entry, left []*releaseset.Entry) {
+	if p.Base == nil {
+		return nil, nil
+	}
+	before = map[releaseset.Key]*releaseset.Entry{}
+	same, named, taken := map[releaseset.Identity]*releaseset.Entry{}, map[releaseset.Key]*releaseset.Entry{}, map[*releaseset.Entry]bool{}
+	for i := range p.Base.Set.Entries {
+		e := &p.Base.Set.Entries[i]
+		same[p.Base.Set.Identity(e.Key)], named[e.Key] = e, e
+	}
+	match := func(key releaseset.Key, e *releaseset.Entry) {
+		if e != nil && before[key] == nil && !taken[e] {
+			before[key], taken[e] = e, true
+		}
+	}
+	for _, e := range p.Head.Set.Entries {
+		match(e.Key, same[p.Head.Set.Identity(e.Key)])
+	}
+	for _, e := range p.Head.Set.Entries {
+		match(e.Key, named[e.Key])
+	}
+	for i := range p.Base.Set.Entries {
+		if e := &p.Base.Set.Entries[i]; !taken[e] {
+			left = append(left, e)
+		}
+	}
+	return before, left
+}
+
+// unplannable returns why an entry that has left the set can't be planned, or "": its cluster's name is
+// another cluster's now, whose release of that name is not the one to uninstall.
+func (p *Planner) unplannable(e *releaseset.Entry) string {
+	was, is := p.Base.Set.Clusters[e.Cluster].Context, p.Head.Set.Clusters[e.Cluster].Context
+	if is == "" || was == is {
+		return ""
+	}
+	return fmt.Sprintf("%s has left the set, and is not planned: cluster %s had the context %q, and has %q now", e.Key, e.Cluster, was, is)
+}
