@@ -60,7 +60,7 @@ func (o *chartPlanFlags) planning(paths *pathFlags) []cli.Flag {
 // planChart is plan NAME CHART in all its forms: with a cluster, against something else, or
 // offline.
 func (p *program) planChart(ctx context.Context, o *chartPlanFlags, name, path string) error {
-	if err := errors.Join(o.check(), o.files.check(), o.show.check()); err != nil {
+	if err := errors.Join(o.check(), o.files.check(), o.show.check(planOutputs)); err != nil {
 		return err
 	}
 	if err := p.againstOneServer(o, path); err != nil {

@@ -24,7 +24,7 @@ var choices = map[string][]string{
 }
 
 // outputs, planOutputs and graphOutputs are the values of -o: for records, lists and runs, for plans, and
-// for plan graph.
+// for plan graph. Those for the plan of a set are setOutputs.
 var (
 	outputs      = []string{"text", "json", "yaml"}
 	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "summary", "html", "mermaid", "dot"}, findings.Formats()...)
@@ -66,6 +66,8 @@ func (l *line) outputs() []string {
 	switch {
 	case l.command != nil && l.command.Name == "graph":
 		return graphOutputs
+	case l.known["changed-since"] != nil:
+		return setOutputs
 	case l.known["detailed-exitcode"] != nil || l.known["full"] != nil:
 		return planOutputs
 	}

@@ -96,7 +96,7 @@ func (p *program) planShowCommand() *cli.Command {
 // runPlan makes a plan for the release called name, shows it, and saves it if asked to. prepare may
 // return nil if there is nothing to plan.
 func (p *program) runPlan(show *showFlags, files *planFileFlags, name string, prepare func(*session) (*plan.Plan, error)) error {
-	if err := errors.Join(files.check(), show.check()); err != nil {
+	if err := errors.Join(files.check(), show.check(planOutputs)); err != nil {
 		return err
 	}
 	key := p.offlineKey(name)

@@ -126,7 +126,7 @@ func (o *manyFlags) check() error {
 	}
 	saving := o.files
 	saving.out += o.outFile
-	return errors.Join(saving.check(), o.show.check())
+	return errors.Join(saving.check(), o.show.check(setOutputs))
 }
 
 // checkInput refuses flags that need files if the set comes from standard input.

@@ -93,7 +93,7 @@ func (o *runFlags) checkOutput(shows bool) error {
 	case o.show.output == "json" && !dry && o.show.reportsTo("-"):
 		return usage("--report FORMAT=-: with -o json, events are on standard output; name a file")
 	}
-	return o.show.check()
+	return o.show.check(planOutputs)
 }
 
 // textPresenter is the presenter for text.

@@ -21,7 +21,7 @@ import (
 // formatted is a format of --report and the file to write.
 type formatted struct{ format, file string }
 
-// wantedReports parses --report.
+// wantedReports parses --report; check has checked the formats.
 func (o *showFlags) wantedReports() ([]formatted, error) {
 	var out []formatted
 	for _, text := range o.reports.Value() {
@@ -29,12 +29,23 @@ func (o *showFlags) wantedReports() ([]formatted, error) {
 		if !found || file == "" {
 			return nil, usage("--report %s: must be FORMAT=FILE, such as sarif=plan.sarif", text)
 		}
-		if !slices.Contains(planOutputs, format) {
-			return nil, usage("--report %s: the format must be %s", text, oneOf(planOutputs))
-		}
 		out = append(out, formatted{format, file})
 	}
 	return out, nil
+}
+
+// checkReports refuses reports whose format is not one of those given.
+func (o *showFlags) checkReports(formats []string) error {
+	wanted, err := o.wantedReports()
+	if err != nil {
+		return err
+	}
+	for _, r := range wanted {
+		if !slices.Contains(formats, r.format) {
+			return usage("--report %s=%s: the format must be %s", r.format, r.file, oneOf(formats))
+		}
+	}
+	return nil
 }
 
 // reportsTo reports whether --report names a file.

@@ -40,6 +40,24 @@ func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
 	}
 }
 
+// A format that a set does not have is refused before it is planned and saved.
+func TestASetRefusesReportsThatItDoesNotHave(t *testing.T) {
+	d := atDesk(t)
+	d.file("set.yaml", "version: 1\nreleases:\n- {name: web, namespace: shop, chart: ./web}\n")
+	d.must("plan many set.yaml --out plans --report markdown=set.md")
+	d.contexts = nil
+	for _, line := range []string{"plan many set.yaml --out new --report dot=x", "plan many set.yaml --report mermaid=x", "plan show plans --report dot=x"} {
+		a := d.types(line)
+		_, report, _ := strings.Cut(line, "--report ")
+		if a.code != exitError || a.out != "" || !strings.Contains(a.err, "Error: --report "+report+": the format must be text, json") || strings.Contains(a.err, "dot or") {
+			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
+		}
+	}
+	if _, err := os.Stat("new"); err == nil || len(d.contexts) > 0 {
+		t.Errorf("it was planned, in the contexts %q", d.contexts)
+	}
+}
+
 // The files of --report are written by runs, too, when the plan is known, or to say why there is none.
 func TestARunWritesReports(t *testing.T) {
 	d := atDesk(t)

@@ -23,7 +23,7 @@ import (
 
 // render prints a plan in the format of -o, and masks secrets unless --show-secrets is given.
 func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
-	if err := o.check(); err != nil {
+	if err := o.check(planOutputs); err != nil {
 		return err
 	}
 	if err := p.renderAs(o, cmp.Or(o.output, "text"), w, p.masked(made)); err != nil {

@@ -55,8 +55,9 @@ func (o *showFlags) eventsFlag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: "text, json (one event per line while it runs; see docs/events.md) or yaml (the revision at the end); where the plan is shown, all formats of plan", Value: "text", Category: planCategory}
 }
 
-// check refuses flags that make no sense. It is also called before a plan is made.
-func (o *showFlags) check() error {
+// check refuses flags that make no sense; formats are those that --report has here. It is also called
+// before a plan is made.
+func (o *showFlags) check(formats []string) error {
 	switch {
 	case o.full && o.summary:
 		return usage("--full and --summary are opposites: give one of them")
@@ -71,7 +72,7 @@ func (o *showFlags) check() error {
 			return usage("--only %s: must be KIND or KIND/NAME, with * and ? as wildcards in NAME", filter)
 		}
 	}
-	if _, err := o.wantedReports(); err != nil {
+	if err := o.checkReports(formats); err != nil {
 		return err
 	}
 	return o.checkMarkdown()

@@ -25,7 +25,7 @@ var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", 
 // showSavedSet prints a saved set as plan many showed it, without the entries for which there was
 // nothing to do.
 func (p *program) showSavedSet(o *showFlags, files *planFileFlags, kept *setrun.Kept, sensitive []string) error {
-	if err := o.check(); err != nil {
+	if err := o.check(setOutputs); err != nil {
 		return err
 	}
 	saved, err := setrun.OpenSaved(kept, p.keys(files))
