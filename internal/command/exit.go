@@ -228,10 +228,8 @@ func (p *program) queue() string {
 	if slices.Contains(path, "many") {
 		called = called.WithoutNamespace() // the plans of a set say theirs
 	}
-	given := p.commandLine.flags
-	p.commandLine.flags = slices.DeleteFunc(slices.Clone(given), func(f givenFlag) bool { return f.name == "lock-timeout" })
-	defer func() { p.commandLine.flags = given }()
-	words := p.retyped(strings.Join(path, " "), p.commandLine.arguments...)
+	flags := slices.DeleteFunc(slices.Clone(p.commandLine.flags), func(f givenFlag) bool { return f.name == "lock-timeout" })
+	words := p.retypedWith(flags, strings.Join(path, " "), p.commandLine.arguments...)
 	return called.Command(slices.Insert(words, len(path), "--lock-timeout", "5m")...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -163,6 +164,24 @@ func TestTheHintToWaitForALock(t *testing.T) {
 		if a := d.types(line); !strings.Contains(a.err, "wait for it: kubectl release "+want+"\n") {
 			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
 		}
+	}
+}
+
+// The releases of a set give their hints at the same time: none changes what another one says was typed.
+func TestHintsLeaveTheCommandLineAlone(t *testing.T) {
+	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
+	p.commandLine = &flagOrder{path: []string{"apply"}, arguments: []string{"web.plan"}, flags: []givenFlag{{"lock-timeout", "1m", true}, {"yes", "", false}}}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 1000 {
+				p.queue()
+			}
+		})
+	}
+	all.Wait()
+	if n := len(p.commandLine.flags); n != 2 {
+		t.Errorf("%d flags were typed, %v", n, p.commandLine.flags)
 	}
 }
 

@@ -92,13 +92,18 @@ func (p *program) again(made *plan.Plan) string {
 // connection flags and with a placeholder for a password. A release with the name of a subcommand
 // goes after "--".
 func (p *program) retyped(name string, arguments ...string) []string {
+	return p.retypedWith(p.commandLine.flags, name, arguments...)
+}
+
+// retypedWith is retyped with these of the typed flags.
+func (p *program) retypedWith(flags []givenFlag, name string, arguments ...string) []string {
 	known := flagIndex(p.flags[name])
 	words := append(strings.Fields(name), arguments...)
 	namesake := name == p.commandLine.path[0] && len(arguments) > 0 && findCommand(p.commandLine.commands, arguments[0]) != nil
 	if namesake {
 		words = words[:1]
 	}
-	for _, given := range p.commandLine.flags {
+	for _, given := range flags {
 		flag := known[given.name]
 		if flag == nil || ofConnection(flag) || isSwitch(flag) && slices.Contains(words, "--"+flag.Names()[0]) {
 			continue
