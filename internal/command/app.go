@@ -79,6 +79,8 @@ type program struct {
 	invocation invocation.Invocation
 	// commandLine is the parsed command line.
 	commandLine *flagOrder
+	// partly says that other releases of the set have been written.
+	partly bool
 	// underway is the state that the program would leave behind if it stopped now.
 	underway underway
 	// connection, paths and showSecrets are flags that mean the same for every command that has

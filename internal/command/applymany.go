@@ -89,6 +89,7 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	if err != nil {
 		return err
 	}
+	runs.endLocked(done)
 	if o.show.output == "json" {
 		runs.tellSkipped(done)
 	} else {
@@ -107,6 +108,9 @@ type setRuns struct {
 	begun bool
 	// out is locked while a line is printed.
 	out sync.Mutex
+	// locked end the output of the releases that other runs had locked; mu guards it.
+	mu     sync.Mutex
+	locked []func(partly bool)
 }
 
 // runner is the Runner of setrun.Applier.
@@ -130,15 +134,40 @@ func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, f
 	own := *asked
 	own.Observer, own.Invocation = run.underway.heard(watched), run.invocation
 	own.Identity = releasestore.NewIdentity(runText()) // two contexts may be of one cluster: the lock separates their runs
+	end := func(how ending) {
+		if s, ok := run.presenter.(*stream); ok {
+			s.close(context.Background(), how)
+		} else if how.err != nil {
+			run.tell(how.err)
+		}
+	}
 	return &own, func(outcome apply.Outcome, err error) {
 		watched.Stop()
 		run.underway.over()
-		if s, ok := run.presenter.(*stream); ok {
-			s.close(context.Background(), ending{made: made, outcome: outcome, err: err})
-		} else if err != nil {
-			run.tell(err)
+		how := ending{made: made, outcome: outcome, err: err}
+		if exitCode(err) != exitLocked {
+			end(how)
+			return
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.locked = append(r.locked, func(partly bool) {
+			run.partly = partly
+			end(how)
+		})
 	}, nil
+}
+
+// endLocked ends the output of the releases that were locked: what to do about that depends on whether
+// other releases were written.
+func (r *setRuns) endLocked(done []setrun.Applied) {
+	partly := slices.ContainsFunc(done, func(d setrun.Applied) bool {
+		code := exitCode(d.Err)
+		return d.Skipped == "" && code != exitLocked && code != exitStale
+	})
+	for _, end := range r.locked {
+		end(partly)
+	}
 }
 
 // of returns a copy of the program for one release, whose output is prefixed with the release's

@@ -194,7 +194,7 @@ func (p *program) hint(err error) string {
 	case errors.As(err, &noRevision):
 		return p.command("history", noRevision.Key.Name) + " lists the existing ones"
 	case errors.As(err, &locked):
-		return "wait for it: " + p.queue() + "\nlook: " + p.command("status", locked.Key.Name)
+		return p.wait() + "\nlook: " + p.command("status", locked.Key.Name)
 	case errors.As(err, &lost):
 		return "another run may be working on it: check with " + p.command("status", lost.Key.Name)
 	case errors.As(err, &unfinished):
@@ -220,6 +220,14 @@ func (p *program) hint(err error) string {
 	default:
 		return ""
 	}
+}
+
+// wait says how to go on once another run has ended.
+func (p *program) wait() string {
+	if p.partly {
+		return "wait for it, then plan the set again: other releases of it are no longer as its plans found them"
+	}
+	return "wait for it: " + p.queue()
 }
 
 // queue returns the command that was typed, with a --lock-timeout that is long enough for most runs.

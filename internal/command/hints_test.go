@@ -167,6 +167,33 @@ func TestTheHintToWaitForALock(t *testing.T) {
 	}
 }
 
+// Once another release of a set is written, the plans of the set no longer hold, and the hint is to plan it
+// again; before that, the command can be repeated.
+func TestTheHintToWaitForALockInASet(t *testing.T) {
+	d := atDesk(t)
+	d.file("own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+	const head, hint = "version: 1\ndefaults: {namespace: shop}\nreleases:\n- {name: web, chart: ./web}\n- {name: own, chart: ./own", "then plan the set again: "
+	d.file("together.yaml", head+"}\n")
+	d.file("later.yaml", head+", needs: [web]}\n")
+	d.must("plan many together.yaml --out together")
+	d.must("plan many later.yaml --out later")
+	isLocked(t, d)
+	a := d.types("apply many later --lock-timeout 1ms")
+	if a.code != exitLocked || !strings.Contains(a.err, "wait for it: kubectl release apply many --lock-timeout 5m later\n") || strings.Contains(a.err, hint) {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	a = d.types("apply many together --keep-going --lock-timeout 1ms")
+	if a.code != exitLocked || !strings.Contains(a.err, hint) || strings.Contains(a.err, "--lock-timeout") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	d.must("uninstall own")
+	d.must("plan many together.yaml --out together")
+	a = d.types("apply many together --keep-going --lock-timeout 1ms -o json")
+	if a.code != exitLocked || strings.Count(a.out, hint) != 1 || strings.Contains(a.out, "--lock-timeout") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
 // The releases of a set give their hints at the same time: none changes what another one says was typed.
 func TestHintsLeaveTheCommandLineAlone(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
