@@ -221,6 +221,9 @@ func (p *program) uninstallCommand() *cli.Command {
 			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
 		Flags: joined(o.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
 		Action: p.presented(&o, takes(1, 1000, func(ctx context.Context, args []string) error {
+			if err := o.show.checkFiles(len(args)); err != nil {
+				return err
+			}
 			for _, name := range args {
 				err := p.planAndApply(ctx, &o, name, func(_ context.Context, s *session) (*plan.Plan, error) {
 					made, err := p.planUninstall(ctx, s, &o.planningFlags, name)

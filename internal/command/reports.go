@@ -48,6 +48,21 @@ func (o *showFlags) checkReports(formats []string) error {
 	return nil
 }
 
+// checkFiles refuses files for the plans of more than one release: each would replace the one before.
+func (o *showFlags) checkFiles(releases int) error {
+	wanted, err := o.wantedReports()
+	i := slices.IndexFunc(wanted, func(r formatted) bool { return r.file != "-" })
+	switch {
+	case err != nil || releases < 2:
+		return err
+	case i >= 0:
+		return usage("--report %s=%s: it holds one plan, and here are %d releases: give one NAME at a time", wanted[i].format, wanted[i].file, releases)
+	case o.spill.given:
+		return usage("--spill %s: it belongs to one plan, and here are %d releases: give one NAME at a time", o.spill.value, releases)
+	}
+	return nil
+}
+
 // reportsTo reports whether --report names a file.
 func (o *showFlags) reportsTo(file string) bool {
 	wanted, _ := o.wantedReports() // check reports the error

@@ -14,18 +14,20 @@ func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
 	before := d.writes()
 	d.contexts = nil
 	for line, want := range map[string]string{
-		"install other ./web -o jsn":                   "-o jsn: must be text, json or yaml",
-		"upgrade web ./web -o markdown":                "-o markdown: must be text, json or yaml",
-		"upgrade web ./web --dry-run -o jsn":           "-o jsn: must be text, json, yaml, markdown",
-		"rollback web 1 -o jsn":                        "-o jsn: must be",
-		"uninstall web -o jsn":                         "-o jsn: must be",
-		"test web -o jsn":                              "-o jsn: must be",
-		"apply web ./web -o jsn --yes":                 "-o jsn: must be text, json, yaml, markdown",
-		"apply web.plan -o html":                       "-o html: must be text, json or yaml",
-		"upgrade web ./web --report jsn=x":             "--report jsn=x: the format must be",
-		"upgrade web ./web -o json --report jsn=x":     "--report jsn=x: the format must be",
-		"upgrade web ./web -o json --report sarif=-":   "--report FORMAT=-: with -o json, events are on standard output",
-		"upgrade web ./web --report markdown=no/x.md2": "--report markdown: ",
+		"install other ./web -o jsn":                    "-o jsn: must be text, json or yaml",
+		"upgrade web ./web -o markdown":                 "-o markdown: must be text, json or yaml",
+		"upgrade web ./web --dry-run -o jsn":            "-o jsn: must be text, json, yaml, markdown",
+		"rollback web 1 -o jsn":                         "-o jsn: must be",
+		"uninstall web -o jsn":                          "-o jsn: must be",
+		"test web -o jsn":                               "-o jsn: must be",
+		"apply web ./web -o jsn --yes":                  "-o jsn: must be text, json, yaml, markdown",
+		"apply web.plan -o html":                        "-o html: must be text, json or yaml",
+		"upgrade web ./web --report jsn=x":              "--report jsn=x: the format must be",
+		"upgrade web ./web -o json --report jsn=x":      "--report jsn=x: the format must be",
+		"upgrade web ./web -o json --report sarif=-":    "--report FORMAT=-: with -o json, events are on standard output",
+		"upgrade web ./web --report markdown=no/x.md2":  "--report markdown: ",
+		"uninstall web other --report markdown=x.md":    "--report markdown=x.md: it holds one plan, and here are 2 releases",
+		"uninstall web other --dry-run -o md --spill x": "--spill x: it belongs to one plan, and here are 2 releases",
 	} {
 		if a := d.types(line); a.code != exitError || !strings.Contains(a.err, "Error: "+want) {
 			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
@@ -37,6 +39,18 @@ func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
 	}
 	if after := d.writes(); after != before {
 		t.Errorf("it was written %d times", after-before)
+	}
+}
+
+// What is printed of several releases is no matter of one file.
+func TestSeveralReleasesAreShown(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.file("other/Chart.yaml", "{apiVersion: v2, name: other, version: 1.0.0}")
+	d.must("install other ./other")
+	a := d.must("uninstall web other --dry-run -o md --report sarif=-")
+	if strings.Count(a.out, "### Release shop/") != 2 || strings.Count(a.out, "sarif-") == 0 {
+		t.Errorf("it says\n%s", a.out)
 	}
 }
 
