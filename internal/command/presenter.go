@@ -88,7 +88,7 @@ func (o *runFlags) checkOutput(shows bool) error {
 	switch {
 	case err != nil:
 		return err
-	case !o.show.isText() && o.show.output != "md" && !slices.Contains(formats, o.show.output):
+	case !o.show.isText() && !slices.Contains(formats, o.show.output) && (o.show.output != "md" || !dry && !shows):
 		return usage("-o %s: must be %s", o.show.output, oneOf(formats))
 	case o.show.output == "json" && !dry && o.show.reportsTo("-"):
 		return usage("--report FORMAT=-: with -o json, events are on standard output; name a file")

@@ -16,6 +16,8 @@ func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
 	for line, want := range map[string]string{
 		"install other ./web -o jsn":                    "-o jsn: must be text, json or yaml",
 		"upgrade web ./web -o markdown":                 "-o markdown: must be text, json or yaml",
+		"upgrade web ./web -o md":                       "-o md: must be text, json or yaml",
+		"apply web.plan -o md":                          "-o md: must be text, json or yaml",
 		"upgrade web ./web --dry-run -o jsn":            "-o jsn: must be text, json, yaml, markdown",
 		"rollback web 1 -o jsn":                         "-o jsn: must be",
 		"uninstall web -o jsn":                          "-o jsn: must be",
