@@ -119,10 +119,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 		return
 	}
 	b.warnDuplicates(o)
-	if b.in.Options.Force && !b.in.Options.ServerSide {
-		step.Op, step.Patch, step.PatchType = OpReplace, nil, ""
-		step.Why = "it differs from what the chart says; --force overwrites it"
-	}
+	b.overwrite(step)
 	b.predict(step, estimate)
 	b.attribute(step, o, stored)
 	b.checkVersions(step)

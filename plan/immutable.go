@@ -5,21 +5,50 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // immutable turns a change that is not possible in place into a recreate if --force is given, and
 // into a problem otherwise. fields are the immutable fields that change.
 func (b *builder) immutable(step *Step, why string, fields []string) {
-	if b.in.Options.Force {
+	allowed := b.in.Options.Force
+	do := "keep the field as it is, or allow deleting and creating the object with --force"
+	switch {
+	case allowed && (!b.dataAtStake(step) || b.asksFor(step, fields)):
 		b.recreate(step, why)
 		return
-	}
-	do := "keep the field as it is, or allow deleting and creating the object with --force"
-	if step.Object.GroupKind() == kinds.StatefulSet {
+	case allowed:
+		do = "set it in the chart to what it is in the cluster, or delete the object yourself: --force does not delete its data for this"
+	case step.Object.GroupKind() == kinds.StatefulSet:
 		do = waysOut(step, fields)
 	}
 	b.blockUnsent(Problem{Kind: ProblemImmutable, Step: step.ID, Object: step.Object, Fields: fields, What: why, Do: do})
+}
+
+// asksFor reports whether the chart itself changes one of the fields: what is sent differs there from what
+// a stored revision has sent. A claim that has grown by hand, for example, is not to be deleted because
+// another field has changed in the chart; and a remediation deletes nothing older than what it undoes.
+func (b *builder) asksFor(step *Step, fields []string) bool {
+	stored, _ := b.storedObject(step.Object)
+	if b.in.Spare.older(step.Before) {
+		return false
+	}
+	for _, d := range stored.Docs[stored.Attempts:] {
+		for _, c := range fielddiff.Compare(d.Doc.Object, step.Body.Object) {
+			if slices.ContainsFunc(fields, func(field string) bool { return within(c.Path, field) || within(field, c.Path) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// dataAtStake reports whether deleting the step's object and creating it again would lose data.
+func (b *builder) dataAtStake(step *Step) bool {
+	anew := *step
+	anew.Op, anew.Cascade = OpRecreate, b.in.Options.Cascade
+	return losesData(&anew)
 }
 
 // waysOut says how a StatefulSet's immutable fields can be changed all the same, and what then

@@ -18,9 +18,10 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 		b.estimated(step, estimate, why)
 		return
 	}
-	answer, asked := b.in.Predictions[step.ID]
+	id := b.dryRunID(step)
+	answer, asked := b.in.Predictions[id]
 	switch {
-	case b.in.Predictions == nil: // the first Build: the server is asked next
+	case b.in.Predictions == nil, !asked && id != step.ID: // the server is asked next
 		step.After, step.Fidelity = estimate, FidelityEstimated
 	case !asked:
 		b.estimated(step, estimate, NotAsked)
@@ -62,12 +63,15 @@ func (b *builder) serverWarnings() {
 	var texts []string
 	about := map[string][]*Step{}
 	b.plan.Steps(func(_ StageName, s *Step) {
-		for _, id := range []string{s.ID, ReplacementID(s.ID)} {
+		for _, id := range []string{s.ID, PatchID(s.ID), ReplacementID(s.ID)} {
 			for _, text := range b.in.Predictions[id].Warnings {
-				if about[text] == nil {
+				steps := about[text]
+				if steps == nil {
 					texts = append(texts, text)
 				}
-				about[text] = append(about[text], s)
+				if len(steps) == 0 || steps[len(steps)-1] != s {
+					about[text] = append(steps, s)
+				}
 			}
 		}
 	})

@@ -4,8 +4,7 @@ package plan
 // asks them and builds again; a comparison does without answers.
 type Questions struct {
 	// DryRuns are the steps whose outcome is not known yet; the answers go into Input.Predictions.
-	// A step that has to delete and recreate its object is asked about a second time, under its
-	// ReplacementID.
+	// With --force, a step may be asked about again under another ID, see dryRunID.
 	DryRuns []*Step
 	// Permissions are the permissions that no dry run checks, without duplicates; the answers go
 	// into Input.Access.
@@ -36,12 +35,17 @@ func (b *builder) dryRuns() []*Step {
 	}
 	var open []*Step
 	ask := func(s *Step) {
-		_, answered := b.in.Predictions[s.ID]
+		id := b.dryRunID(s)
+		_, answered := b.in.Predictions[id]
 		switch {
 		case s.Estimate != "":
 			b.questions.estimated = true
-		case !answered:
+		case !answered && id == s.ID:
 			open = append(open, s)
+		case !answered:
+			again := *s
+			again.ID = id
+			open = append(open, &again)
 		}
 	}
 	b.plan.Steps(func(_ StageName, s *Step) {
@@ -49,12 +53,8 @@ func (b *builder) dryRuns() []*Step {
 			return
 		}
 		switch s.Op {
-		case OpCreate, OpPatch, OpAdopt, OpReplace:
+		case OpCreate, OpPatch, OpAdopt, OpReplace, OpRecreate:
 			ask(s)
-		case OpRecreate:
-			replacement := *s
-			replacement.ID = ReplacementID(s.ID)
-			ask(&replacement)
 		case OpRun:
 			if s.InPlace() || b.hookToCheck(s) {
 				ask(s)

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// ReplacementID returns the ID for the second dry run of a step that deletes and recreates its
-// object. In the first dry run, under the step's own ID, the server answered that the object can't
-// be changed in place.
+// ReplacementID returns the ID for the dry run of creating again what a step deletes and creates. In
+// an earlier dry run the server has answered that the object can't be changed in place.
 func ReplacementID(id string) string { return id + "/anew" }
 
 // recreate turns the step into one that deletes and creates the object.

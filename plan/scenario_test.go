@@ -100,6 +100,8 @@ type setup struct {
 	Unchecked string   `json:"unchecked"`
 	// ReadOnly plans without dry runs.
 	ReadOnly bool `json:"readOnly"`
+	// SpareBefore spares objects that are older, as a remediation does.
+	SpareBefore metav1.Time `json:"spareBefore"`
 	// Reads is what the API server answers when objects can't be read.
 	Reads string `json:"reads"`
 }
@@ -109,7 +111,9 @@ type refusal struct {
 	// Warns is a warning, with which the API server accepts the object.
 	Warns string `json:"warns"`
 	// Anew means that not the change is refused, but creating the object again.
-	Anew         bool `json:"anew"`
+	Anew bool `json:"anew"`
+	// Op is the only op that is refused, "" if all are.
+	Op           plan.Op `json:"op"`
 	plan.Refusal `json:",inline"`
 }
 
@@ -243,7 +247,7 @@ func asked(in plan.Input, refuse []refusal, access func([]plan.Permission) plan.
 // scenario makes it refuse.
 func predict(step plan.Step, refuse []refusal) plan.Prediction {
 	for _, r := range refuse {
-		if r.Object == step.Object.String() && r.Anew == (step.Op == plan.OpRecreate) {
+		if r.Object == step.Object.String() && r.Anew == (step.Op == plan.OpRecreate) && (r.Op == "" || r.Op == step.Op) {
 			if r.Warns != "" {
 				return plan.Prediction{After: step.After, Warnings: []string{r.Warns}}
 			}
@@ -271,6 +275,7 @@ func (s scenario) input(setup setup) plan.Input {
 	in.Options.Policy = s.policy(setup)
 	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Namespace: in.Release.Namespace, Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
 	in.LockName, in.ReadOnly, in.Undoing = "kubectl-release.web", setup.ReadOnly, setup.Undoing
+	in.Spare.Before = setup.SpareBefore
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)
 	for _, name := range setup.Missing {
 		in.Live[plan.NamespaceID(name)] = plan.Observation{}

@@ -134,7 +134,15 @@ func (s Spare) Has(id manifest.ID, live *unstructured.Unstructured) bool {
 	if s.Objects[id] {
 		return true
 	}
-	if s.Before.IsZero() || live == nil || s.Among != nil && !s.Among[id] {
+	if s.Among != nil && !s.Among[id] {
+		return false
+	}
+	return s.older(live)
+}
+
+// older reports whether a live object was created before the time Before.
+func (s Spare) older(live *unstructured.Unstructured) bool {
+	if s.Before.IsZero() || live == nil {
 		return false
 	}
 	created := live.GetCreationTimestamp()
