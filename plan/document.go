@@ -105,6 +105,9 @@ type Document struct {
 	// OnFailure is what happens if a stage fails; null for a comparison, which is never run, and
 	// where a failure is not recorded.
 	OnFailure *OnFailure `json:"onFailure,omitempty"`
+	// NotUndone is what the rollback of a failed run leaves as it is, because the API server would
+	// refuse to change it back.
+	NotUndone []Lasting `json:"notUndone,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`
 	// Reviews lists who is asked to review the plan, according to the policy in the options.

@@ -12,7 +12,7 @@ import (
 // immutable turns a change that is not possible in place into a recreate if --force is given, and
 // into a problem otherwise. fields are the immutable fields that change.
 func (b *builder) immutable(step *Step, why string, fields []string) {
-	allowed := b.in.Options.Force
+	allowed := b.in.Options.Force || b.in.Recreated[step.Object]
 	do := "keep the field as it is, or allow deleting and creating the object with --force"
 	switch {
 	case allowed && (!b.dataAtStake(step) || b.asksFor(step, fields)):
@@ -23,7 +23,7 @@ func (b *builder) immutable(step *Step, why string, fields []string) {
 	case step.Object.GroupKind() == kinds.StatefulSet:
 		do = waysOut(step, fields)
 	}
-	b.blockUnsent(Problem{Kind: ProblemImmutable, Step: step.ID, Object: step.Object, Fields: fields, What: why, Do: do})
+	b.refuse(step, Problem{Kind: ProblemImmutable, Fields: fields, What: why, Do: do})
 }
 
 // asksFor reports whether the chart itself changes one of the fields: what is sent differs there from what
@@ -49,6 +49,21 @@ func (b *builder) dataAtStake(step *Step) bool {
 	anew := *step
 	anew.Op, anew.Cascade = OpRecreate, b.in.Options.Cascade
 	return losesData(&anew)
+}
+
+// refuse reports that a step can't be carried out. When a failed run is undone, its object stays as it is
+// instead: one object must not keep the others from being restored.
+func (b *builder) refuse(step *Step, p Problem) {
+	if !b.in.Undoing {
+		p.Step, p.Object = step.ID, step.Object
+		b.blockUnsent(p)
+		return
+	}
+	*step = Step{
+		ID: step.ID, Op: OpNone, Object: step.Object, APIVersion: step.APIVersion, Source: step.Source,
+		Body: step.Body, Before: step.Before, Fidelity: FidelityExact, Expect: step.Expect, Why: p.What,
+	}
+	b.plan.NotUndone = append(b.plan.NotUndone, Lasting{Step: step.ID, Object: step.Object, What: p.What})
 }
 
 // waysOut says how a StatefulSet's immutable fields can be changed all the same, and what then

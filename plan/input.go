@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,8 +52,11 @@ type Input struct {
 	Resume bool
 	// Undoing says that this plan undoes a failed run, whose revision may still be pending. It goes
 	// as far as permissions allow, without checking them beforehand, and its record says what was
-	// undone.
+	// undone. What the API server refuses to change back stays as it is: see Document.NotUndone.
 	Undoing bool
+	// Recreated are the objects that the failed run was to delete and create, so undoing it may do so,
+	// too.
+	Recreated map[manifest.ID]bool
 
 	// ReadOnly plans without dry runs and without checking permissions, for users who may
 	// only read.
@@ -246,6 +250,16 @@ type StoredObject struct {
 
 // Latest returns the newest document of the object.
 func (s StoredObject) Latest() manifest.Object { return s.Docs[len(s.Docs)-1] }
+
+// in returns the object as a revision sent it, nil if it did not. The first of the Docs may have been
+// dropped, see ownedDocs.
+func (s StoredObject) in(revision int) *unstructured.Unstructured {
+	i := slices.Index(s.Revisions, revision) - (len(s.Revisions) - len(s.Docs))
+	if i < 0 {
+		return nil
+	}
+	return s.Docs[i].Doc
+}
 
 // Age formats a duration for people: "40s", "3m", "2h", "5d". A negative one,
 // from clocks that disagree, becomes "0s".

@@ -3,8 +3,11 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/immutable"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -131,16 +134,36 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 	}
 	r.Hooks = b.hooksBack(good)
 	b.plan.Steps(func(stage StageName, s *Step) {
-		stored, _ := b.storedObject(s.Object)
-		restored := good != nil && slices.Contains(stored.Revisions, good.Version)
-		if stage == StageResources {
-			r.count(s, restored)
+		var restored *unstructured.Unstructured
+		if good != nil {
+			stored, _ := b.storedObject(s.Object)
+			restored = stored.in(good.Version)
 		}
-		if what := b.lasting(stage, s, restored); what != "" {
+		what, stays := b.lasting(stage, s, restored != nil), oneWay(s, restored)
+		switch {
+		case stays != "":
+			what = cmp.Or(what, "it stays as this plan leaves it: "+stays)
+		case stage == StageResources:
+			r.count(s, restored != nil)
+		}
+		if what != "" {
 			r.Lasting = append(r.Lasting, Lasting{Step: s.ID, Object: s.Object, What: what})
 		}
 	})
 	return r
+}
+
+// oneWay says why an object that the step changes can't be changed back to the document of the restored
+// revision, which may be nil: a claim has grown, for example. It returns "" if it can.
+func oneWay(s *Step, restored *unstructured.Unstructured) string {
+	if !s.Writes() || s.removes() {
+		return ""
+	}
+	var why []string
+	for _, field := range immutable.Predict(s.outcome(), restored) {
+		why = append(why, field.Why)
+	}
+	return strings.Join(why, ", ")
 }
 
 // hooksBack counts the hooks that the rollback runs, each item of a List: those of the restored revision
@@ -223,25 +246,31 @@ func staysOnUninstall(s *Step) bool {
 	return doc != nil && hasKeepPolicy(doc)
 }
 
-// RollbackOptions returns the options of the rollback: those of the failed
-// plan, except that it waits until what it restores is ready, or what it deletes is gone, has no
-// overall timeout and is not subject to policies: what was allowed may be undone.
+// RollbackOptions returns the options of the rollback: those of the failed plan, except that it waits
+// until what it restores is ready, or what it deletes is gone, has no overall timeout and is not subject
+// to policies: what was allowed may be undone. That is why it deletes and creates only what the failed
+// plan was to delete and create, see Input.Recreated.
 func (p *Document) RollbackOptions() Options {
 	o := p.Options
 	o.Atomic, o.CleanupOnFail, o.Description, o.OverallTimeout, o.Policy = false, false, "", 0, Policy{}
 	o.Labels = nil
-	o.Wait = true
+	o.Wait, o.Force = true, false
 	o.KeepHistory = p.OnFailure.Rollback.KeepHistory
 	return o
 }
 
 // mentionUndone adds to the description of a rollback's record the objects whose changes the
-// rollback undoes: all objects that the plan writes.
+// rollback undoes, which are all objects that the plan writes, and those that it leaves as they are.
 func (b *builder) mentionUndone(r *Record) {
 	if !b.in.Undoing {
 		return
 	}
-	if _, objects := b.plan.SplitByCompletion(nil); len(objects) > 0 {
-		r.Description += "; undone: " + SummarizeObjects(objects)
+	_, all := b.plan.SplitByCompletion(nil)
+	written := len(all) - len(b.plan.NotUndone)
+	if written > 0 {
+		r.Description += "; undone: " + SummarizeObjects(all[:written])
+	}
+	if left := all[written:]; len(left) > 0 {
+		r.Description += "; not undone: " + SummarizeObjects(left)
 	}
 }

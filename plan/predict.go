@@ -165,8 +165,8 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		b.immutable(step, why, fields)
 		return
 	case len(r.Managers) > 0:
-		b.blockUnsent(Problem{
-			Kind: ProblemConflict, Step: step.ID, Object: step.Object, Fields: r.Fields,
+		b.refuse(step, Problem{
+			Kind: ProblemConflict, Fields: r.Fields,
 			What: fmt.Sprintf("%s set by %s", fieldList(r.Fields), strings.Join(r.Managers, ", ")),
 			Do:   "take the fields over with --force-conflicts, or drop them from the chart",
 		})
@@ -178,11 +178,11 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		step.Estimate = why
 		return
 	}
-	if b.lacks(step, r) {
+	if !b.in.Undoing && b.lacks(step, r) {
 		step.Estimate = "its dry run is not permitted"
 		return
 	}
-	b.blockUnsent(Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, What: "the API server refuses it: " + r.Message, Do: remedy(r)})
+	b.refuse(step, Problem{Kind: r.kind(), What: "the API server refuses it: " + r.Message, Do: remedy(r)})
 }
 
 func fieldList(fields []string) string {

@@ -8,7 +8,8 @@ import (
 )
 
 // SplitByCompletion splits the objects that a plan writes into those whose steps have succeeded and
-// the others, both in the plan's order. ended holds the IDs of the steps that have succeeded.
+// the others, both in the plan's order. ended holds the IDs of the steps that have succeeded. The
+// objects of NotUndone are the last of the others.
 func (p *Document) SplitByCompletion(ended map[string]bool) (done, open []manifest.ID) {
 	p.Steps(func(_ StageName, s *Step) {
 		switch {
@@ -19,6 +20,9 @@ func (p *Document) SplitByCompletion(ended map[string]bool) (done, open []manife
 			open = append(open, s.Object)
 		}
 	})
+	for _, left := range p.NotUndone {
+		open = append(open, left.Object)
+	}
 	return done, open
 }
 

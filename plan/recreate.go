@@ -7,12 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // ReplacementID returns the ID for the dry run of creating again what a step deletes and creates. In
 // an earlier dry run the server has answered that the object can't be changed in place.
 func ReplacementID(id string) string { return id + "/anew" }
+
+// Recreated returns the objects that the plan deletes and creates again.
+func (p *Document) Recreated() map[manifest.ID]bool {
+	out := map[manifest.ID]bool{}
+	p.Steps(func(_ StageName, s *Step) {
+		if s.Op == OpRecreate {
+			out[s.Object] = true
+		}
+	})
+	return out
+}
 
 // recreate turns the step into one that deletes and creates the object.
 func (b *builder) recreate(step *Step, why string) {
@@ -53,14 +65,14 @@ func (b *builder) predictReplacement(step *Step) {
 	case aboutName(*answer.Refused):
 		step.Estimate = "a dry run under another name was refused: " + answer.Refused.Message
 	default:
-		b.blockUnsent(irreplaceable(step, *answer.Refused))
+		b.refuse(step, irreplaceable(*answer.Refused))
 	}
 }
 
 // irreplaceable returns the problem that an object can't be created again once it is deleted. Policies
 // may also look at names, and the dry run had another one.
-func irreplaceable(step *Step, r Refusal) Problem {
-	p := Problem{Kind: r.kind(), Step: step.ID, Object: step.Object, Do: remedy(r)}
+func irreplaceable(r Refusal) Problem {
+	p := Problem{Kind: r.kind(), Do: remedy(r)}
 	if !byPolicy(r) {
 		p.What = "it has to be deleted and created again, which the API server would refuse: " + r.Message
 		return p

@@ -75,9 +75,10 @@ type setup struct {
 	RollbackTo int            `json:"rollbackTo"`
 	// Ran are the hooks of stored revisions that have succeeded, as Kind/name.
 	Ran []string `json:"ran"`
-	// Undoing undoes a failed run.
-	Undoing bool   `json:"undoing"`
-	ChartTo string `json:"chartTo"`
+	// Undoing undoes a failed run, which was to delete and create the Recreated, as Kind/name.
+	Undoing   bool     `json:"undoing"`
+	Recreated []string `json:"recreated"`
+	ChartTo   string   `json:"chartTo"`
 	// Unavailable are kinds whose discovery is failing.
 	Unavailable []string `json:"unavailable"`
 	// Namespace is "missing" or "terminating"; otherwise the release's namespace exists.
@@ -303,6 +304,10 @@ func (s scenario) input(setup setup) plan.Input {
 	if setup.Operation != plan.Uninstall {
 		in.Target = s.target(setup, in)
 		plan.Own(in.Target.Objects, in.Stored, in.Release) // as the engine does
+		in.Recreated = map[manifest.ID]bool{}
+		for _, o := range in.Target.Objects {
+			in.Recreated[o.ID] = slices.Contains(setup.Recreated, o.Kind+"/"+o.Name)
+		}
 	}
 	return in
 }

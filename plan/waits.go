@@ -6,13 +6,16 @@ import (
 )
 
 // waitStage plans to wait for every object of the target, changed or not, of a kind that has a
-// notion of readiness.
+// notion of readiness, except for what a rollback can't change back.
 func (b *builder) waitStage() {
 	if !b.in.Options.Wait {
 		return
 	}
 	var steps []Step
 	seen := map[manifest.ID]bool{}
+	for _, left := range b.plan.NotUndone {
+		seen[left.Object] = true // it may be what has failed
+	}
 	for _, o := range b.in.Target.Objects {
 		if seen[o.ID] || kinds.Of(o.GroupKind()).Readiness == kinds.AtOnce || (o.GroupKind() == kinds.Job && !b.in.Options.WaitForJobs) {
 			continue

@@ -436,31 +436,6 @@ spec: {group: example.com, scope: Namespaced, names: {kind: Widget, plural: widg
 status: {acceptedNames: {plural: widgets}, conditions: [{type: Established, status: "True"}, {type: NamesAccepted, status: "True"}]}}`
 }
 
-// The rollback is planned from the live state, and stops if it is blocked.
-func TestRollbackThatIsBlockedIsTold(t *testing.T) {
-	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
-		b.mustDeploy(nil)
-		b.Cluster = failingJobs{c}
-		_, err := b.deploy(Deployment{
-			Source: shop(map[string]any{"text": "two", "hook": true}), Options: plan.Options{Atomic: true},
-		}, func(*plan.Plan) {
-			c.Trouble = func(int) clusterfake.Trouble {
-				if c.Objects[configMap].Object["data"].(map[string]any)["text"] == "two" {
-					c.Refuse = map[manifest.ID]*plan.Refusal{configMap: {Reason: "Invalid", Message: "no rollback"}}
-				}
-				return clusterfake.Trouble{}
-			}
-		})
-		var back *RolledBackError
-		if !errors.As(err, &back) || back.Rollback == nil || !strings.Contains(back.Rollback.Error(), "no rollback") {
-			t.Fatalf("error %v, want one that says why the rollback is blocked", err)
-		}
-		if got := b.statuses(); got != "deployed failed" {
-			t.Errorf("the history is %q", got)
-		}
-	})
-}
-
 // A revision to roll back to that does not exist, or can't be used, gives an error, not a plan.
 func TestRollbackGoals(t *testing.T) {
 	revision := func(version int, status release.Status) *release.Revision {

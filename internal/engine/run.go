@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ type RolledBackError struct {
 	To int
 	// Back is the outcome of the rollback.
 	Back apply.Outcome
+	// NotUndone is what the rollback has left as it is, as the plan had announced.
+	NotUndone []plan.Lasting
 }
 
 func (e *RolledBackError) Error() string {
@@ -36,11 +39,24 @@ func (e *RolledBackError) Error() string {
 		return fmt.Sprintf("%v\nthe release was uninstalled again, but not everything is gone yet:\n  %s", e.Cause, strings.Join(e.Back.Remaining, "\n  "))
 	case e.To == 0:
 		return fmt.Sprintf("%v\nthe release was uninstalled again", e.Cause)
-	case e.Back.Revision != nil:
-		return fmt.Sprintf("%v\nrolled back to revision %d (as revision %d)", e.Cause, e.To, e.Back.Revision.Version)
-	default:
-		return fmt.Sprintf("%v\nrolled back to revision %d", e.Cause, e.To)
 	}
+	text := fmt.Sprintf("%v\nrolled back to revision %d", e.Cause, e.To)
+	if e.Back.Revision != nil {
+		text += fmt.Sprintf(" (as revision %d)", e.Back.Revision.Version)
+	}
+	if len(e.NotUndone) > 0 {
+		text += ", except for" + listed(e.NotUndone)
+	}
+	return text
+}
+
+// listed returns a line for each of the effects that last.
+func listed(lasting []plan.Lasting) string {
+	text := ""
+	for _, l := range lasting {
+		text += fmt.Sprintf("\n  %s: %s", l.Object, l.What)
+	}
+	return text
 }
 
 // Unwrap returns Cause and Rollback.
@@ -159,8 +175,23 @@ func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Loc
 		e.observe(apply.Event{Type: apply.RollbackStarted, Cause: cause, Next: next(p), Plan: p})
 		result.Back, err = e.run(ctx, p, nil, lock)
 	}
+	if err == nil {
+		result.NotUndone = p.NotUndone
+		err = unannounced(failed, p)
+	}
 	result.Rollback = err
 	return result
+}
+
+// unannounced returns an error if a rollback has left an object as it is of which the failed plan had not
+// said so.
+func unannounced(failed, back *plan.Plan) error {
+	for _, left := range back.NotUndone {
+		if !slices.ContainsFunc(failed.OnFailure.Rollback.Lasting, func(l plan.Lasting) bool { return l.Object == left.Object }) {
+			return errors.New("everything is changed back but" + listed(back.NotUndone))
+		}
+	}
+	return nil
 }
 
 // planRollbackOf plans the rollback that the failed plan announced.
@@ -169,7 +200,7 @@ func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan) (*plan.P
 	if err != nil {
 		return nil, err
 	}
-	in.Undoing, in.Secrets = true, failed.Secrets
+	in.Undoing, in.Recreated, in.Secrets = true, failed.Recreated(), failed.Secrets
 	return e.decide(ctx, in)
 }
 

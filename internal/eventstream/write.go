@@ -54,7 +54,7 @@ func (e Event) masked(m *redact.Mask) Event {
 }
 
 // UndoSteps splits the changes of a rollback into those that were made and the
-// others. done holds the IDs of the steps that have succeeded.
+// others, with what it leaves as it is. done holds the IDs of the steps that have succeeded.
 func UndoSteps(back *plan.Document, done map[string]bool) (undone, notUndone []UndoStep) {
 	back.Steps(func(_ plan.StageName, s *plan.Step) {
 		if !s.Writes() {
@@ -67,5 +67,8 @@ func UndoSteps(back *plan.Document, done map[string]bool) (undone, notUndone []U
 			notUndone = append(notUndone, step)
 		}
 	})
+	for _, left := range back.NotUndone {
+		notUndone = append(notUndone, UndoStep{Step: left.Step, Op: plan.OpNone, Object: left.Object})
+	}
 	return undone, notUndone
 }

@@ -64,13 +64,27 @@ func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 	out.Impact = m.impact(p.Impact)
 	out.Reviews = m.reviews(p.Reviews)
 	out.Problems = m.Problems(p.Problems)
+	out.NotUndone = m.lasting(p.NotUndone)
 	out.Stages = m.stages(p.Stages)
 	if p.OnFailure != nil {
 		failing := *p.OnFailure
 		failing.Stages = m.stages(failing.Stages)
+		if failing.Rollback != nil {
+			back := *failing.Rollback
+			back.Lasting = m.lasting(back.Lasting)
+			failing.Rollback = &back
+		}
 		out.OnFailure = &failing
 	}
 	return &out
+}
+
+func (m *Mask) lasting(effects []plan.Lasting) []plan.Lasting {
+	out := slices.Clone(effects)
+	for i := range out {
+		out[i].What = m.Text(out[i].What)
+	}
+	return out
 }
 
 func (m *Mask) stages(stages []plan.Stage) []plan.Stage {

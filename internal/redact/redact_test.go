@@ -85,7 +85,8 @@ func CanaryPlan() *plan.Plan {
 		Problems: []plan.Problem{{Blocking: true, What: "no " + Canary, Do: "say " + Fledgling, Fields: []string{"spec.nested[" + Canary + "]"}}, {What: B64(Canary)}},
 		OnFailure: &plan.OnFailure{Stages: []plan.Stage{{Name: plan.StageRecord, Waves: []plan.Wave{{Steps: []plan.Step{
 			{ID: "f", Op: plan.OpRecord, Record: &plan.Record{Revision: 8, Status: "failed", Description: "it said " + Canary}},
-		}}}}}},
+		}}}}}, Rollback: &plan.RollbackPreview{To: 7, Lasting: []plan.Lasting{{Step: "s", What: "spec." + Canary + " is immutable"}}}},
+		NotUndone: []plan.Lasting{{Step: "s", What: "the API server refuses " + Fledgling}},
 	}, Bundle: plan.Bundle{Notes: "log in with " + Canary, Record: &release.Revision{Manifest: Canary}}}
 	p.Impact = plan.Impact{
 		Images: []plan.ImageChange{{From: "x/" + Canary, To: "x/y:" + Fledgling}, {To: Canary}},
