@@ -72,6 +72,15 @@ func Impossible(of release.Key, why string, at Place, toolVersion string) *Plan 
 	}}
 }
 
+// Unmanaged returns what stands for the plan of a release that has left its set and is not uninstalled: nothing
+// changes, and that is to be known.
+func Unmanaged(of release.Key, toolVersion string) *Plan {
+	return &Plan{Document: Document{
+		FormatVersion: FormatVersion, ToolVersion: toolVersion, Operation: Uninstall, Release: of, Stages: []Stage{},
+		Problems: []Problem{{What: "it has left the set and is not uninstalled: nothing manages it any more", Do: "plan with --prune to uninstall it, or declare it again"}},
+	}}
+}
+
 // Impossible reports whether the document replaces a plan that can't be made.
 func (p *Document) Impossible() bool { return p.Operation == "" }
 

@@ -93,21 +93,13 @@ func setPlans(d *releaseset.Document) []*plan.Document {
 		case r.Plan != nil:
 			out = append(out, r.Plan.Entry(r.Cluster, plan.Place(r.From)))
 		case r.Left:
-			out = append(out, leftAlone(r.Release, d.ToolVersion).Entry(r.Cluster, plan.Place{}))
+			out = append(out, plan.Unmanaged(r.Release, d.ToolVersion).Entry(r.Cluster, plan.Place{}))
 		}
 	}
 	for _, what := range d.Unread {
 		out = append(out, &plan.Impossible(release.Key{Name: setName(d)}, what, plan.Place{}, d.ToolVersion).Document)
 	}
 	return out
-}
-
-// leftAlone returns what stands for the plan of a release that has left the set and is not uninstalled.
-func leftAlone(of release.Key, toolVersion string) *plan.Document {
-	return &plan.Document{
-		FormatVersion: plan.FormatVersion, ToolVersion: toolVersion, Operation: plan.Uninstall, Release: of, Stages: []plan.Stage{},
-		Problems: []plan.Problem{{What: "it has left the set and is not uninstalled: nothing manages it any more", Do: "plan with --prune to uninstall it, or declare it again"}},
-	}
 }
 
 // setName returns the name of a set for users.
