@@ -198,6 +198,9 @@ func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 func (r *run) perform(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	switch s.Op {
 	case plan.OpCreate:
+		if s.Expect.UID != "" {
+			return r.createOnceGone(ctx, s)
+		}
 		return r.create(ctx, s)
 	case plan.OpPatch, plan.OpAdopt:
 		return r.patch(ctx, s)

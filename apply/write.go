@@ -207,8 +207,13 @@ func (r *run) recreate(ctx context.Context, s *plan.Step) error {
 	if err := r.delete(ctx, s); err != nil {
 		return err
 	}
+	return r.createOnceGone(ctx, s)
+}
+
+// createOnceGone waits until the object that is being deleted is gone, and creates it.
+func (r *run) createOnceGone(ctx context.Context, s *plan.Step) error {
 	if err := r.gone(ctx, target(s), s.Expect.UID); err != nil {
-		return fmt.Errorf("recreate %s: %w", s.Object, err)
+		return fmt.Errorf("%s %s: %w", s.Op, s.Object, err)
 	}
 	return r.create(ctx, s)
 }

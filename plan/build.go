@@ -235,10 +235,14 @@ func (b *builder) wants(id manifest.ID) bool {
 
 // resources decides what happens to every object of the target and every stored one.
 func (b *builder) resources() []Wave {
-	var removals []Step
+	var removals, late []Step
 	forward := make([]Step, 0, len(b.in.Target.Objects)) // a step is large: growing would copy it many times
 	for i, o := range b.in.Target.Objects {
-		if b.targets[o.ID] == i { // checkTwice has reported the other one
+		switch {
+		case b.targets[o.ID] != i: // checkTwice has reported it
+		case b.isLate(o.ID):
+			late = append(late, b.wantedStep(o))
+		default:
 			forward = append(forward, b.wantedStep(o))
 		}
 	}
@@ -255,7 +259,7 @@ func (b *builder) resources() []Wave {
 			removals = append(removals, step)
 		}
 	}
-	return append(installWaves(forward), uninstallWaves(removals)...)
+	return slices.Concat(installWaves(forward), uninstallWaves(removals), b.lateWaves(late))
 }
 
 // live returns the observation of an object, which is empty if the object was not observed.

@@ -171,8 +171,7 @@ func (b *builder) namespaceMissing(name string) bool {
 
 // namespaceGoes reports whether the namespace exists and is being deleted.
 func (b *builder) namespaceGoes(name string) bool {
-	live := b.in.Live[NamespaceID(name)].Object
-	return live != nil && live.GetDeletionTimestamp() != nil
+	return b.isTerminating(NamespaceID(name))
 }
 
 // bringsNamespace reports whether the namespace does not exist and this plan creates it before or with
@@ -223,6 +222,7 @@ func (b *builder) checkNamespaces() {
 		seen[name] = true
 		own := name == b.in.Release.Namespace
 		switch {
+		case !own && b.comesBack(NamespaceID(name)):
 		case b.namespaceGoes(name):
 			refuse(ProblemConflict, name, terminating(b.in.Live[NamespaceID(name)].Object), "wait until it is gone, or install into another namespace")
 		case !b.namespaceMissing(name):

@@ -164,6 +164,9 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 	case s.Estimate != "" || n.in.Judged != "":
 		n.ask(s.Object, "", "create")
 	}
+	if s.Expect.UID != "" { // it waits until that object is gone
+		n.ask(s.Object, polls, "list", "watch")
+	}
 	undone := n.plan.OnFailure != nil && n.plan.OnFailure.Rollback != nil
 	if (undone || n.in.Options.CleanupOnFail) && stage == StageResources {
 		n.ask(s.Object, "it stays in the cluster if the operation fails", "delete")

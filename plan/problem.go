@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"errors"
+
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -36,6 +38,17 @@ func (p Problem) about(object string) string {
 		return p.What
 	}
 	return object + ": " + p.What
+}
+
+// WhyBlocked returns the blocking problems as one error, nil if there are none.
+func (p *Document) WhyBlocked() error {
+	var errs []error
+	for _, problem := range p.Problems {
+		if problem.Blocking {
+			errs = append(errs, errors.New(problem.Text()))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // ProblemKind is a kind of problem. The words are part of rule IDs, which

@@ -3,8 +3,10 @@ package plan_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -236,4 +238,19 @@ func said(differences []plan.Difference) string {
 		lines = append(lines, d.String())
 	}
 	return strings.Join(lines, "\n")
+}
+
+// A saved rollback that waits for something to go says so when it is gone by now.
+func TestARollbackIsStaleWhenWhatItWaitsForIsGone(t *testing.T) {
+	in := oneChange(t)
+	in.Operation, in.RollbackTo = plan.Rollback, 1
+	id := in.Target.Objects[0].ID
+	going := in.Live[id].Object.DeepCopy()
+	going.SetDeletionTimestamp(&metav1.Time{Time: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)})
+	in.Live[id] = plan.Observed(going)
+	waiting := build(t, in)
+	in.Live[id] = plan.Observation{}
+	if got := said(plan.Stale(waiting, build(t, in))); waiting.Blocked() || !strings.Contains(got, "ConfigMap/a: it was being deleted, and is gone now") {
+		t.Errorf("blocked: %v; it says %q", waiting.Blocked(), got)
+	}
 }

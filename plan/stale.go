@@ -83,6 +83,8 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 			of(s, "%s was planned, but %s is needed now", s.Op, now.op)
 		case s.MakesRoom() && was.uid != now.uid, s.Op == OpRun && was.uid != now.uid && now.uid != "":
 			of(s, meetsAnother)
+		case s.Op == OpCreate && was.uid != "" && now.uid == "":
+			of(s, "it was being deleted, and is gone now")
 		case s.Op != OpRun && now.uid != was.uid && s.Op != OpNone:
 			of(s, "it has been deleted and created again since")
 		case now.what != was.what:

@@ -67,19 +67,6 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	return step, true
 }
 
-// blockTerminating blocks on an object of the target that is being deleted: it would be gone soon
-// after it was written.
-func (b *builder) blockTerminating(id manifest.ID, live *unstructured.Unstructured) {
-	b.block(ProblemConflict, id, terminating(live), "wait until it is gone, or clear its finalizers, then plan again")
-}
-
-func terminating(live *unstructured.Unstructured) string {
-	if f := live.GetFinalizers(); len(f) > 0 {
-		return "it is being deleted and waits for the finalizers " + strings.Join(f, ", ")
-	}
-	return "it is being deleted"
-}
-
 // inCRDsFolder reports whether a CRD is in crds/ of the target's chart, whose objects are never deleted.
 // The chart may have had it among its templates before; deleting it then would take all of its custom
 // resources along, as it does with Helm.

@@ -136,7 +136,7 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
 		p.seen(made)
 		is := p.planned(made)
-		if err := blocked(made); err != nil {
+		if err := made.WhyBlocked(); err != nil {
 			return err
 		}
 		return p.review(ctx, made, is)
@@ -184,21 +184,6 @@ type maskedError struct {
 func (e *maskedError) Error() string { return e.text }
 
 func (e *maskedError) Unwrap() error { return e.err }
-
-// blocked returns why a plan can't be applied, nil if it can.
-func blocked(made *plan.Plan) error {
-	if !made.Blocked() {
-		return nil
-	}
-	var errs []error
-	for _, problem := range made.Problems {
-		if !problem.Blocking {
-			continue
-		}
-		errs = append(errs, errors.New(problem.Text()))
-	}
-	return errors.Join(errs...)
-}
 
 // recorded updates the history with what an action has written.
 func (p *pass) recorded(ctx context.Context, made *release.Revision, action, changed, ociDigest string) error {

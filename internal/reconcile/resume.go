@@ -156,7 +156,7 @@ func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 		Release: p.key(), Lock: releasestore.LockOptions{Wait: lockWait}, Options: o, Secrets: p.secrets,
 	}, func(made *plan.Plan) error {
 		p.seen(made)
-		if err := blocked(made); err != nil {
+		if err := made.WhyBlocked(); err != nil {
 			return fmt.Errorf("%w: %w", engine.ErrNotResumable, err)
 		}
 		p.planned(made)
