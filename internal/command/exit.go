@@ -273,19 +273,20 @@ func (p *program) hintStale() string {
 
 // hintAfter says what to do about a run that was rolled back, or whose rollback failed.
 func (p *program) hintAfter(back *engine.RolledBackError) string {
-	r, to := back.Back.Revision, strconv.Itoa(back.To)
+	name, to, r := back.Release.Name, strconv.Itoa(back.To), back.Back.Revision
 	switch {
-	case r == nil:
-		return ""
 	case back.Rollback == nil && len(back.Back.Remaining) > 0:
 		return "fix what failed, and install it again once everything is gone"
 	case back.Rollback == nil && back.To == 0:
 		return "nothing of it is left; fix what failed and install it again"
 	case back.Rollback == nil:
-		return fmt.Sprintf("revision %d is what failed: %s", r.Version-1, p.command("get", "values", r.Name, "--revision", strconv.Itoa(r.Version-1)))
+		failed := strconv.Itoa(r.Version - 1)
+		return fmt.Sprintf("revision %s is what failed: %s", failed, p.command("get", "values", name, "--revision", failed))
 	case back.To == 0:
-		return p.command("plan", "uninstall", r.Name) + " shows what is left to undo"
+		return p.command("plan", "uninstall", name) + " shows what is left to undo"
+	case r == nil && apply.Passes(back.Rollback):
+		return "once the API server answers, this is all that is left to do: " + p.command("rollback", name, to)
 	default:
-		return fmt.Sprintf("%s shows what is left to undo; %s does it", p.command("plan", "rollback", r.Name, to), p.command("rollback", r.Name, to))
+		return fmt.Sprintf("%s shows what is left to undo; %s does it", p.command("plan", "rollback", name, to), p.command("rollback", name, to))
 	}
 }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
@@ -130,6 +131,20 @@ func TestUnlockAsks(t *testing.T) {
 	}
 	if a := d.must("unlock web --yes"); !strings.Contains(a.out, "is held by ann on ci-1, process 7") || !strings.Contains(a.out, "It is free.") {
 		t.Errorf("it says\n%s", a.out)
+	}
+}
+
+// A failed rollback says how to go on, even if it was not recorded.
+func TestTheHintsAfterAFailedRollback(t *testing.T) {
+	for want, back := range map[string]*engine.RolledBackError{
+		"kubectl release plan rollback web 1 shows what is left to undo; kubectl release rollback web 1 does it": {To: 1, Rollback: errors.New("blocked")},
+		"once the API server answers, this is all that is left to do: kubectl release rollback web 1":            {To: 1, Rollback: fmt.Errorf("read the records: %w", syscall.ECONNREFUSED)},
+		"kubectl release plan uninstall web shows what is left to undo":                                          {Rollback: errors.New("blocked")},
+	} {
+		back.Release, back.Cause = release.Key{Namespace: "shop", Name: "web"}, errors.New("it failed")
+		if got := newProgram(Streams{}, "kubectl release").hint(back); got != want {
+			t.Errorf("%v\ngives %q, want %q", back, got, want)
+		}
 	}
 }
 

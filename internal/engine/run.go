@@ -18,14 +18,15 @@ import (
 
 // RolledBackError says that an apply failed, and how its rollback ended.
 type RolledBackError struct {
+	Release release.Key
 	// Cause is why the apply failed, Rollback why the rollback failed, or nil
 	// if it succeeded.
 	Cause    error
 	Rollback error
-	// To is the revision whose manifest was restored; 0 if there was none and
-	// the release was uninstalled.
+	// To is the revision whose manifest was to be restored; 0 if there was none and
+	// the release was to be uninstalled.
 	To int
-	// Back is the outcome of the rollback.
+	// Back is the outcome of the rollback; it is empty if the rollback could not be planned.
 	Back apply.Outcome
 	// NotUndone is what the rollback has left as it is, as the plan had announced.
 	NotUndone []plan.Lasting
@@ -165,15 +166,14 @@ func withinOverall(ctx context.Context, limit time.Duration) (context.Context, c
 // rollBack gathers, decides and acts once more, with the last successful revision as the target. A
 // failed install is uninstalled.
 func (e *Engine) rollBack(ctx context.Context, failed *plan.Plan, lock apply.Lock, cause error) error {
-	result := &RolledBackError{Cause: cause}
-	p, err := e.planRollbackOf(ctx, failed)
-	if err == nil && p.Blocked() {
-		err = errors.New(firstBlocking(p))
+	result := &RolledBackError{Release: failed.Release, Cause: cause, To: failed.OnFailure.Rollback.To}
+	p, history, err := e.planRollbackOf(ctx, failed, lock)
+	if err == nil {
+		err = p.WhyBlocked()
 	}
 	if err == nil {
-		result.To = p.RollbackTo
 		e.observe(apply.Event{Type: apply.RollbackStarted, Cause: cause, Next: next(p), Plan: p})
-		result.Back, err = e.run(ctx, p, nil, lock)
+		result.Back, err = e.run(ctx, p, history, lock)
 	}
 	if err == nil {
 		result.NotUndone = p.NotUndone
@@ -194,14 +194,34 @@ func unannounced(failed, back *plan.Plan) error {
 	return nil
 }
 
-// planRollbackOf plans the rollback that the failed plan announced.
-func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan) (*plan.Plan, error) {
-	in, err := e.rollbackInput(ctx, failed)
-	if err != nil {
-		return nil, err
+// The rollback of a failed run is planned again for about as long as a lock outlasts an outage (see
+// releasestore, outages), since nobody else undoes what the run has done.
+const (
+	replanFor   = 2 * time.Minute
+	replanPause = 2 * time.Second
+)
+
+// planRollbackOf plans the rollback that the failed plan announced, and returns the history that it starts
+// from. It plans again while the error is transient and the lock is held, for up to replanFor.
+func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan, lock apply.Lock) (*plan.Plan, release.History, error) {
+	deadline := e.Now().Add(replanFor)
+	for {
+		in, err := e.rollbackInput(ctx, failed)
+		if err == nil {
+			in.Undoing, in.Recreated, in.Secrets = true, failed.Recreated(), failed.Secrets
+			var p *plan.Plan
+			if p, err = e.decide(ctx, in); err == nil {
+				return p, in.History, nil
+			}
+		}
+		if !apply.Passes(err) || !e.Now().Before(deadline) || lock != nil && lock.Check() != nil {
+			return nil, nil, err
+		}
+		e.observe(apply.Event{Type: apply.Note, Message: "the rollback is planned again: " + err.Error()})
+		if retry.Pause(ctx, replanPause) != nil {
+			return nil, nil, err
+		}
 	}
-	in.Undoing, in.Recreated, in.Secrets = true, failed.Recreated(), failed.Secrets
-	return e.decide(ctx, in)
 }
 
 func (e *Engine) rollbackInput(ctx context.Context, failed *plan.Plan) (plan.Input, error) {
@@ -218,15 +238,6 @@ func next(p *plan.Plan) string {
 		return "uninstalling what was installed"
 	}
 	return fmt.Sprintf("rolling back to revision %d", p.RollbackTo)
-}
-
-func firstBlocking(p *plan.Plan) string {
-	for _, problem := range p.Problems {
-		if problem.Blocking {
-			return problem.Text()
-		}
-	}
-	return "the plan is blocked"
 }
 
 func (e *Engine) observe(event apply.Event) {
