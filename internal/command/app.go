@@ -57,8 +57,10 @@ func (p *program) main(ctx context.Context, leave <-chan struct{}, args []string
 	go func() { done <- p.run(ctx, app, args) }()
 	select {
 	case err := <-done:
+		p.endQuestion()
 		return p.exit(err)
 	case <-leave:
+		p.endQuestion()
 		return p.left(ctx)
 	}
 }
@@ -116,6 +118,8 @@ type program struct {
 	charts map[resolve.Request]located
 	// unknownPlugins makes the warning about unknown plugins appear once.
 	unknownPlugins sync.Once
+	// question ends a question that turned the terminal's echo off and was not answered; nil if there is none.
+	question atomic.Pointer[func()]
 	// brokenPipes lets the program outlive its output; see outlivePipes.
 	brokenPipes chan os.Signal
 }

@@ -75,7 +75,9 @@ func (p *program) checkPlanned(o *applyFlags) error {
 
 // applySaved applies the plan saved in a file.
 func (p *program) applySaved(ctx context.Context, o *applyFlags, file string) error {
-	saved, err := p.openSaved(&o.planningFlags, &o.files, &o.approval, file)
+	saved, err := unlessStopped(ctx, func() (*plan.Plan, error) { // it may ask for a passphrase
+		return p.openSaved(&o.planningFlags, &o.files, &o.approval, file)
+	})
 	if err != nil {
 		return err
 	}
@@ -121,7 +123,7 @@ func (p *program) applyChart(ctx context.Context, o *applyFlags, name, path stri
 	if made.Effect() == plan.EffectNone {
 		return p.presenter.end(ctx, ending{idle: true})
 	}
-	if err := p.confirmPlan(o.yes || o.effect.expect != "", made); err != nil {
+	if err := p.confirmPlan(ctx, o.yes || o.effect.expect != "", made); err != nil {
 		return err
 	}
 	p.presenter.confirmed()
@@ -136,13 +138,13 @@ func (p *program) reviewed(ctx context.Context, s *session, o *optionFlags, made
 	return p.finish(ctx, ending{made: made, outcome: outcome, err: err})
 }
 
-func (p *program) confirmPlan(yes bool, made *plan.Plan) error {
-	return p.confirm(yes, fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster), "not applied; nothing was written")
+func (p *program) confirmPlan(ctx context.Context, yes bool, made *plan.Plan) error {
+	return p.confirm(ctx, yes, fmt.Sprintf("\nApply these changes to %s in %s?", made.Release, made.Cluster), "not applied; nothing was written")
 }
 
 // confirm asks the user a question. If the answer is not yes, it returns an error with the text
 // otherwise. Without a terminal, only --yes is accepted.
-func (p *program) confirm(yes bool, question, otherwise string) error {
+func (p *program) confirm(ctx context.Context, yes bool, question, otherwise string) error {
 	if yes {
 		return nil
 	}
@@ -150,7 +152,11 @@ func (p *program) confirm(yes bool, question, otherwise string) error {
 		return fmt.Errorf("%s: there is no terminal to ask on; use --yes to go ahead without confirmation", otherwise)
 	}
 	fmt.Fprintf(p.streams.Err, "%s Type yes: ", question)
-	answer, err := bufio.NewReader(p.streams.In).ReadString('\n')
+	answer, err := unlessStopped(ctx, func() (string, error) { return bufio.NewReader(p.streams.In).ReadString('\n') })
+	if stopped := (*stoppedError)(nil); errors.As(err, &stopped) {
+		fmt.Fprintln(p.streams.Err) // the error is not to stand behind the question
+		return err
+	}
 	if err != nil || strings.TrimSpace(answer) != "yes" {
 		return errors.New(otherwise)
 	}

@@ -67,7 +67,9 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	if err != nil {
 		return err
 	}
-	saved, err := setrun.OpenSaved(kept, p.keys(&o.files))
+	saved, err := unlessStopped(ctx, func() (*setrun.Saved, error) { // it may ask for a passphrase
+		return setrun.OpenSaved(kept, p.keys(&o.files))
+	})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (p *program) applyOnward(ctx context.Context, s *session, o *applyFlags, sa
 	if fresh.Effect() == plan.EffectNone {
 		return p.presenter.end(ctx, ending{idle: true})
 	}
-	if err := p.confirmPlan(o.yes, fresh); err != nil {
+	if err := p.confirmPlan(ctx, o.yes, fresh); err != nil {
 		return err
 	}
 	return p.reviewed(ctx, s, &o.options, fresh)

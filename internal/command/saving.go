@@ -162,17 +162,34 @@ func (p *program) passphrase(file, question string) (string, error) {
 	return text, nil
 }
 
-// typed asks on the terminal without echoing the answer.
+// typed asks on the terminal without echoing the answer. If the program ends before there is one,
+// endQuestion turns the echo on again.
 func (p *program) typed(question string) (string, error) {
 	terminal, ok := p.streams.In.(*os.File)
 	if !ok || !isTerminal(p.raw.In) {
 		return "", errors.New("a passphrase is required, and there is no terminal to ask on: use --passphrase-file")
 	}
+	fd := int(terminal.Fd())
+	if state, err := term.GetState(fd); err == nil {
+		end := func() {
+			_ = term.Restore(fd, state)
+			fmt.Fprintln(p.streams.Err)
+		}
+		p.question.Store(&end)
+	}
 	fmt.Fprintf(p.streams.Err, "%s: ", question)
-	answer, err := term.ReadPassword(int(terminal.Fd()))
+	answer, err := term.ReadPassword(fd)
+	p.question.Store(nil)
 	fmt.Fprintln(p.streams.Err)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the passphrase: %w", err)
 	}
 	return string(answer), nil
+}
+
+// endQuestion ends a question that was not answered before the program ends.
+func (p *program) endQuestion() {
+	if end := p.question.Load(); end != nil {
+		(*end)()
+	}
 }

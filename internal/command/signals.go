@@ -29,6 +29,27 @@ func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
+// unlessStopped returns what read returns, or a *stoppedError as soon as a signal ends ctx: no context
+// interrupts reading from a terminal.
+func unlessStopped[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := read()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, unwritten(ctx.Err())
+	}
+}
+
 // stoppedError is the error of a run that a signal ended before anything was written, for example
 // while it rendered a template or waited for a lock.
 type stoppedError struct{ cause error }

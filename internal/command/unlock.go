@@ -24,7 +24,7 @@ func (p *program) unlockCommand() *cli.Command {
 				return p.tellPending(ctx, s, name, holder.Unread)
 			}
 			fmt.Fprintf(p.streams.Out, "The lock of %s is held by %s; a live holder renews it every few seconds.\n", name, escape.Line(holder.Text()))
-			if err := p.confirm(yes, "Free it?", "the lock was not freed"); err != nil {
+			if err := p.confirm(ctx, yes, "Free it?", "the lock was not freed"); err != nil {
 				return err
 			}
 			if err := s.engine.FreeLock(ctx, s.key(name), holder.Identity); err != nil {
