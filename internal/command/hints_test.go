@@ -134,6 +134,18 @@ func TestUnlockAsks(t *testing.T) {
 	}
 }
 
+// A run that died before its first record has left only its lock: that it is freed is no failure.
+func TestUnlockOfNoRelease(t *testing.T) {
+	d := atDesk(t)
+	isLocked(t, d)
+	if a := d.must("unlock web --yes"); !strings.HasSuffix(a.out, "It is free.\n") || a.err != "" {
+		t.Errorf("it says\n%s%s", a.out, a.err)
+	}
+	if a := d.types("unlock web"); a.code != exitError || !strings.Contains(a.err, "there is no release web") {
+		t.Errorf("without a lock: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
 // A failed rollback says how to go on, even if it was not recorded.
 func TestTheHintsAfterAFailedRollback(t *testing.T) {
 	for want, back := range map[string]*engine.RolledBackError{
