@@ -128,7 +128,7 @@ func TestABlockedRollbackSaysAllThatBlocksIt(t *testing.T) {
 	})
 }
 
-// While the API server is away, the rollback is planned again, for half a minute.
+// While the API server is away, the rollback is planned again, for two minutes.
 func TestARollbackOutlastsAnAbsentAPIServer(t *testing.T) {
 	for name, test := range map[string]struct {
 		away     time.Duration
@@ -157,7 +157,7 @@ func TestARollbackOutlastsAnAbsentAPIServer(t *testing.T) {
 				if restored := test.away < time.Hour; !errors.As(err, &back) || (back.Rollback == nil) != restored || !restored && !errors.Is(back.Rollback, test.err) {
 					t.Errorf("error %v", err)
 				}
-				if took := b.Now().Sub(left); took > 40*time.Second || !test.again && took > time.Second {
+				if took := b.Now().Sub(left); took > 130*time.Second || !test.again && took > time.Second {
 					t.Errorf("it took %s", took)
 				}
 				told := slices.ContainsFunc(*b.told, func(e apply.Event) bool { return strings.HasPrefix(e.Message, "the rollback is planned again: ") })
