@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// schemaURL is a made-up location of a chart's schema, so nothing can be loaded through a relative
-// $ref.
-const schemaURL = "chart:///values.schema.json"
+// schemaURL is where Helm has a chart's schema, which can refer to itself by it (Helm 4.3.1,
+// pkg/chart/common/util/jsonschema.go, ValidateAgainstSingleSchema). Nothing is loaded from there.
+const schemaURL = "file:///values.schema.json"
 
 // Validate checks coalesced values against values.schema.json of the chart and of every subchart
 // that has values. It reports all violations, each with the chart, the path of the value and the

@@ -25,6 +25,8 @@ func TestValidate(t *testing.T) {
 		{"draft 2019-09", `{"$schema":"https://json-schema.org/draft/2019-09/schema","dependentRequired":{"a":["b"]}}`, "a: 1", []string{"'b'"}},
 		{"draft 2020-12", `{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"a":{"prefixItems":[{"type":"string"}]}}}`, "a: [1]", []string{"/a/0"}},
 		{"a reference into the schema", `{"$defs":{"s":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/s"}}}`, "a: 1", []string{"/a"}},
+		{"by Helm's URL of it", `{"$defs":{"s":{"type":"string"}},"properties":{"a":{"$ref":"file:///values.schema.json#/$defs/s"}}}`, "a: 1", []string{"/a", "want string"}},
+		{"by its name", `{"$defs":{"s":{"type":"string"}},"properties":{"a":{"$ref":"values.schema.json#/$defs/s"}}}`, "a: 1", []string{"/a", "want string"}},
 		{"a schema that refers to itself", `{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}`, "a: {a: {b: 1}}", []string{"/a/a"}},
 		{"an endless reference", `{"$ref":"#"}`, "a: 1", []string{"values of chart root"}},
 		{"http", `{"$ref":"http://127.0.0.1:9/x.json"}`, "a: 1", []string{"leads out of values.schema.json"}},
