@@ -14,12 +14,10 @@ func (s *state) rangeOver(dot any, node *parse.RangeNode) flow {
 	mark := len(s.vars)
 	value := s.pipeline(dot, node.Pipe)
 	loop := &loop{state: s, node: node, mark: len(s.vars)}
-	ran := loop.over(value)
-	s.vars = s.vars[:mark]
-	if ran {
-		return onward
+	f := onward
+	if !loop.over(value) {
+		f = s.list(dot, node.ElseList) // here, too, the range's variables have the pipeline's value
 	}
-	f := s.list(dot, node.ElseList)
 	s.vars = s.vars[:mark]
 	return f
 }

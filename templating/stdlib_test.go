@@ -116,7 +116,12 @@ func (g grammar) statement(depth int) string {
 	case 6:
 		return "{{ with " + g.pipe(depth) + " }}" + g.list(depth+1) + "{{ else }}" + g.list(depth+1) + "{{ end }}"
 	case 7:
-		return "{{ range " + g.one("", "$v := ", "$w, $v := ") + g.pipe(depth) + " }}" + g.list(depth+1) + g.one("", "{{ break }}", "{{ continue }}") + "{{ else }}e{{ end }}"
+		declares := g.one("", "$v := ", "$w, $v := ")
+		orElse := g.one("e", "e", "{{ $v }}", "{{ toJson $w }}")
+		if !strings.Contains(declares, "$v") || strings.Contains(orElse, "$w") && !strings.Contains(declares, "$w") {
+			orElse = "e"
+		}
+		return "{{ range " + declares + g.pipe(depth) + " }}" + g.list(depth+1) + g.one("", "{{ break }}", "{{ continue }}") + "{{ else }}" + orElse + "{{ end }}"
 	case 8:
 		return "{{ template \"p\" " + g.operand(depth) + " }}"
 	case 9:
