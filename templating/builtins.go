@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	gotemplate "text/template"
 )
@@ -143,10 +144,14 @@ var typeNames = strings.NewReplacer(
 // typeOf returns the name of a type.
 func typeOf(v any) string { return typeNames.Replace(fmt.Sprintf("%T", v)) }
 
-// printf is fmt.Sprintf, with the names of types as typeOf has them.
+// namesTypes matches formats with verbs that print types: %T, and %v with a "#".
+var namesTypes = regexp.MustCompile(`%[-+# 0-9.*\[\]]*T|%[-+ 0-9.*\[\]]*#[-+# 0-9.*\[\]]*v`)
+
+// printf is fmt.Sprintf, with the names of types as typeOf has them. Arguments that don't fit the format are
+// printed with theirs, after "%!".
 func printf(format string, a ...any) string {
 	text := fmt.Sprintf(format, a...)
-	if strings.Contains(format, "%T") {
+	if strings.Contains(text, "templating.") && (strings.Contains(text, "%!") || namesTypes.MatchString(format)) {
 		text = typeNames.Replace(text)
 	}
 	return text
