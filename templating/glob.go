@@ -1,6 +1,7 @@
 package templating
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -11,13 +12,15 @@ import (
 // what gobwas/glob v0.2.3 does, Helm 4.3.1's library, which can take exponential time.
 type glob []globPart
 
-// globPart is one part; one of its fields is set.
+// globPart is one part; one of its first four fields is set.
 type globPart struct {
 	text  string
 	class *runeClass
 	// terms are alternatives.
 	terms []glob
 	wild  wildcard
+	// runes is the number of characters that gobwas takes the part to have, or -1.
+	runes int
 }
 
 type wildcard int
@@ -71,10 +74,39 @@ func (m *globbing) after(g glob, at ends) ends {
 	if len(g) == 3 && g[0].text != "" && g[1].wild == anything && g[2].text != "" {
 		return m.between(g[0].text, g[2].text, at)
 	}
-	for _, part := range g {
-		at = m.afterPart(part, at)
+	for i, part := range g {
+		switch {
+		case m.err != nil:
+			return at
+		case part.terms != nil && g.inRow(i):
+			at = m.exactly(part, at)
+		default:
+			at = m.afterPart(part, at)
+		}
 	}
 	return at
+}
+
+// exactly matches alternatives in a row: only texts of the length that gobwas takes them to have.
+func (m *globbing) exactly(part globPart, at ends) ends {
+	next := make(ends, len(at))
+	for i := range at {
+		if !at[i] || !m.look(len(at)+part.runes) {
+			continue
+		}
+		end, left := i, part.runes
+		for ; left > 0 && end < len(m.path); left-- {
+			_, size := utf8.DecodeRuneInString(m.path[end:])
+			end += size
+		}
+		within := globbing{path: m.path[i:end], budget: m.budget}
+		for _, term := range part.terms {
+			matches, err := within.match(term)
+			next[end] = next[end] || matches && left == 0
+			m.err = cmp.Or(m.err, err)
+		}
+	}
+	return next
 }
 
 // between matches PREFIX**SUFFIX, which may share characters: config/**/a.yaml matches config/a.yaml

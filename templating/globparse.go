@@ -56,23 +56,24 @@ func (p *globParser) sequence(inTerm bool) (glob, error) {
 func (p *globParser) part(inTerm bool) (globPart, error) {
 	switch {
 	case p.take("**"):
-		return globPart{wild: anything}, nil
+		return globPart{wild: anything, runes: -1}, nil
 	case p.take("*"):
-		return globPart{wild: anyInFolder}, nil
+		return globPart{wild: anyInFolder, runes: -1}, nil
 	case p.take("?"):
-		return globPart{wild: anyRune}, nil
+		return globPart{wild: anyRune, runes: 1}, nil
 	case p.take("["):
 		class, err := p.class()
-		return globPart{class: class}, err
+		return globPart{class: class, runes: 1}, err
 	case p.take("{"):
 		terms, err := p.terms()
-		return globPart{terms: terms}, err
+		return oneOf(factored(terms)), err
 	}
 	special := "?*[{"
 	if inTerm {
 		special += "},"
 	}
-	return globPart{text: p.text(special)}, nil
+	text := p.text(special)
+	return globPart{text: text, runes: utf8.RuneCountInString(text)}, nil
 }
 
 func (p *globParser) terms() (terms []glob, err error) {
