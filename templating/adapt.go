@@ -91,8 +91,8 @@ func adaptTable(raw any) func([]any) (any, error) {
 		return func(a []any) (any, error) { return f(table(a[0]), text(a[1])), nil }
 	case func(map[string]any, string, any) map[string]any:
 		return func(a []any) (any, error) { return f(table(a[0]), text(a[1]), a[2]), nil }
-	case func(map[string]any, ...map[string]any) any:
-		return func(a []any) (any, error) { return f(table(a[0]), tables(a[1:])...), nil }
+	case func(map[string]any, ...map[string]any) (any, error):
+		return func(a []any) (any, error) { return f(table(a[0]), tables(a[1:])...) }
 	case func(map[string]any, ...string) map[string]any:
 		return func(a []any) (any, error) { return f(table(a[0]), texts(a[1:])...), nil }
 	case func(...map[string]any) []string:

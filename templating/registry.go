@@ -20,6 +20,7 @@ type registry struct {
 
 func newRegistry(e *execution) *registry {
 	r := &registry{names: rawFunctions(), ready: map[string]*function{}, recalls: e.options.Recall != nil}
+	e.CountMerges(r.names)
 	if !e.options.DNS {
 		r.names["getHostByName"] = func(string) string { return "" }
 	}

@@ -34,8 +34,6 @@ func guardOfWeigher(name string) Guard {
 		return weighBy(4, 6)
 	case "deepCopy", "mustDeepCopy":
 		return weighBy(16, 1)
-	case "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite":
-		return weighBy(8, 1)
 	case "quote", "squote", "html", "js", "urlquery":
 		return weighBy(4, 6)
 	case "toString", "toStrings", "sortAlpha", "cat", "print", "println":

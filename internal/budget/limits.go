@@ -27,6 +27,9 @@ const (
 	maxPattern = 32 << 10
 	// randomSteps is the cost of one random character in steps.
 	randomSteps = 5
+	// mergeSteps is the cost of merging one key of a table, otherSteps of merging a
+	// value of another type, or a part of it.
+	mergeSteps, otherSteps = 4, 10
 )
 
 // text and number read arguments of calls, whose types have been checked.

@@ -62,7 +62,10 @@ func (b *Budget) measure(v any) (int, error) {
 	return room - s.bytes, b.Step(MaxValueNodes - s.nodes)
 }
 
-var errNodes = fmt.Errorf("the value has more than %d parts; does it contain itself many times?", MaxValueNodes)
+var (
+	errNodes = fmt.Errorf("the value has more than %d parts; does it contain itself many times?", MaxValueNodes)
+	errDepth = errors.New("the value is nested too deeply; does it contain itself?")
+)
 
 // valueSize counts down what a value may still have.
 type valueSize struct{ nodes, bytes int }
@@ -72,7 +75,7 @@ func (s *valueSize) weigh(v any, depth int) error {
 	s.bytes -= 2 * depth
 	switch {
 	case depth > MaxValueDepth:
-		return errors.New("the value is nested too deeply; does it contain itself?")
+		return errDepth
 	case s.nodes < 0:
 		return errNodes
 	case s.bytes < 0:

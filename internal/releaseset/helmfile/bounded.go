@@ -53,7 +53,9 @@ const countSteps = "countSteps"
 func (r *reader) render(file, text string, data map[string]any) (string, error) {
 	b := &r.bounded
 	if b.always == nil {
-		b.always = b.counted(arguments())
+		functions := arguments()
+		b.budget.CountMerges(functions)
+		b.always = b.counted(functions)
 		b.always[countSteps] = func(n int) (string, error) { return "", b.check(b.budget.Step(n)) }
 	}
 	t, err := template.New(file).Option("missingkey=error").Funcs(b.always).Funcs(b.counted(r.functions(path.Dir(file)))).Parse(text)
