@@ -76,6 +76,9 @@ func rawFunctions() map[string]any {
 	delete(sprigs, "env")
 	delete(sprigs, "expandenv")
 	maps.Copy(all, sprigs)
+	if theirs, ok := all["mustDeepCopy"].(func(any) (any, error)); ok {
+		all["deepCopy"], all["mustDeepCopy"] = newCopier(theirs), newCopier(theirs)
+	}
 	maps.Copy(all, orderedFunctions())
 	maps.Copy(all, encodingFunctions())
 	maps.Copy(all, durationFunctions())
