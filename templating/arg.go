@@ -20,6 +20,9 @@ func (s *state) arg(dot any, n parse.Node, p param) any {
 	case *parse.FieldNode:
 		return s.valid(s.fields(dot, dot, n.Ident, none), p)
 	case *parse.VariableNode:
+		if p.copied && len(n.Ident) == 1 {
+			return s.valid(s.find(n.Ident[0]).value, p)
+		}
 		return s.valid(s.variableField(dot, n, nil, noFinal{}), p)
 	case *parse.PipeNode:
 		return s.valid(s.pipeline(dot, n), p)

@@ -13,6 +13,8 @@ import (
 type param struct {
 	kind paramKind
 	typ  reflect.Type
+	// copied says that the function does not keep what it is given.
+	copied bool
 }
 
 type paramKind int
@@ -32,15 +34,15 @@ func sameParam() param { return param{kind: paramSame} }
 func newParam(t reflect.Type) param {
 	switch t {
 	case reflect.TypeFor[any]():
-		return param{paramAny, t}
+		return param{kind: paramAny, typ: t}
 	case reflect.TypeFor[string]():
-		return param{paramString, t}
+		return param{kind: paramString, typ: t}
 	case reflect.TypeFor[int]():
-		return param{paramInt, t}
+		return param{kind: paramInt, typ: t}
 	case reflect.TypeFor[map[string]any]():
-		return param{paramTable, t}
+		return param{kind: paramTable, typ: t}
 	}
-	return param{paramOther, t}
+	return param{kind: paramOther, typ: t}
 }
 
 // function is a template function or a bound method.
@@ -53,6 +55,8 @@ type function struct {
 	guard budget.Guard
 	// grows says that the result takes memory of its own, which is counted.
 	grows bool
+	// gathers says that what the function makes may be given back, see gathers.
+	gathers bool
 	// varies says that results are taken from Options.Recall.
 	varies bool
 	// invoke calls the function. The arguments have been checked against params.

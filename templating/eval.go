@@ -3,6 +3,8 @@ package templating
 import (
 	"strings"
 	"text/template/parse"
+
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
 
 // Values are passed as any. There are two kinds of nil, as in text/template: nil is "no value" (a
@@ -37,37 +39,76 @@ func (s *state) pipeline(dot any, pipe *parse.PipeNode) any {
 	if pipe == nil {
 		return nil
 	}
-	s.node = pipe
-	var value any = noFinal{}
-	for _, cmd := range pipe.Cmds {
-		value = unwrapNil(s.command(dot, cmd, value))
-	}
+	value := s.commands(dot, pipe)
 	for _, v := range pipe.Decl {
 		if pipe.IsAssign {
 			s.assign(v.Ident[0], value)
 			continue
 		}
-		s.vars = append(s.vars, variable{v.Ident[0], value})
+		s.vars = append(s.vars, variable{name: v.Ident[0], value: value})
 	}
 	return value
 }
 
-func (s *state) assign(name string, value any) {
-	for i := len(s.vars) - 1; i >= 0; i-- {
-		if s.vars[i].name == name {
-			s.check(s.Step((len(s.vars) - i) / 16))
-			s.vars[i].value = value
-			return
-		}
+// commands evaluates the commands of a pipeline.
+func (s *state) commands(dot any, pipe *parse.PipeNode) any {
+	s.node = pipe
+	var value any = noFinal{}
+	for _, cmd := range pipe.Cmds {
+		value = unwrapNil(s.command(dot, cmd, value))
 	}
-	s.fail("the variable %s is not defined", name)
+	return value
 }
 
+// action executes an action: it prints the value of the pipeline, or sets variables. What a variable alone
+// has held is garbage after an assignment and counts no longer, so {{ $l = append $l . }} in a loop takes
+// the memory of one list.
+func (s *state) action(dot any, node *parse.ActionNode) {
+	pipe := node.Pipe
+	if pipe.IsAssign {
+		value := s.commands(dot, pipe)
+		v := s.find(pipe.Decl[0].Ident[0])
+		s.Freed(v.alone)
+		v.value, v.alone = value, s.madeBy(pipe, value)
+		return
+	}
+	value := s.pipeline(dot, pipe)
+	if len(pipe.Decl) == 0 {
+		s.node = node
+		s.print(value)
+	}
+}
+
+// madeBy returns how many bytes have been counted for the value of a pipeline because a function that gathers
+// has made it.
+func (s *state) madeBy(pipe *parse.PipeNode, value any) int {
+	name, ok := pipe.Cmds[len(pipe.Cmds)-1].Args[0].(*parse.IdentifierNode)
+	if !ok {
+		return 0
+	}
+	if !s.functions.get(name.Ident).gathers {
+		return 0
+	}
+	return budget.SizeOf(value)
+}
+
+func (s *state) assign(name string, value any) {
+	v := s.find(name)
+	v.value, v.alone = value, 0
+}
+
+// variable returns the value of a variable, for whatever may keep it.
 func (s *state) variable(name string) any {
+	v := s.find(name)
+	v.alone = 0
+	return v.value
+}
+
+func (s *state) find(name string) *variable {
 	for i := len(s.vars) - 1; i >= 0; i-- {
 		if s.vars[i].name == name {
 			s.check(s.Step((len(s.vars) - i) / 16))
-			return s.vars[i].value
+			return &s.vars[i]
 		}
 	}
 	s.fail("the variable %s is not defined", name)

@@ -64,8 +64,33 @@ func (r *registry) get(name string) *function {
 	f.guard, f.weight = budget.GuardOf(name), budget.WeightOf(name)
 	f.grows = budget.MakesMemory(name, reflect.TypeOf(raw).Out(0))
 	f.varies = r.recalls && varies(name)
+	for i := range f.params {
+		f.params[i].copied = copies(name, i, reflect.TypeOf(raw).Out(0))
+	}
+	f.gathers = gathers(name)
 	r.ready[name] = f
 	return f
+}
+
+// gathers reports whether a function makes a longer text or list of what it is given. What it copies is counted
+// in steps, so that its results may become garbage and no longer count (action).
+func gathers(name string) bool {
+	switch name {
+	case "print", "println", "printf", "cat", "concat", "append", "mustAppend", "push", "mustPush", "prepend", "mustPrepend":
+		return true
+	}
+	return false
+}
+
+// copies reports whether a function does not keep what it is given for a parameter.
+func copies(name string, parameter int, result reflect.Type) bool {
+	switch result.Kind() {
+	case reflect.Bool, reflect.Int:
+		return true
+	case reflect.String:
+		return gathers(name)
+	}
+	return gathers(name) && (parameter == 0 || name == "concat")
 }
 
 // rawFunctions returns Go's functions, sprig's without those that read the environment, and Helm's

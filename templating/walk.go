@@ -18,6 +18,10 @@ type state struct {
 type variable struct {
 	name  string
 	value any
+	// alone is how many bytes have been counted for the value if nothing else can hold it: those of a
+	// text or list that a function has made for this variable, until the variable is read by more than
+	// functions that copy.
+	alone int
 }
 
 // flow says how execution continues after a node.
@@ -31,7 +35,7 @@ const (
 
 func (e *execution) newState(n *names, t *template, data any) *state {
 	s := &state{execution: e, names: n, tmpl: t, vars: make([]variable, 1, 8)}
-	s.vars[0] = variable{"$", data}
+	s.vars[0] = variable{name: "$", value: data}
 	if k := len(e.buffers); k > 0 {
 		s.out, e.buffers = e.buffers[k-1], e.buffers[:k-1]
 	}
@@ -66,11 +70,7 @@ func (s *state) walk(dot any, node parse.Node) flow {
 		}
 		s.out = append(s.out, node.Text...)
 	case *parse.ActionNode:
-		value := s.pipeline(dot, node.Pipe)
-		if len(node.Pipe.Decl) == 0 {
-			s.node = node
-			s.print(value)
-		}
+		s.action(dot, node)
 	case *parse.ListNode:
 		return s.list(dot, node)
 	case *parse.IfNode:
@@ -130,7 +130,7 @@ func (s *state) invoke(dot any, node *parse.TemplateNode) {
 	s.node = node
 	s.enter(node)
 	inner := &state{execution: s.execution, names: s.names, tmpl: t, out: s.out, vars: make([]variable, 1, 8)}
-	inner.vars[0] = variable{"$", data}
+	inner.vars[0] = variable{name: "$", value: data}
 	inner.walk(data, t.tree.Root)
 	s.out = inner.out
 	s.leave()

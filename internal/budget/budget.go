@@ -17,7 +17,7 @@ import (
 type Budget struct {
 	// Steps counts executed nodes, and calls by weight; at most MaxSteps.
 	Steps int
-	// Bytes counts all text and memory made, at most MaxBytes.
+	// Bytes counts text and memory made and not known to be freed, at most MaxBytes.
 	Bytes int
 	// Keys is the processor time for making keys, at most MaxKeySeconds.
 	Keys time.Duration
@@ -25,7 +25,7 @@ type Budget struct {
 
 var (
 	errSteps = errors.New("rendering takes too long: it executes more than 5 million steps; look for an endless loop")
-	errBytes = fmt.Errorf("rendering produces too much text: more than %d MiB in total", MaxBytes>>20)
+	errBytes = fmt.Errorf("rendering produces too much text, or lists and maps that are too large: more than %d MiB in total", MaxBytes>>20)
 	errKeys  = fmt.Errorf("rendering generates too many keys: they would take more than %d seconds of CPU time; generate keys outside the chart, or smaller ones", MaxKeySeconds)
 	errItems = fmt.Errorf("the list would be too long: more than %d items", maxItems)
 )
@@ -56,6 +56,9 @@ func (b *Budget) Made(n int) error {
 	}
 	return nil
 }
+
+// Freed takes back what Made has counted for memory that nothing holds any more.
+func (b *Budget) Freed(n int) { b.Bytes -= n }
 
 // Room returns an error if n more bytes are too many; it does not count them yet.
 func (b *Budget) Room(n int) error {

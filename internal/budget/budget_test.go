@@ -34,3 +34,26 @@ func TestKeysHaveTheirOwnBudget(t *testing.T) {
 		}
 	}
 }
+
+// Copying text takes less time than encoding it.
+func TestPrintingIsCheap(t *testing.T) {
+	text := strings.Repeat("a", 1<<20)
+	for _, c := range []struct {
+		format string
+		most   int
+	}{
+		{"%s,%s", 1 << 13},
+		{"%5d. x #1 %-30v%%", 1 << 13},
+		{"%q", 1 << 19},
+		{"% #x", 1 << 19},
+		{"%[1]s%[1]s", 1 << 15},
+	} {
+		var b Budget
+		if err := GuardOf("printf")(&b, []any{c.format, text}); err != nil {
+			t.Fatal(err)
+		}
+		if b.Steps > c.most || b.Steps < c.most/4 {
+			t.Errorf("printf %q: %d steps of at most %d", c.format, b.Steps, c.most)
+		}
+	}
+}

@@ -8,15 +8,12 @@ import (
 // guardPrintf counts the arguments and bounds the padding by widths and precisions.
 func guardPrintf(b *Budget, args []any) error {
 	format, padding, run := text(args[0]), 0, 0
-	growth := 4 // %q
-	if strings.Contains(format, "%[") {
-		growth = product(growth, strings.Count(format, "%")) // one argument many times
-	}
-	if err := weighBy(4, growth)(b, args[1:]); err != nil {
-		return err
-	}
+	verb, encodes := false, false
 	for i := range len(format) {
-		switch c := format[i]; {
+		c := format[i]
+		encodes = encodes || verb && strings.IndexByte("qxX#", c) >= 0
+		verb = c == '%' || verb && !isLetter(c)
+		switch {
 		case c >= '0' && c <= '9':
 			run = min(run*10+int(c-'0'), 1_000_000)
 			continue
@@ -26,11 +23,28 @@ func guardPrintf(b *Budget, args []any) error {
 		padding += run
 		run = 0
 	}
-	if padding > 64<<10 {
-		return b.Room(padding)
+	weigh, growth := weighCopied, 1
+	if encodes {
+		weigh, growth = weighBy, 5 // "% #x" makes "0x61 " of "a"
 	}
-	return nil
+	if strings.Contains(format, "%[") {
+		growth = product(growth, strings.Count(format, "%")) // one argument many times
+	}
+	if err := b.Step(len(format) / 4); err != nil {
+		return err
+	}
+	if err := weigh(4, growth)(b, args[1:]); err != nil {
+		return err
+	}
+	if padding > 64<<10 {
+		if err := b.Room(padding); err != nil {
+			return err
+		}
+	}
+	return b.Step(padding / 128)
 }
+
+func isLetter(c byte) bool { return 'a' <= c|' ' && c|' ' <= 'z' }
 
 // guardOfReader is GuardOf for functions that parse text.
 func guardOfReader(name string) Guard {

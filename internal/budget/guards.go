@@ -36,8 +36,10 @@ func guardOfWeigher(name string) Guard {
 		return weighBy(16, 1)
 	case "quote", "squote", "html", "js", "urlquery":
 		return weighBy(4, 6)
-	case "toString", "toStrings", "sortAlpha", "cat", "print", "println":
+	case "toString", "toStrings", "sortAlpha":
 		return weighBy(4, 1)
+	case "cat", "print", "println":
+		return weighCopied(4, 1)
 	case "dict":
 		return guardDict
 	case "deepEqual", "eq", "ne":
@@ -93,7 +95,7 @@ func guardOfMaker(name string) Guard {
 		return guardSplit
 	case "concat", "append", "mustAppend", "push", "mustPush", "prepend", "mustPrepend", "reverse", "mustReverse",
 		"rest", "mustRest", "initial", "mustInitial", "compact", "mustCompact", "chunk", "mustChunk":
-		return guardLists
+		return func(b *Budget, a []any) error { return guardLists(b, name, a) }
 	}
 	return nil
 }
@@ -196,17 +198,26 @@ func guardWrap(b *Budget, args []any) error {
 	return b.Room(product(len(text(args[len(args)-1]))/width+1, separator))
 }
 
-func guardLists(b *Budget, args []any) error {
-	n := 0
+// guardLists counts the items, which take twice as long if each has to become a value of its own, and four times
+// as long in concat, which grows its list item by item.
+func guardLists(b *Budget, name string, args []any) error {
+	n, takes := 0, 0
 	for _, a := range args {
 		if v := reflect.ValueOf(a); v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
 			n += v.Len()
+			takes += v.Len()
+			if v.Type().Elem().Kind() != reflect.Interface {
+				takes += v.Len()
+			}
 		}
 	}
 	if err := items(n); err != nil {
 		return err
 	}
-	return b.Step(n / 8)
+	if name == "concat" {
+		takes *= 4
+	}
+	return b.Step(takes / 8)
 }
 
 // guardSplit counts the parts that a text is split into: split and splitn make a

@@ -12,7 +12,8 @@ const (
 	// bits. Some charts make three of 4,096 bits, and some make ten others.
 	MaxKeySeconds = 10
 	// MaxBytes is all text that one render may make: output and the results of
-	// functions together. The charts of that test make 6 MiB at most.
+	// functions together, except what only a variable has held that is assigned
+	// anew. The charts of that test make 6 MiB at most.
 	MaxBytes = 32 << 20
 	// maxItems is the maximum length of a list that a function may make.
 	maxItems = 1 << 18
@@ -27,6 +28,10 @@ const (
 	maxPattern = 32 << 10
 	// randomSteps is the cost of one random character in steps.
 	randomSteps = 5
+	// copiedBytes is how many bytes of text print and its kin copy in one step: half of
+	// their time is charged as that of reading the text, by Weight.Bytes, and half as
+	// that of writing it.
+	copiedBytes = 256
 	// mergeSteps is the cost of merging one key of a table, otherSteps of merging a
 	// value of another type, or a part of it.
 	mergeSteps, otherSteps = 4, 10

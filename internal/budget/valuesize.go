@@ -20,7 +20,13 @@ func weighAll(b *Budget, args []any) error {
 
 // weighBy is weighAll for functions that take a number of steps for each part of
 // a value and can make its text growth times as long, which takes time as well.
-func weighBy(steps, growth int) Guard {
+func weighBy(steps, growth int) Guard { return weigh(steps, growth, 16) }
+
+// weighCopied is weighBy for functions that copy text as it is.
+func weighCopied(steps, growth int) Guard { return weigh(steps, growth, copiedBytes) }
+
+// weigh is weighBy for functions that write that many bytes in the time of a step.
+func weigh(steps, growth, written int) Guard {
 	return func(b *Budget, args []any) error {
 		before := b.Steps
 		bytes := 0
@@ -35,7 +41,7 @@ func weighBy(steps, growth int) Guard {
 		if err := b.Room(grown); err != nil {
 			return err
 		}
-		return b.Step((steps-1)*(b.Steps-before) + grown/16)
+		return b.Step((steps-1)*(b.Steps-before) + grown/written)
 	}
 }
 

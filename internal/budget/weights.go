@@ -41,6 +41,8 @@ func WeightOf(name string) Weight {
 	case "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson", "toRawJson", "mustToRawJson",
 		"fromJson", "fromJsonArray", "mustFromJson", "deepCopy", "mustDeepCopy", "urlParse", "shuffle", "initials", "seq":
 		w.Call = 10
+	case "cat", "print", "println", "printf":
+		w.Bytes = copiedBytes
 	case "camelcase", "snakecase", "kebabcase", "swapcase", "title", "date":
 		w = Weight{Call: 10, Bytes: 2}
 	}
