@@ -2,6 +2,7 @@ package apply_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -64,7 +65,7 @@ func (f *following) Patch(ctx context.Context, ref apply.Ref, p apply.Patch, o a
 		return f.Cluster.Patch(ctx, ref, p, o)
 	}
 	f.mu.Lock()
-	refused := f.refused[ref.Name] < f.refusals && (f.err != strictly || o.Strict)
+	refused := f.refused[ref.Name] < f.refusals && (!errors.Is(f.err, strictly) || o.Strict)
 	if refused {
 		f.refused[ref.Name]++
 	} else if f.refused[ref.Name] < f.refusals {

@@ -70,12 +70,28 @@ func (r *run) lost() error {
 // errExpired is the error of a write that was cancelled since the lock was not renewed in time.
 var errExpired = errors.New("the write was cancelled, since the lock was not renewed in time")
 
+// hold waits until the lock is held, and tells that it waits, once for all writes that do.
+func (r *run) hold(ctx context.Context) (expired <-chan struct{}, err error) {
+	now, cancel := context.WithCancelCause(ctx)
+	cancel(errExpired)
+	if expired, err = r.env.Lock.Hold(now); !errors.Is(err, errExpired) {
+		return expired, err
+	}
+	if !r.suspended.Swap(true) {
+		r.observe(Event{Type: Note, Message: "the lock can't be renewed: nothing is written until it is, or is lost"})
+	}
+	if expired, err = r.env.Lock.Hold(ctx); err == nil {
+		r.suspended.Store(false)
+	}
+	return expired, err
+}
+
 // whileHeld waits until the lock is held, and makes one attempt to write. When ctx ends, the attempt is
 // awaited; when the lock expires, it is cancelled. lost is the lock's error if it is lost.
 func (r *run) whileHeld(ctx context.Context, attempt func(context.Context) error) (err, lost error) {
 	var expired <-chan struct{}
 	if r.env.Lock != nil {
-		if expired, err = r.env.Lock.Hold(ctx); err != nil {
+		if expired, err = r.hold(ctx); err != nil {
 			return err, r.lost()
 		}
 	}

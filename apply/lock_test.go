@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -171,6 +173,11 @@ func (l expiring) Hold(ctx context.Context) (<-chan struct{}, error) {
 	select {
 	case <-l.again:
 		return nil, nil
+	default:
+	}
+	select {
+	case <-l.again:
+		return nil, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -204,7 +211,7 @@ func TestAnExpiredLockSuspendsWrites(t *testing.T) {
 		env.Cluster, env.Lock = hangsOnce{w, new(atomic.Bool)}, lock
 		var retried []string
 		env.Observer = ear(func(e apply.Event) {
-			if e.Type == apply.StepRetried {
+			if e.Type == apply.StepRetried || e.Type == apply.Note {
 				retried = append(retried, e.Message)
 			}
 		})
@@ -218,8 +225,45 @@ func TestAnExpiredLockSuspendsWrites(t *testing.T) {
 		if got, statuses := state(w); !maps.Equal(got, want) || statuses != "superseded,deployed" {
 			t.Errorf("the cluster has %v, %s; want %v", got, statuses, want)
 		}
-		if len(retried) != 1 || !strings.Contains(retried[0], "not renewed in time") {
-			t.Errorf("retries are reported as %q", retried)
+		if len(retried) != 2 || !strings.Contains(retried[0], "not renewed in time") || !strings.Contains(retried[1], "nothing is written until it is") {
+			t.Errorf("it says %q", retried)
+		}
+	})
+}
+
+// answerLost is a store that keeps the first record, whose answer comes only when the request is cancelled.
+type answerLost struct {
+	apply.Store
+	once *sync.Once
+}
+
+func (s answerLost) Create(ctx context.Context, r *release.Revision) error {
+	err := s.Store.Create(ctx, r)
+	s.once.Do(func() {
+		<-ctx.Done()
+		err = ctx.Err()
+	})
+	return err
+}
+
+// A run that ends while a write waits for the lock still knows that an earlier attempt may have stored its record.
+func TestARecordIsFoundAfterAWaitForTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := installed(t)
+		p := upgrade(t, w)
+		ctx, cancel := context.WithCancel(t.Context())
+		lock := expiring{lockUntil{check: func() error { return nil }}, make(chan struct{}), make(chan struct{})}
+		time.AfterFunc(20*time.Second, func() { close(lock.expired) })
+		time.AfterFunc(30*time.Second, cancel)
+		time.AfterFunc(time.Minute, func() { close(lock.again) })
+		env := w.Env()
+		env.Lock, env.Store = lock, answerLost{env.Store, &sync.Once{}}
+		outcome, err := apply.Run(ctx, p, env)
+		if err == nil || !outcome.Recorded {
+			t.Errorf("recorded %v: %v", outcome.Recorded, err)
+		}
+		if got := w.Records[2].Info.Status; got != release.StatusFailed {
+			t.Errorf("revision 2 is %s", got)
 		}
 	})
 }

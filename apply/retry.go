@@ -3,8 +3,8 @@ package apply
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
-	"syscall"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Limits for retries of one request: the number of attempts, also while connections are refused, the
+// Limits for retries of one request: the number of attempts, also while the API server is away, the
 // first pause (each further one doubles, up to maxPause), and the longest Retry-After that is honoured.
 const (
 	maxAttempts   = 8
-	maxRefused    = 10 // half a minute, in which an API server restarts; a lock that is not renewed is lost before that
+	maxAway       = 10 // half a minute, within which the lock expires, so that writes wait until it can be renewed
 	firstPause    = 100 * time.Millisecond
 	maxPause      = 10 * time.Second
 	maxRetryAfter = time.Minute
@@ -33,15 +33,24 @@ const expectedMisses = 3
 // way is not cancelled but awaited. again is true from the second attempt on.
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
 	pause := firstPause
+	var last error
 	for attempt := 1; ; attempt++ {
 		var lost error // the lock may be lost while the write waits for its turn
+		sent := false
 		err := r.writes.Do(ctx, func(ctx context.Context) (err error) {
-			err, lost = r.whileHeld(ctx, func(ctx context.Context) error { return write(ctx, attempt > 1) })
+			err, lost = r.whileHeld(ctx, func(ctx context.Context) error {
+				sent = true
+				return write(ctx, attempt > 1)
+			})
 			return err
 		})
-		if err == nil || lost != nil {
+		switch {
+		case err == nil || lost != nil:
 			return err
+		case !sent: // ctx has ended; what the last attempt did may not be known
+			return errors.Join(last, err)
 		}
+		last = err
 		lags := r.outdated(s, attempt, err) || r.unnoticed(s, attempt, err)
 		if attempt >= attemptsFor(err) || !lags && !Passes(err) {
 			return err
@@ -64,10 +73,20 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 
 // attemptsFor returns how many attempts a write has of which the last one failed with err.
 func attemptsFor(err error) int {
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return maxRefused
+	if away(err) {
+		return maxAway
 	}
 	return maxAttempts
+}
+
+// away reports whether a request has not reached the API server, as while that restarts, or while a network is down.
+func away(err error) bool {
+	var api apierrors.APIStatus
+	if errors.As(err, &api) {
+		code := api.Status().Code
+		return code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout
+	}
+	return retry.Passes(err) || retry.Unreached(err)
 }
 
 // noticeAttempts is how often an object may be refused for want of another one that this run has created. The

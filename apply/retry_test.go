@@ -1,10 +1,12 @@
 package apply_test
 
 import (
+	"errors"
 	"net"
 	"syscall"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -40,8 +42,9 @@ func TestFirstMissesOfAKindAreNotReported(t *testing.T) {
 	}
 }
 
-// While an API server restarts, connections are refused: writes wait for it longer than for one that answers
-// with errors.
+func dialed(err error) error { return &net.OpError{Op: "dial", Err: err} }
+
+// While an API server or the way to it is away, writes wait for it longer than for one that answers with errors.
 func TestWritesWaitForARestart(t *testing.T) {
 	const firstWrite = 3 // after the pending record and a hook
 	for _, c := range []struct {
@@ -49,16 +52,20 @@ func TestWritesWaitForARestart(t *testing.T) {
 		failures int
 		fails    bool
 	}{
-		{syscall.ECONNREFUSED, 9, false},
-		{syscall.ECONNREFUSED, 10, true},
-		{syscall.ECONNRESET, 7, false},
-		{syscall.ECONNRESET, 8, true},
+		{dialed(syscall.ECONNREFUSED), 9, false},
+		{dialed(syscall.ECONNREFUSED), 10, true},
+		{dialed(syscall.ENETUNREACH), 9, false},
+		{dialed(syscall.ECONNRESET), 9, false},
+		{apierrors.NewServiceUnavailable("away"), 9, false},
+		{apierrors.NewServiceUnavailable("away"), 10, true},
+		{apierrors.NewInternalError(errors.New("broken")), 7, false},
+		{apierrors.NewInternalError(errors.New("broken")), 8, true},
 	} {
 		w := installed(t)
 		p := upgrade(t, w)
 		w.Trouble = func(call int) clusterfake.Trouble {
 			if call >= firstWrite && call < firstWrite+c.failures {
-				return clusterfake.Trouble{Before: &net.OpError{Op: "dial", Err: c.err}}
+				return clusterfake.Trouble{Before: c.err}
 			}
 			return clusterfake.Trouble{}
 		}

@@ -129,6 +129,8 @@ type run struct {
 	// remaining is that of the Outcome; only the wait for the deleted objects writes it.
 	remaining []string
 	written   atomic.Bool
+	// suspended reports whether writes wait for the lock, and that was told.
+	suspended atomic.Bool
 	// redefined are the kinds whose schemas this run has changed; false once they are validated as any other.
 	redefined map[schema.GroupKind]bool
 

@@ -12,7 +12,7 @@ import (
 // immutable turns a change that is not possible in place into a recreate if --force is given, and
 // into a problem otherwise. fields are the immutable fields that change.
 func (b *builder) immutable(step *Step, why string, fields []string) {
-	allowed := b.in.Options.Force || b.in.Recreated[step.Object]
+	allowed := b.in.Options.Force || b.wasReplaced(step)
 	do := "keep the field as it is, or allow deleting and creating the object with --force"
 	switch {
 	case allowed && (!b.dataAtStake(step) || b.asksFor(step, fields)):
@@ -24,6 +24,12 @@ func (b *builder) immutable(step *Step, why string, fields []string) {
 		do = waysOut(step, fields)
 	}
 	b.refuse(step, Problem{Kind: ProblemImmutable, Fields: fields, What: why, Do: do})
+}
+
+// wasReplaced reports whether the failed run has deleted the object that was there before it, and created this one.
+func (b *builder) wasReplaced(step *Step) bool {
+	before, recreated := b.in.Recreated[step.Object]
+	return recreated && step.Before != nil && step.Before.GetUID() != before
 }
 
 // asksFor reports whether the chart itself changes one of the fields: what is sent differs there from what

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -54,9 +55,9 @@ type Input struct {
 	// as far as permissions allow, without checking them beforehand, and its record says what was
 	// undone. What the API server refuses to change back stays as it is: see Document.NotUndone.
 	Undoing bool
-	// Recreated are the objects that the failed run was to delete and create, so undoing it may do so,
-	// too.
-	Recreated map[manifest.ID]bool
+	// Recreated are the objects that the failed run was to delete and create, with the UIDs that they had
+	// before: what it has replaced may be replaced once more to undo it.
+	Recreated map[manifest.ID]types.UID
 
 	// ReadOnly plans without dry runs and without checking permissions, for users who may
 	// only read.

@@ -249,7 +249,7 @@ func staysOnUninstall(s *Step) bool {
 // RollbackOptions returns the options of the rollback: those of the failed plan, except that it waits
 // until what it restores is ready, or what it deletes is gone, has no overall timeout and is not subject
 // to policies: what was allowed may be undone. That is why it deletes and creates only what the failed
-// plan was to delete and create, see Input.Recreated.
+// run has deleted and created, see Input.Recreated.
 func (p *Document) RollbackOptions() Options {
 	o := p.Options
 	o.Atomic, o.CleanupOnFail, o.Description, o.OverallTimeout, o.Policy = false, false, "", 0, Policy{}

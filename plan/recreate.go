@@ -15,12 +15,12 @@ import (
 // an earlier dry run the server has answered that the object can't be changed in place.
 func ReplacementID(id string) string { return id + "/anew" }
 
-// Recreated returns the objects that the plan deletes and creates again.
-func (p *Document) Recreated() map[manifest.ID]bool {
-	out := map[manifest.ID]bool{}
+// Recreated returns the UIDs of the objects that the plan deletes and creates again.
+func (p *Document) Recreated() map[manifest.ID]types.UID {
+	out := map[manifest.ID]types.UID{}
 	p.Steps(func(_ StageName, s *Step) {
 		if s.Op == OpRecreate {
-			out[s.Object] = true
+			out[s.Object] = s.Expect.UID
 		}
 	})
 	return out

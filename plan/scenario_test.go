@@ -78,7 +78,9 @@ type setup struct {
 	// Undoing undoes a failed run, which was to delete and create the Recreated, as Kind/name.
 	Undoing   bool     `json:"undoing"`
 	Recreated []string `json:"recreated"`
-	ChartTo   string   `json:"chartTo"`
+	// NotReached are those that it was to delete and create, and did not.
+	NotReached []string `json:"notReached"`
+	ChartTo    string   `json:"chartTo"`
 	// Unavailable are kinds whose discovery is failing.
 	Unavailable []string `json:"unavailable"`
 	// Namespace is "missing" or "terminating"; otherwise the release's namespace exists.
@@ -304,9 +306,14 @@ func (s scenario) input(setup setup) plan.Input {
 	if setup.Operation != plan.Uninstall {
 		in.Target = s.target(setup, in)
 		plan.Own(in.Target.Objects, in.Stored, in.Release) // as the engine does
-		in.Recreated = map[manifest.ID]bool{}
+		in.Recreated = map[manifest.ID]types.UID{}
 		for _, o := range in.Target.Objects {
-			in.Recreated[o.ID] = slices.Contains(setup.Recreated, o.Kind+"/"+o.Name)
+			switch name := o.Kind + "/" + o.Name; {
+			case slices.Contains(setup.Recreated, name):
+				in.Recreated[o.ID] = "of before"
+			case slices.Contains(setup.NotReached, name):
+				in.Recreated[o.ID] = in.Live[o.ID].Object.GetUID()
+			}
 		}
 	}
 	return in

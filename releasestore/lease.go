@@ -154,7 +154,7 @@ func (h *HeldLock) renewLoop(ctx context.Context) {
 		if sleep(ctx, h.locker.clock, min(pause, h.untilExpiry(pause))) != nil {
 			return
 		}
-		h.state()
+		_ = h.Check() // marks the lock as expired
 		switch renewed, lost := h.renew(ctx); {
 		case lost:
 			return

@@ -15,8 +15,10 @@ func TestDeepCopy(t *testing.T) {
 	for _, v := range []any{
 		"a", 1, int64(2), 2.5, true,
 		map[string]any{"a": nil, "b": map[string]any{}, "c": []any{1, nil, []any{}, map[string]any{"d": "e"}}, "n": map[string]any(nil)},
-		Values{"a": Values{"b": 1}}, map[string]any(nil), []any(nil), spare,
-		Files{"a": []byte("text"), "b": {}, "c": nil}, Files(nil),
+		Values{"a": Values{"b": 1}},
+		map[string]any(nil), []any(nil), spare,
+		Files{"a": []byte("text"), "b": {}, "c": nil},
+		Files(nil),
 		map[string]any{"Files": Files{"a": []byte("text")}, "Values": Values{}},
 	} {
 		direct, err := newCopier(func(any) (any, error) { return nil, errors.New("sprig's") })(v)

@@ -87,7 +87,7 @@ func (m merging) entry(into map[string]any, key string, value any, depth int) er
 	case isCompound(old) && isCompound(value):
 		return m.other(into, key, value)
 	}
-	if !there || isEmpty(old) || m.overwrite && !(wasTable && isTable) {
+	if !there || isEmpty(old) || m.overwrite && (!wasTable || !isTable) {
 		into[key] = value
 	}
 	return nil

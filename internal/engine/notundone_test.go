@@ -47,7 +47,9 @@ func TestRollbackLeavesWhatIsRefused(t *testing.T) {
 			claim, shrinks, plan.Options{Force: true}, "2Gi", "one", "", "spec.resources.requests.storage is immutable",
 		},
 		"another refusal": {
-			configMap, &plan.Refusal{Reason: "Invalid", Message: "no rollback"}, plan.Options{}, "1Gi", "two",
+			configMap, &plan.Refusal{Reason: "Invalid", Message: "no rollback"},
+			plan.Options{},
+			"1Gi", "two",
 			"everything is changed back but\n  ConfigMap/web: the API server refuses it: no rollback", "the API server refuses it: no rollback",
 		},
 	} {
