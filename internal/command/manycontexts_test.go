@@ -84,12 +84,14 @@ func TestARenamedClusterHasTheSameReleases(t *testing.T) {
 			t.Errorf("%s: it says\n%s%s", tc.name, a.out, a.err)
 		}
 	}
-	// What a release's cluster was called is another cluster's name now.
+	// What a release's cluster was called is another cluster's name now, be it that of the current context.
 	set("base", "prod: {context: eu}", "- {name: web, cluster: prod, chart: ./own}\n")
-	set("head", "prod: {context: us}", "- {name: api, cluster: prod, chart: ./own}\n")
-	a := d.must("plan many head/set.yaml --base-dir base --prune")
-	if strings.Contains(a.out, "uninstall") || !strings.Contains(a.out, `prod/shop/web has left the set, and is not planned: cluster prod had the context "eu", and has "us" now`) {
-		t.Errorf("it says\n%s%s", a.out, a.err)
+	for _, tc := range []struct{ are, is string }{{"prod: {context: us}", `"us"`}, {"prod: {}", `""`}} {
+		set("head", tc.are, "- {name: api, cluster: prod, chart: ./own}\n")
+		a := d.must("plan many head/set.yaml --base-dir base --prune")
+		if strings.Contains(a.out, "uninstall") || !strings.Contains(a.out, `prod/shop/web has left the set, and is not planned: cluster prod had the context "eu", and has `+tc.is+" now") {
+			t.Errorf("it says\n%s%s", a.out, a.err)
+		}
 	}
 }
 

@@ -90,9 +90,10 @@ func (p *Planner) matched() (before map[releaseset.Key]*releaseset.Entry, left [
 // unplannable returns why an entry that has left the set can't be planned, or "": its cluster's name is
 // another cluster's now, whose release of that name is not the one to uninstall.
 func (p *Planner) unplannable(e *releaseset.Entry) string {
-	was, is := p.Base.Set.Clusters[e.Cluster].Context, p.Head.Set.Clusters[e.Cluster].Context
-	if is == "" || was == is {
+	was := p.Base.Set.Clusters[e.Cluster]
+	is, declared := p.Head.Set.Clusters[e.Cluster]
+	if !declared || was.Context == is.Context { // a cluster without a context is that of the current one
 		return ""
 	}
-	return fmt.Sprintf("%s has left the set, and is not planned: cluster %s had the context %q, and has %q now", e.Key, e.Cluster, was, is)
+	return fmt.Sprintf("%s has left the set, and is not planned: cluster %s had the context %q, and has %q now", e.Key, e.Cluster, was.Context, is.Context)
 }
