@@ -85,12 +85,11 @@ func Impossible(of release.Key, why string, at Place, toolVersion string) *Plan 
 	}}
 }
 
-// Unmanaged returns what stands for the plan of a release that has left its set and is not uninstalled: nothing
-// changes, and that is to be known.
-func Unmanaged(of release.Key, toolVersion string) *Plan {
+// Unplanned returns what stands for the plan of a release that has left its set without one: nothing changes, and
+// what becomes of it is to be known.
+func Unplanned(of release.Key, becomes Problem, toolVersion string) *Plan {
 	return &Plan{Document: Document{
-		FormatVersion: FormatVersion, ToolVersion: toolVersion, Operation: Uninstall, Release: of, Stages: []Stage{},
-		Problems: []Problem{{What: "it has left the set and is not uninstalled: nothing manages it any more", Do: "plan with --prune to uninstall it, or declare it again"}},
+		FormatVersion: FormatVersion, ToolVersion: toolVersion, Operation: Uninstall, Release: of, Stages: []Stage{}, Problems: []Problem{becomes},
 	}}
 }
 

@@ -48,6 +48,50 @@ func TestCheck25ByTheKustomizationOfTheChange(t *testing.T) {
 	}
 }
 
+// What is found about a HelmRelease that leaves and is not uninstalled is what helm-controller does, not what
+// --prune would plan.
+func TestFindingsAboutHelmReleasesThatLeave(t *testing.T) {
+	for _, c := range []struct {
+		why, owner, says string
+		broken, gone     bool
+	}{
+		{"unknown", "prune: true", "unknown: Kustomization flux-system/apps can't be built: whether it has the HelmRelease is not known", true, false},
+		{"suspended", "prune: true, suspend: true", "nothing: left running: Kustomization flux-system/apps is suspended", false, false},
+		{"no prune", "prune: false", "nothing: left running: Kustomization flux-system/apps does not prune", false, false},
+		{"Orphan", "prune: true, deletionPolicy: Orphan", "nothing: left running: Kustomization flux-system/apps is deleted, and its deletionPolicy is Orphan", false, true},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.tree("base", c.owner, webOf(""), "one")
+			d.tree("head", c.owner, "", "one")
+			if c.broken {
+				d.file("head/apps/kustomization.yaml", "resources: [gone.yaml]")
+			}
+			if c.gone {
+				d.gone("head/clusters/prod/apps.yaml")
+			}
+			t.Chdir("head")
+			a := d.types("plan many " + offlineFlux + " --detailed-exitcode -o annotations")
+			if !strings.Contains(a.out, "it has left the set; what its controller does: "+c.says) || strings.Contains(a.out, "nothing manages it") || strings.Contains(a.out, "--prune") {
+				t.Errorf("it says\n%s%s", a.out, a.err)
+			}
+			if a.code != exitRecordOnly && !c.broken { // what can't be built is an error of its own
+				t.Errorf("exit code %d", a.code)
+			}
+		})
+	}
+	// One whose release does not exist is none.
+	d := atDesk(t)
+	d.tree("base", "prune: true", webOf(""), "one")
+	d.tree("head", "prune: true", "", "one")
+	t.Chdir("head")
+	const line = "plan many --flux clusters/prod --base-dir ../base --detailed-exitcode"
+	if a := d.must(line + " -o annotations"); a.out != "" {
+		t.Errorf("it finds\n%s", a.out)
+	}
+	d.must(line).has(t, "the release does not exist")
+}
+
 // Objects from which others generate HelmReleases or Applications are reported.
 func TestGeneratorsAreTold(t *testing.T) {
 	d := atDesk(t)

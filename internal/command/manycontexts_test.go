@@ -95,6 +95,27 @@ func TestARenamedClusterHasTheSameReleases(t *testing.T) {
 	}
 }
 
+// A release that has left the set but does not exist is no finding: there is nothing to uninstall.
+func TestPruningWhatDoesNotExist(t *testing.T) {
+	d := atDesk(t)
+	d.file("base/own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+	d.file("base/set.yaml", "version: 1\nreleases:\n- {name: web, namespace: shop, chart: ./own}\n")
+	d.file("head/set.yaml", "version: 1\nreleases: []\n")
+	const line = "plan many head/set.yaml --base-dir base --detailed-exitcode"
+	if a := d.must(line + " --prune -o annotations"); a.out != "" {
+		t.Errorf("it finds\n%s", a.out)
+	}
+	for _, output := range []string{"text", "markdown", "html"} {
+		a := d.must(line + " --prune -o " + output)
+		if a.has(t, "left the set", "the release does not exist"); strings.Contains(a.out, "it is not uninstalled") {
+			t.Errorf("it says\n%s", a.out)
+		}
+	}
+	if a := d.types(line); a.code != exitRecordOnly {
+		t.Errorf("without --prune: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
 // Each release of a set is a run of its own, which the lock separates from the others: two contexts may be
 // of one cluster.
 func TestEveryReleaseOfASetHasItsOwnLock(t *testing.T) {

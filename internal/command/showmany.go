@@ -86,14 +86,15 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 func setPlans(d *releaseset.Document) []*plan.Document {
 	var out []*plan.Document
 	for _, r := range d.Releases {
+		leaves := r.Leaves()
 		switch {
 		case r.Error != "":
 			at := plan.Place(cmp.Or(r.ErrorAt, r.From))
 			out = append(out, plan.Impossible(r.Release, r.Error, at, d.ToolVersion).Entry(r.Cluster, at))
 		case r.Plan != nil:
 			out = append(out, r.Plan.Entry(r.Cluster, plan.Place(r.From)))
-		case r.Left:
-			out = append(out, plan.Unmanaged(r.Release, d.ToolVersion).Entry(r.Cluster, plan.Place{}))
+		case leaves != nil:
+			out = append(out, plan.Unplanned(r.Release, *leaves, d.ToolVersion).Entry(r.Cluster, plan.Place{}))
 		}
 	}
 	for _, what := range d.Unread {

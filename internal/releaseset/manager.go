@@ -1,6 +1,8 @@
 package releaseset
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -129,4 +131,9 @@ type Verdict struct {
 	LeavesBy Options      `json:"-"`
 	// Options are those of the action, nil when they are the entry's.
 	Options *Options `json:"-"`
+}
+
+// Text returns all actions, such as "uninstall, then install".
+func (v *Verdict) Text() string {
+	return strings.Join(append([]string{v.Action}, v.Then...), ", then ")
 }

@@ -66,6 +66,8 @@ type Planned struct {
 	Because []string `json:"because,omitempty"`
 	// Left says that the base has the entry and the set does not.
 	Left bool `json:"left,omitempty"`
+	// Absent says that there is nothing to uninstall: the release does not exist.
+	Absent bool `json:"absent,omitempty"`
 	// Manager is the object that deploys the entry, "HelmRelease apps/web", and Verdict
 	// what its controller does about it.
 	Manager string   `json:"manager,omitempty"`
@@ -104,12 +106,24 @@ func (p *Planned) Blocked() bool {
 	return p.Error != "" || p.Plan != nil && p.Plan.Summary.Blocking > 0
 }
 
+// Leaves returns what is to be known about a release that has left the set and is not planned: what its controller does,
+// if it has one, or that nothing manages it. It is nil for all others, and for a release that does not exist.
+func (p *Planned) Leaves() *plan.Problem {
+	switch {
+	case !p.Left || p.Absent || p.Plan != nil || p.Error != "":
+		return nil
+	case p.Verdict != nil:
+		return &plan.Problem{What: "it has left the set; what its controller does: " + p.Verdict.Text() + ": " + strings.Join(p.Verdict.Notes, "; ")}
+	}
+	return &plan.Problem{What: "it has left the set and is not uninstalled: nothing manages it any more", Do: "plan with --prune to uninstall it, or declare it again"}
+}
+
 // Effect returns the most severe effect of a set's plans. That an entry leaves the set changes no object, but what is
 // declared, as a change of the record alone does.
 func (d *Document) Effect() plan.Effect {
 	effect := plan.EffectNone
 	for _, r := range d.Releases {
-		if r.Left && r.Error == "" {
+		if r.Leaves() != nil {
 			effect = plan.EffectRecord
 		}
 		if r.Plan == nil {

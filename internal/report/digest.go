@@ -54,7 +54,7 @@ func setEffects(d *releaseset.Document) []string {
 		case r.Plan != nil:
 			effect = r.Plan.EffectDigest
 		case r.Verdict != nil:
-			effect = verdictText(r.Verdict)
+			effect = r.Verdict.Text()
 		default:
 			continue // nothing happens to it
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,11 +115,17 @@ func newSetRow(r *releaseset.Planned) setRow {
 		row.chart = escape.Line(r.Chart.String())
 		return row
 	case r.Plan == nil && r.Verdict != nil:
-		row.op, row.notes = verdictText(r.Verdict), escape.Line(strings.Join(r.Verdict.Notes, "; "))
+		notes := r.Verdict.Notes
+		if r.Absent {
+			notes = slices.Concat(notes, []string{absent})
+		}
+		row.op, row.notes = r.Verdict.Text(), escape.Line(strings.Join(notes, "; "))
 		row.chart = escape.Line(r.Chart.String())
 		return row
 	case r.Plan == nil:
-		row.op, row.notes = "left the set", "it is not uninstalled"
+		if row.op, row.notes = "left the set", "it is not uninstalled"; r.Absent {
+			row.notes = absent
+		}
 		return row
 	}
 	row.op, row.chart = operationText(r.Plan), chartFact(r.Plan.ChartFrom, r.Plan.ChartTo)
@@ -134,15 +141,13 @@ func newSetRow(r *releaseset.Planned) setRow {
 	return row
 }
 
-// verdictText returns text such as "uninstall, then install".
-func verdictText(v *releaseset.Verdict) string {
-	return strings.Join(append([]string{v.Action}, v.Then...), ", then ")
-}
+// absent is said of a release that would be uninstalled if it existed.
+const absent = "the release does not exist"
 
-// actedText is verdictText with the revisions of an upgrade that is planned in a cluster, and with
+// actedText is the verdict's text with the revisions of an upgrade that is planned in a cluster, and with
 // "blocked" before a plan that is blocked.
 func actedText(r *releaseset.Planned) string {
-	text := verdictText(r.Verdict)
+	text := r.Verdict.Text()
 	if r.Plan.Against == nil && r.Plan.Operation == plan.Upgrade && r.Verdict.Action == string(plan.Upgrade) {
 		text = fmt.Sprintf("upgrade %d → %d", r.Plan.FromRevision, r.Plan.ToRevision) + strings.TrimPrefix(text, r.Verdict.Action)
 	}

@@ -41,6 +41,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 			return by.PlanUninstall(ctx, e.Release(), options(e.Options, p.Defaults))
 		})
 		if none := (*engine.NoReleaseError)(nil); errors.As(err, &none) {
+			j.out.Absent = true
 			return nil, nil
 		}
 		return made, err
