@@ -74,6 +74,14 @@ func idle(a decision.Action, why string) releaseset.Verdict {
 // applier returns the name of a Kustomization among those of the set.
 func applier(k *flux.Kustomization) string { return flux.KindKustomization + " " + k.String() }
 
+// onlyNamed returns a Kustomization of which nothing but its name can be read.
+func onlyNamed(object map[string]any) *flux.Kustomization {
+	metadata, out := asMap(object["metadata"]), &flux.Kustomization{}
+	out.Metadata.Namespace, _ = metadata["namespace"].(string)
+	out.Metadata.Name, _ = metadata["name"].(string)
+	return out
+}
+
 // ownerOf returns the Kustomization that applies another one, nil if there is none or it
 // applies itself.
 func (r *Repository) ownerOf(k *flux.Kustomization) *flux.Kustomization {

@@ -178,6 +178,9 @@ func (r *Repository) add(all []placed) {
 		k, err := flux.DecodeKustomization(p.object)
 		if err == nil {
 			err = r.build(k, p)
+		} else {
+			k = onlyNamed(p.object)
+			r.broken(p.owner, "has a Kustomization that can't be read")
 		}
 		if err != nil {
 			r.Unread = append(r.Unread, err.Error())
