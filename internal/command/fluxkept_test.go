@@ -88,7 +88,9 @@ func TestWhatIsNotApplied(t *testing.T) {
 		{"", "labels: {KEYssa: Ignore}", "", "", held + "ssa: Ignore" + changed},
 		{"", "labels: {KEYssa: IfNotPresent}", "", "", held + "ssa: IfNotPresent" + changed},
 		{"", "labels: {KEYssa: Merge}", "", "", "upgrade: "},
-		{"annotations: {KEYreconcile: disabled}", "", "", "", "upgrade: "},
+		{"annotations: {KEYreconcile: disabled}", "", "", "", "unknown: the HelmRelease has " + kustomize + "reconcile: disabled in the base"},
+		{"labels: {KEYssa: Ignore}", "labels: {KEYssa: Ignore}", "", "", held + "ssa: Ignore" + changed},
+		{"labels: {KEYssa: Ignore}", "labels: {KEYssa: Ignore}", bumped, "", "unknown: the HelmRelease has " + kustomize + "ssa: Ignore in the base, so what is deployed may differ from that: upgrade if it does not (the chart's version changes from 1.0.0 to 1.1.0), else nothing"},
 		{"none", "annotations: {KEYreconcile: disabled}", "", "", held + "reconcile: disabled" + created},
 		{"none", "labels: {KEYssa: IfNotPresent}", "", "", "install: "},
 		{"", "annotations: {KEYreconcile: disabled}", bumped, "", "upgrade: the chart's version changes"},
@@ -118,6 +120,47 @@ func TestWhatIsNotApplied(t *testing.T) {
 			}
 			t.Chdir("head")
 			if got := verdict(d.planned(line)["web"]); !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A HelmRelease is applied from the change on that takes such a label or annotation away, and no longer
+// once it has one, although nothing else about it changes.
+func TestWhatIsAppliedAgain(t *testing.T) {
+	const unknown, same = "unknown: the HelmRelease has " + kustomize, " in the base, so what is deployed may differ from that: nothing if it does not (chart, values and post-renderers are those of the newest revision), else "
+	const install, fails = "install or upgrade; if it fails", "install; if it fails"
+	const untouched, nothing, suspended = "", "nothing: chart, values", "nothing: suspended"
+	for _, c := range []struct{ base, head, spec, live, want string }{
+		{"labels: {KEYreconcile: disabled}", "", "", "", unknown + "reconcile: disabled" + same + install},
+		{"annotations: {KEYssa: Ignore}", "labels: {KEYssa: IfNotPresent}", "", "", unknown + "ssa: Ignore" + same + fails},
+		{"labels: {KEYssa: IfNotPresent}", "", "", "", unknown + "ssa: IfNotPresent" + same + "upgrade"},
+		{"labels: {KEYssa: IfNotPresent}", "labels: {KEYssa: IfNotPresent}", "", "", untouched},
+		{"labels: {KEYreconcile: disabled}", "labels: {KEYreconcile: disabled}", "", "", untouched},
+		{"", "labels: {KEYreconcile: disabled}", "", "", nothing},
+		{"", "annotations: {KEYssa: IfNotPresent}", "", "", nothing},
+		{"", "labels: {a: b}", "", "", untouched},
+		{"labels: {KEYreconcile: disabled}", "", ", suspend: true", "", suspended},
+		{"labels: {KEYreconcile: disabled}", "", "", "none", "install: no release is stored"},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			d := atDesk(t)
+			for _, side := range []string{"base", "head"} {
+				d.tree(side, "prune: true", "", "one")
+			}
+			d.marked("base/apps/web.yaml", c.base, webOf("")+c.spec)
+			d.marked("head/apps/web.yaml", c.head, webOf("")+c.spec)
+			line := offlineFlux
+			if c.live != "" {
+				line = strings.Replace(line, " --offline", "", 1)
+			}
+			t.Chdir("head")
+			web := d.planned(line)["web"]
+			if web.Verdict == nil && c.want == untouched && web.Error == "" {
+				return
+			}
+			if got := verdict(web); c.want == untouched || !strings.HasPrefix(got, c.want) || (web.Plan == nil) != strings.HasPrefix(c.want, "nothing") || strings.Contains(c.want, "install") != (web.Plan != nil && web.Plan.Summary.Create == 2) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})

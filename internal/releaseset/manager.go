@@ -119,6 +119,8 @@ type Verdict struct {
 	Plans bool `json:"-"`
 	// Compares says that the verdict depends on Live.Drift, which has not been looked at.
 	Compares bool `json:"-"`
+	// Anew says that the base may not be deployed: the plan is that of an install.
+	Anew bool `json:"-"`
 	// OldChart says that the chart remains the one that was deployed, whatever its
 	// files are now.
 	OldChart bool `json:"-"`

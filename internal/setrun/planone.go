@@ -114,7 +114,7 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 	}
 	base := engine.Baseline{Against: plan.Against{Kind: plan.AgainstNothing, Name: p.BaseName}}
 	base.AsInstall = j.head != nil && j.head.Manager != nil && j.head.Manager.Writer().Storage == ""
-	if j.base != nil && !j.base.Uninstalled {
+	if j.base != nil && !j.base.Uninstalled && (j.out.Verdict == nil || !j.out.Verdict.Anew) {
 		before, err := p.Base.deployment(ctx, j.base, p.Defaults)
 		if err != nil {
 			return nil, &BaseError{p.BaseName, err}

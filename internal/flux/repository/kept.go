@@ -29,6 +29,29 @@ func (m *Managed) held(next *flux.HelmRelease, before *Managed, there string) *r
 	return &out
 }
 
+// uncertain returns the verdict about next, unknown if it depends on what is deployed, which may not be
+// m, its base: kustomize-controller does not apply that, or does not keep it up to date. v is the verdict
+// if m is deployed, and anew if nothing is.
+func (m *Managed) uncertain(next *Managed, v, anew releaseset.Verdict) releaseset.Verdict {
+	out, why, otherwise := v, m.hr.Metadata.Unapplied(), anew.Action
+	installs, updated := anew.Action == string(decision.Install), next.hr.Metadata.OnlyCreated() == ""
+	switch {
+	case why != "" && installs:
+		out, out.Anew = anew, true
+		if updated {
+			otherwise = "install or upgrade"
+		}
+	case why == "" && installs && updated && v.Action == string(decision.Nothing):
+		why, otherwise = m.hr.Metadata.OnlyCreated(), string(decision.Upgrade)
+	}
+	if why == "" || anew.Action == v.Action {
+		return v
+	}
+	out.Notes[0] = fmt.Sprintf("the HelmRelease has %s in the base, so what is deployed may differ from that: %s if it does not (%s), else %s", why, v.Action, v.Notes[0], otherwise)
+	out.Action, out.Then, out.Plans, out.Compares = string(decision.Unknown), nil, true, false
+	return out
+}
+
 // unapplied returns warnings about Kustomizations and sources that are not applied as they are planned.
 func (r *Repository) unapplied() (out []string) {
 	for _, p := range r.objects {

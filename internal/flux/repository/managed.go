@@ -72,8 +72,8 @@ func (m *Managed) ChartValues() releaseset.ChartValues { return m.chartValues }
 
 // Sum returns a text that changes with everything in the HelmRelease on which its release depends.
 func (m *Managed) Sum() string {
-	suspended := m.owner != nil && m.owner.Spec.Suspend
-	data, err := json.Marshal([]any{m.hr.Object["spec"], m.hr.Metadata.Name, m.hr.Metadata.Namespace, suspended})
+	suspended, has := m.owner != nil && m.owner.Spec.Suspend, m.hr.Metadata
+	data, err := json.Marshal([]any{m.hr.Object["spec"], has.Name, has.Namespace, suspended, has.Unapplied(), has.OnlyCreated()})
 	if err != nil {
 		return err.Error()
 	}
@@ -93,11 +93,20 @@ func (m *Managed) estimated() bool {
 // is nil for a new release. is and was are the charts, rewritten reports whether
 // their files differ.
 func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritten bool) releaseset.Verdict {
+	before, _ := base.(*Managed)
+	v := m.next(before, is, was, rewritten)
+	if before == nil {
+		return v
+	}
+	return before.uncertain(m, v, m.next(nil, is, was, rewritten))
+}
+
+// next is Next for a base that is deployed, nil for none.
+func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool) releaseset.Verdict {
 	in := decision.Input{ValuesDigest: m.values, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten}}
 	in.Obstacles.Expression = expression.Check(m.hr.Spec.HealthCheckExprs)
 	next := *m.hr
 	next.Metadata.Generation = 1
-	before, _ := base.(*Managed)
 	if before != nil {
 		next.Metadata.Generation = 2
 		next.Status = before.deployed(was)
