@@ -1,9 +1,11 @@
 package source
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,7 +18,8 @@ import (
 )
 
 const (
-	// requestTimeout bounds a request including its response body, as in Helm.
+	// requestTimeout bounds a request including its response body, as in Helm (4.2.4,
+	// pkg/getter/getter.go, DefaultHTTPTimeout), but without the pauses before it is repeated.
 	requestTimeout = 120 * time.Second
 	headerTimeout  = 30 * time.Second
 	dialTimeout    = 10 * time.Second
@@ -50,10 +53,7 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 		return nil, err
 	}
 	bound := &bound{access: a, home: home, own: own, foreign: func(at *url.URL) (http.RoundTripper, error) { return s.transportTo(at, a.elsewhere()) }}
-	c = &http.Client{
-		Transport: &resuming{next: &retry.Transport{Base: bound, Policy: func() retry.Policy { return patience }}},
-		Timeout:   requestTimeout, CheckRedirect: redirected,
-	}
+	c = patientClient(bound)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.clients == nil {
@@ -61,6 +61,42 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 	}
 	s.clients[key] = c
 	return c, nil
+}
+
+// patientClient returns a client that repeats requests and resumes downloads. Each attempt is bounded,
+// and not all of them together: a Timeout of the client would include the pauses.
+func patientClient(over http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     &resuming{next: &retry.Transport{Base: &timed{over}, Policy: func() retry.Policy { return patience }}},
+		CheckRedirect: redirected,
+	}
+}
+
+// timed ends requests that take longer than requestTimeout, including their response bodies.
+type timed struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t *timed) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, end := context.WithTimeout(r.Context(), requestTimeout)
+	resp, err := t.next.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		end()
+		return nil, err
+	}
+	resp.Body = &timedBody{resp.Body, end}
+	return resp, nil
+}
+
+// timedBody is a response body that ends its request's context when it is closed.
+type timedBody struct {
+	io.ReadCloser
+	end context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (b *timedBody) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
 }
 
 // redirected refuses endless redirects, and those from https to http.

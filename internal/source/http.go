@@ -69,7 +69,7 @@ var patience = &retry.GenericPolicy{
 		return r.StatusCode == http.StatusRequestTimeout || r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= 500 && r.StatusCode != http.StatusNotImplemented, nil
 	},
 	Backoff: func(attempt int, r *http.Response) time.Duration {
-		return max(pauses(attempt, nil), retryAfter(r, time.Now()))
+		return max(pauses(attempt, nil), retryAfter(r))
 	},
 	MinWait: 100 * time.Millisecond, MaxWait: maxRetryAfter, MaxRetry: 5,
 }
@@ -77,8 +77,9 @@ var patience = &retry.GenericPolicy{
 var pauses = retry.ExponentialBackoff(200*time.Millisecond, 2, 0.1)
 
 // retryAfter returns the pause that a server asks for, in seconds or until a date (RFC 9110, section
-// 10.2.3); 0 if it asks for none.
-func retryAfter(r *http.Response, now time.Time) time.Duration {
+// 10.2.3); 0 if it asks for none. What a date means is reckoned from the response's own Date (section
+// 6.6.1): the clocks may differ.
+func retryAfter(r *http.Response) time.Duration {
 	if r == nil {
 		return 0
 	}
@@ -86,10 +87,12 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
-	if date, err := http.ParseTime(text); err == nil {
-		return date.Sub(now)
+	until, err := http.ParseTime(text)
+	now, unknown := http.ParseTime(r.Header.Get("Date"))
+	if err != nil || unknown != nil {
+		return 0
 	}
-	return 0
+	return until.Sub(now)
 }
 
 // passes reports whether an error is transient.

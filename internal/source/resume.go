@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func (b *resumedBody) Read(p []byte) (int, error) {
 		n, err := b.body.Read(p)
 		b.read += int64(n)
 		switch {
-		case err == nil || errors.Is(err, io.EOF) || b.left == 0 || b.request.Context().Err() != nil:
+		case err == nil || errors.Is(err, io.EOF) || b.left == 0 || b.request.Context().Err() != nil || errors.Is(err, context.DeadlineExceeded):
 			return n, err
 		case n > 0:
 			return n, nil // the next read returns the error again
