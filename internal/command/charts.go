@@ -26,6 +26,8 @@ type fetchFlags struct {
 	load                   chartload.Options
 	access                 accessFlags
 	verify                 verifyFlags
+	// servers are the origins that access was given for (see oneServer).
+	servers []string
 }
 
 func (o *fetchFlags) offlineFlag() cli.Flag {
@@ -147,7 +149,7 @@ func (p *program) located(ctx context.Context, o *fetchFlags, request resolve.Re
 	case s.Verification.Wanted:
 		p.tellLocal(s, ref)
 		if fetched, err = readVerified(s, ref.Path); err == nil {
-			fmt.Fprintln(p.streams.Err, fetched)
+			p.tellFetched(fetched)
 		}
 	default:
 		p.tellLocal(s, ref)
@@ -213,8 +215,13 @@ func (p *program) fetch(ctx context.Context, s *source.Sources, ref resolve.Refe
 	if fetched.Mismatch != nil {
 		p.warn(strings.TrimSuffix(fetched.Mismatch.Error(), ": it is not used") + "; it is used because of --allow-digest-mismatch")
 	}
-	fmt.Fprintln(p.streams.Err, fetched)
+	p.tellFetched(fetched)
 	return fetched, nil
+}
+
+// tellFetched prints which chart is used.
+func (p *program) tellFetched(chart source.Fetched) {
+	fmt.Fprintln(p.streams.Err, p.mask.Load().Text(chart.String()))
 }
 
 // clusterless returns a command line that needs no cluster, without connection flags.

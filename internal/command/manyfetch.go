@@ -16,22 +16,28 @@ import (
 // manyFetch returns a function that fetches charts one at a time, because each is reported, and
 // none twice. The credentials of flags are not for dependencies: a chart of a pull request must not
 // be able to have them sent anywhere. Nor are flags that do without TLS: logins that are kept for the
-// server of a dependency are sent to it. A CA file counts there in addition to the system's.
+// server of a dependency are sent to it. A CA file counts there in addition to the system's. The same
+// goes for a chart on a server that no file of the set names, but variables that only the cluster has.
 func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 	var mu sync.Mutex
-	return func(ctx context.Context, which releaseset.Chart, dependency bool) (setrun.Fetched, error) {
+	return func(ctx context.Context, which setrun.Wanted) (setrun.Fetched, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		flags := *o
-		if dependency {
+		p.hideSecrets(which.Secrets)
+		flags, request := *o, requestFor(which.Chart)
+		s, err := p.sources(o)
+		if err != nil {
+			return setrun.Fetched{}, err
+		}
+		if which.Dependency || !slices.Contains(o.servers, serverOf(s, request)) {
 			flags.access.Access = source.Access{Server: resolve.Server{CAFile: o.access.CAFile}, Elsewhere: true}
 		}
-		found, err := p.located(ctx, &flags, requestFor(which))
+		found, err := p.located(ctx, &flags, request)
 		if err != nil {
 			return setrun.Fetched{}, err
 		}
 		if found.fetched == nil {
-			return setrun.Fetched{}, fmt.Errorf("chart %s: what is at that path is not in the repository of the set", which)
+			return setrun.Fetched{}, fmt.Errorf("chart %s: what is at that path is not in the repository of the set", which.Chart)
 		}
 		return setrun.Fetched{Name: found.name, Data: found.fetched.Data, Pin: found.pin}, nil
 	}
@@ -44,29 +50,40 @@ func requestFor(c releaseset.Chart) resolve.Request {
 // oneServer refuses the credentials of flags for charts from several servers: they were given for
 // one of them, nobody says for which, and the others, which the files of a pull request may name,
 // must not get them. A CA file then counts in addition to the system's authorities. A chart whose
-// name can't be read is reported where it is fetched.
+// name can't be read, as it is not complete or not a name, does not count: it gets nothing of what was
+// given for the others.
 func (p *program) oneServer(o *fetchFlags, charts []resolve.Request, instead string) error {
-	secret := o.access.Username+o.access.Password+o.access.CertFile != ""
-	if o.offline || !secret && o.access.CAFile == "" {
+	if o.offline || o.access.Access == (source.Access{}) {
 		return nil
 	}
 	s, err := p.sources(o)
 	if err != nil {
 		return err
 	}
-	var servers []string
+	o.servers = nil
 	for _, c := range charts {
-		if ref, err := understood(s, c, isThere); err == nil && s.Origin(ref) != "" {
-			servers = append(servers, s.Origin(ref))
+		if server := serverOf(s, c); server != "" {
+			o.servers = append(o.servers, server)
 		}
 	}
-	slices.Sort(servers)
-	servers = slices.Compact(servers)
-	o.access.Elsewhere = len(servers) > 1
-	if o.access.Elsewhere && secret {
-		return usage("--username, --password and --cert-file are for one server, and the charts are on %s: use %s", strings.Join(servers, ", "), instead)
+	slices.Sort(o.servers)
+	o.servers = slices.Compact(o.servers)
+	several := len(o.servers) > 1
+	if secret := o.access.Username + o.access.Password + o.access.CertFile; several && secret != "" {
+		return usage("--username, --password and --cert-file are for one server, and the charts are on %s: use %s", strings.Join(o.servers, ", "), instead)
 	}
+	o.access.Elsewhere = several && o.access.CAFile != ""
 	return nil
+}
+
+// serverOf returns the origin of the server that has a chart (see source.Sources.Origin); "" also if
+// its name can't be read.
+func serverOf(s *source.Sources, c resolve.Request) string {
+	ref, err := understood(s, c, isThere)
+	if err != nil {
+		return ""
+	}
+	return s.Origin(ref)
 }
 
 // fetched returns the charts of the selected entries, of both sides, that are not in their trees,

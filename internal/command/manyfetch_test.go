@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
@@ -101,4 +102,72 @@ func TestCredentialsForAComparison(t *testing.T) {
 	d.must(plan + own.URL + "/alpha-1.0.0.tgz")
 	d.must("install web " + own.URL + "/alpha-1.0.0.tgz --username u --password p")
 	d.must(plan + "1")
+}
+
+// fetchedWeb is the spec of a HelmRelease of the chart alpha in a HelmRepository.
+const fetchedWeb = "chart: {spec: {chart: alpha, version: 1.0.0, sourceRef: {kind: HelmRepository, name: NAME}}}"
+
+func helmRepository(name, url string) string {
+	return "apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: " + name + ", namespace: shop}\nspec: {interval: 1m, url: \"" + url + "\"}\n"
+}
+
+// The credentials of flags are for the server that the files name. One that only variables of the cluster
+// name, or their defaults, does not get them: a pull request could have them sent anywhere.
+func TestCredentialsAndVariablesOfTheCluster(t *testing.T) {
+	const optional = "postBuild: {substitute: {TEXT: one}, substituteFrom: [{kind: ConfigMap, name: vars, optional: true}]}"
+	own, other := sourcetest.Serve(t, sourcetest.Options{User: "u", Password: "p"}), sourcetest.Serve(t, sourcetest.Options{})
+	host := func(r *sourcetest.Repository) string { return strings.TrimPrefix(r.URL, "http://") }
+	for _, server := range []*sourcetest.Repository{own, other} {
+		server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	}
+	d := atDesk(t)
+	d.tree(".", optional, strings.Replace(fetchedWeb, "NAME", "own", 1), "one")
+	d.file("apps/own.yaml", helmRepository("own", own.URL))
+	for name, url := range map[string]string{"same": "http://${SAME:=" + host(own) + "}", "other": "http://${NOPE:=" + host(other) + "}"} {
+		d.releaseFile("apps/"+name+".yaml", name, strings.Replace(fetchedWeb, "NAME", name, 1))
+		d.file("apps/"+name+"-repository.yaml", helmRepository(name, url))
+	}
+	made := d.planned("--flux clusters/prod --username u --password p")
+	for _, name := range []string{"web", "same", "other"} {
+		if made[name].Error != "" || made[name].Plan == nil {
+			t.Errorf("%s: %s", name, made[name].Error)
+		}
+	}
+	for _, q := range own.Requests() {
+		if q.Header.Get("Authorization") == "" {
+			t.Errorf("without credentials: %+v", q)
+		}
+	}
+	asked := other.Requests()
+	if len(asked) == 0 {
+		t.Error("the other server was not asked")
+	}
+	for _, q := range asked {
+		if q.Header.Get("Authorization") != "" {
+			t.Errorf("with credentials: %+v", q)
+		}
+	}
+}
+
+// What Secrets of the cluster contribute to the URL of a chart is masked wherever that is shown.
+func TestSecretsInTheURLOfAChart(t *testing.T) {
+	server := sourcetest.Serve(t, sourcetest.Options{})
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	host := strings.TrimPrefix(server.URL, "http://")
+	for _, name := range []string{"alpha", "gone"} {
+		d := atDesk(t)
+		d.tree(".", "prune: true", strings.NewReplacer("NAME", "secret", "alpha", name).Replace(fetchedWeb), "one")
+		d.file("clusters/prod/sources.yaml", kustomization("sources", from("Secret", "vars")))
+		d.file("sources/repository.yaml", helmRepository("secret", "http://${HOST}"))
+		d.Put(objecttest.Parse(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: vars, namespace: flux-system}, stringData: {HOST: %q}}", host)))
+		for _, output := range []string{"text", "json", "markdown", "html", "sarif"} {
+			a := d.types("plan many --flux clusters/prod -o " + output)
+			if text := a.out + a.err; strings.Contains(text, host) || !strings.Contains(text, name) {
+				t.Errorf("%s, -o %s:\n%s", name, output, text)
+			}
+		}
+		if a := d.types("plan many --flux clusters/prod --show-secrets"); !strings.Contains(a.err+a.out, host) {
+			t.Errorf("%s, with --show-secrets:\n%s%s", name, a.out, a.err)
+		}
+	}
 }

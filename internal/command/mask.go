@@ -65,6 +65,17 @@ func (p *program) hideValues(tables []any) {
 	}
 }
 
+// hideSecrets masks secrets before a plan exists, along with those that it was given before.
+func (p *program) hideSecrets(secrets [][]byte) {
+	more := slices.DeleteFunc(slices.Clone(secrets), func(secret []byte) bool {
+		return slices.ContainsFunc(p.quoted, func(known []byte) bool { return bytes.Equal(known, secret) })
+	})
+	p.quoted = append(p.quoted, more...)
+	if len(more) > 0 && !p.showSecrets && p.hidden == nil {
+		p.mask.Store(redact.NewValuesMask(p.quotable, p.quoted...))
+	}
+}
+
 // errorText returns the text of an error without the secrets that it quotes.
 func (p *program) errorText(err error) string { return p.errorMask().Text(err.Error()) }
 

@@ -36,8 +36,13 @@ func Recurring(p *plan.Plan) [][]byte {
 	return out
 }
 
-// texts visits what was rendered, and what it is compared with.
+// texts visits where the chart is from, what was rendered, and what it is compared with.
 func texts(p *plan.Plan, visit func(string)) {
+	if from := p.ChartSource; from != nil {
+		visit(from.Reference)
+		visit(from.Repository)
+		visit(from.URL)
+	}
 	if r := p.Record; r != nil {
 		visit(r.Manifest)
 		visit(r.Info.Notes)

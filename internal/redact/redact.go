@@ -51,6 +51,11 @@ func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 		against.Name = m.Text(against.Name)
 		out.Against = &against
 	}
+	if p.ChartSource != nil {
+		from := *p.ChartSource
+		from.Reference, from.Repository, from.URL = m.Text(from.Reference), m.Text(from.Repository), m.Text(from.URL)
+		out.ChartSource = &from
+	}
 	out.Place = m.place(p.Place)
 	out.Found, out.Notes = m.Text(p.Found), m.Notes(p.Notes)
 	out.Cluster.Server = m.Text(p.Cluster.Server)

@@ -22,7 +22,7 @@ type Manager interface {
 	Unknown() []string
 	// Estimated reports whether an object contains a marker for something unknown.
 	Estimated(object map[string]any) bool
-	// Secrets returns contents of Secrets that values come from.
+	// Secrets returns contents of Secrets that values, and what the chart is called, come from.
 	Secrets() [][]byte
 	// InCluster returns the manager's entry with what it does not know read from the cluster:
 	// values, and whatever else comes from there.

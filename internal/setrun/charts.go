@@ -30,9 +30,18 @@ type Fetched struct {
 	Pin *plan.ChartSource
 }
 
-// Fetch fetches a chart that is not a path in the tree. dependency says that it is not the set that names
-// it but a chart in the tree: what is given for charts of the set, such as credentials, is not for it.
-type Fetch func(ctx context.Context, c releaseset.Chart, dependency bool) (Fetched, error)
+// Wanted is a chart to be fetched.
+type Wanted struct {
+	releaseset.Chart
+	// Dependency says that it is not the set that names it but a chart in the tree: what is given for
+	// charts of the set, such as credentials, is not for it.
+	Dependency bool
+	// Secrets are what its name and URL may contain and is not to be shown.
+	Secrets [][]byte
+}
+
+// Fetch fetches a chart that is not a path in the tree.
+type Fetch func(ctx context.Context, which Wanted) (Fetched, error)
 
 // charts holds the charts of one tree; each is read once.
 type charts struct {
@@ -79,10 +88,11 @@ func once[T any](c *charts, known map[releaseset.Chart]func() (T, error), which 
 }
 
 // load reads or fetches a chart. Dependencies of a folder that are not in its charts/ are read from
-// where they point, or fetched; those in charts/ must match its lock.
-func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, error) {
+// where they point, or fetched; those in charts/ must match its lock. secrets are what the chart's name
+// and URL may contain (see Wanted).
+func (c *charts) load(ctx context.Context, which releaseset.Chart, secrets ...[]byte) (loaded, error) {
 	return once(c, c.loaded, which, func() (loaded, error) {
-		out, err := c.read(ctx, which)
+		out, err := c.read(ctx, which, secrets)
 		if err == nil {
 			err = dependency.Verify(out.chart)
 		}
@@ -93,7 +103,7 @@ func (c *charts) load(ctx context.Context, which releaseset.Chart) (loaded, erro
 	})
 }
 
-func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, error) {
+func (c *charts) read(ctx context.Context, which releaseset.Chart, secrets [][]byte) (loaded, error) {
 	if at, err := c.outside.find(which.Name); err != nil || at != "" {
 		if err != nil {
 			return loaded{}, err
@@ -102,7 +112,7 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart) (loaded, erro
 		return loaded{chart: out, warnings: warnings}, err
 	}
 	if which.Path == "" {
-		fetched, err := c.fetch(ctx, which, false)
+		fetched, err := c.fetch(ctx, Wanted{Chart: which, Secrets: secrets})
 		if err != nil {
 			return loaded{}, err
 		}

@@ -60,9 +60,9 @@ func TestDependenciesAreFetchedOnce(t *testing.T) {
 		}
 	}
 	var calls atomic.Int32
-	side, err := Open(dir, nil, Reading{}, func(_ context.Context, c releaseset.Chart, dependency bool) (Fetched, error) {
+	side, err := Open(dir, nil, Reading{}, func(_ context.Context, c Wanted) (Fetched, error) {
 		calls.Add(1)
-		if !dependency {
+		if !c.Dependency {
 			t.Errorf("%s is fetched as a chart of the set", c.Name)
 		}
 		return Fetched{Name: "common.tgz", Data: sourcetest.Chart(t, c.Name, c.Version, "")}, nil
@@ -89,7 +89,7 @@ func TestDependenciesAreFetchedOnce(t *testing.T) {
 // What is in charts/ has to match the lock in a chart that is fetched, too.
 func TestFetchedChartsMatchTheirLock(t *testing.T) {
 	for text, refused := range map[string]bool{"locked": false, "other": true} {
-		side, err := Open(t.TempDir(), nil, Reading{}, func(context.Context, releaseset.Chart, bool) (Fetched, error) {
+		side, err := Open(t.TempDir(), nil, Reading{}, func(context.Context, Wanted) (Fetched, error) {
 			return Fetched{Name: "um.tgz", Data: sourcetest.Archive(t, "um", map[string]string{
 				"Chart.yaml":       "apiVersion: v2\nname: um\nversion: 1.0.0\ndependencies:\n- {name: foo, version: 1.0.0, repository: \"https://charts.example.com\"}\n",
 				"Chart.lock":       "dependencies:\n- {name: foo, version: 1.0.0, repository: \"https://charts.example.com\", digest: " + source.Digest(sourcetest.Chart(t, "foo", "1.0.0", "locked")) + "}\n",

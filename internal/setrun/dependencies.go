@@ -71,7 +71,7 @@ func (c *charts) find(ctx context.Context, of releaseset.Chart, d resolve.Locked
 
 // fetched fetches a dependency, which many charts may have, once. Errors: *source.DigestError if it is not what is locked.
 func (c *charts) fetched(ctx context.Context, from releaseset.Chart, d resolve.Locked) (*chart.Chart, error) {
-	fetched, err := once(c, c.fetches, from, func() (Fetched, error) { return c.fetch(ctx, from, true) })
+	fetched, err := once(c, c.fetches, from, func() (Fetched, error) { return c.fetch(ctx, Wanted{Chart: from, Dependency: true}) })
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (g *gate) pass() {
 func TestJobsBoundsWhatIsPlannedSideBySide(t *testing.T) {
 	const jobs, releases = 3, 6
 	g := &gate{size: jobs, open: make(chan struct{})}
-	fetch := func(context.Context, releaseset.Chart, bool) (Fetched, error) {
+	fetch := func(context.Context, Wanted) (Fetched, error) {
 		g.pass()
 		return Fetched{}, errors.New("there is no such chart")
 	}

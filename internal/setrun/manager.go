@@ -28,7 +28,7 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	if err := m.Err(); err != nil {
 		return false, err
 	}
-	is, err := p.Head.charts.load(ctx, j.head.Chart)
+	is, err := p.Head.charts.load(ctx, j.head.Chart, m.Secrets()...)
 	if err != nil {
 		return false, err
 	}
@@ -39,7 +39,7 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	var base releaseset.Manager
 	was, rewritten := head, false
 	if j.managed != nil && j.managed.Manager.Err() == nil {
-		before, err := p.Base.charts.load(ctx, j.managed.Chart)
+		before, err := p.Base.charts.load(ctx, j.managed.Chart, j.managed.Manager.Secrets()...)
 		if err != nil {
 			return false, &BaseError{p.BaseName, err}
 		}

@@ -30,7 +30,11 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	if e.Options.ServerSide != "" {
 		d.ServerSide = engine.ServerSide(e.Options.ServerSide)
 	}
-	chart, err := s.charts.load(ctx, e.Chart)
+	var secrets [][]byte
+	if e.Manager != nil {
+		secrets = e.Manager.Secrets()
+	}
+	chart, err := s.charts.load(ctx, e.Chart, secrets...)
 	if err != nil {
 		return d, err
 	}
@@ -58,7 +62,7 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	}
 	if m := e.Manager; m != nil {
 		d.Options.FieldManager = cmp.Or(m.Writer().FieldManager, d.Options.FieldManager)
-		d.Source.Secrets, d.Source.Render.CRDLabels = m.Secrets(), m.Writer().Labels
+		d.Source.Secrets, d.Source.Render.CRDLabels = secrets, m.Writer().Labels
 		d.Source.Render.PostRender = func(_ context.Context, text string) (string, error) { return m.Rewrite(text) }
 		if d.Source.Chart, err = s.withValues(chart.chart, m); err != nil {
 			return d, err

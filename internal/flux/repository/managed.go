@@ -25,7 +25,7 @@ type Managed struct {
 	owner *flux.Kustomization
 	from  releaseset.Place
 	// sealed are parts of the HelmRelease itself that are not known; hidden are the contents of
-	// Secrets that variables of it come from.
+	// Secrets that variables of it, and of its chart's source, come from.
 	sealed []string
 	hidden [][]byte
 	// git reports whether the chart is in a GitRepository, packaged by strategy.

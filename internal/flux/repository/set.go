@@ -97,7 +97,7 @@ func (r *Repository) helmRelease(p placed) (*flux.HelmRelease, error) {
 
 func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 	from := releaseset.Place{File: p.from}
-	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, fields: unplanned(hr)}
+	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, hidden: p.secrets, fields: unplanned(hr)}
 	e := releaseset.Entry{
 		Key:    releaseset.Key{Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
 		Labels: hr.Metadata.Labels, Options: options.Upgrade(hr, nil), From: from, Manager: m,
@@ -106,7 +106,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 	if sealed(p.object) {
 		m.sealed = []string{"what is encrypted in HelmRelease " + hr.String()}
 	}
-	m.sealed, m.hidden = union(m.sealed, p.unknown), p.secrets
+	m.sealed = union(m.sealed, p.unknown)
 	e.Values = m.compose(nil)
 	return e
 }
@@ -125,7 +125,7 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 		m.strategy = t.ReconcileStrategy
 		return r.fromSource(*t.SourceRef, hr.Metadata.Namespace, chartOf{t.Chart, t.Version, t.ValuesFiles, t.IgnoreMissingValuesFiles}, owner, m)
 	}
-	source, err := r.source(ref)
+	source, err := m.chartSource(ref)
 	switch {
 	case err != nil:
 		return releaseset.Chart{}, err
@@ -139,6 +139,14 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 		return r.fromSource(*s.SourceRef, source.Metadata.Namespace, chartOf{s.Chart, s.Version, s.ValuesFiles, s.IgnoreMissingValuesFiles}, owner, m)
 	}
 	return releaseset.Chart{}, fmt.Errorf("a chart of %s can't be fetched here: give it with --source %s=DIR", ref, ref)
+}
+
+// chartSource returns a source of m's chart. What Secrets contribute to it is hidden as in m itself.
+func (m *Managed) chartSource(ref flux.Reference) (*flux.Source, error) {
+	if p, ok := m.in.find(flux.SourceGroup, ref.Kind, ref.Namespace, ref.Name); ok {
+		m.hidden = slices.Concat(m.hidden, p.secrets)
+	}
+	return m.in.source(ref)
 }
 
 // place returns a chart that a user has named, or one below what was named: a folder or an
@@ -173,7 +181,7 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 		}
 		return r.place(given, inTree(c.name)), nil
 	}
-	source, err := r.source(ref)
+	source, err := m.chartSource(ref)
 	if err != nil {
 		return releaseset.Chart{}, err
 	}
