@@ -28,16 +28,16 @@ func Write(w io.Writer, e Event, m *redact.Mask) error {
 
 // masked returns a copy of the event whose texts hold no secrets.
 func (e Event) masked(m *redact.Mask) Event {
-	if len(e.Reasons) == 0 {
-		e.Message = m.Text(e.Message)
-	} else { // what the first line quotes may go on in the reasons; a rollback's second line says where it leads
-		head, next, more := strings.Cut(e.Message, "\n")
+	masked := m.Text(e.Message)
+	if len(e.Reasons) > 0 { // what the first line quotes may go on in the reasons; a rollback's second line says where it leads
+		head, _, _ := strings.Cut(e.Message, "\n")
 		lines := m.Lines(append([]string{head}, e.Reasons...))
-		e.Message, e.Reasons = lines[0], lines[1:]
-		if more {
-			e.Message += "\n" + m.Text(next)
+		e.Reasons = lines[1:]
+		if rest, found := strings.CutPrefix(masked, head); found {
+			masked = lines[0] + rest
 		}
 	}
+	e.Message = masked
 	if e.Summary == nil {
 		return e
 	}
