@@ -94,6 +94,8 @@ type program struct {
 	mask atomic.Pointer[redact.Mask]
 	// quotable are the tables of values that mask hides until there is a plan.
 	quotable []any
+	// servers are the origins that the access of flags was given for (see oneServer).
+	servers []string
 	// quoted are secrets that mask hides until there is a plan.
 	quoted [][]byte
 	// hidden is the plan whose secrets mask hides.

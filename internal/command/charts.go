@@ -26,8 +26,6 @@ type fetchFlags struct {
 	load                   chartload.Options
 	access                 accessFlags
 	verify                 verifyFlags
-	// servers are the origins that access was given for (see oneServer).
-	servers []string
 }
 
 func (o *fetchFlags) offlineFlag() cli.Flag {

@@ -29,7 +29,7 @@ func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 		if err != nil {
 			return setrun.Fetched{}, err
 		}
-		if which.Dependency || !slices.Contains(o.servers, serverOf(s, request)) {
+		if which.Dependency || !slices.Contains(p.servers, serverOf(s, request)) {
 			flags.access.Access = source.Access{Server: resolve.Server{CAFile: o.access.CAFile}, Elsewhere: true}
 		}
 		found, err := p.located(ctx, &flags, request)
@@ -60,17 +60,17 @@ func (p *program) oneServer(o *fetchFlags, charts []resolve.Request, instead str
 	if err != nil {
 		return err
 	}
-	o.servers = nil
+	p.servers = nil
 	for _, c := range charts {
 		if server := serverOf(s, c); server != "" {
-			o.servers = append(o.servers, server)
+			p.servers = append(p.servers, server)
 		}
 	}
-	slices.Sort(o.servers)
-	o.servers = slices.Compact(o.servers)
-	several := len(o.servers) > 1
+	slices.Sort(p.servers)
+	p.servers = slices.Compact(p.servers)
+	several := len(p.servers) > 1
 	if secret := o.access.Username + o.access.Password + o.access.CertFile; several && secret != "" {
-		return usage("--username, --password and --cert-file are for one server, and the charts are on %s: use %s", strings.Join(o.servers, ", "), instead)
+		return usage("--username, --password and --cert-file are for one server, and the charts are on %s: use %s", strings.Join(p.servers, ", "), instead)
 	}
 	o.access.Elsewhere = several && o.access.CAFile != ""
 	return nil
