@@ -170,7 +170,7 @@ func (o outcome) check() {
 		}
 	}
 	for name := range after {
-		if !planned[name] && o.before[name] == nil {
+		if !planned[name] && o.before[name] == nil && !bornWith[name] {
 			o.t.Errorf("%s is there, and the plan has no word of it", name)
 		}
 	}

@@ -59,7 +59,7 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// bornWith is what the control plane puts into every new namespace.
+// bornWith is what the control plane puts into every new namespace, a moment later.
 var bornWith = map[string]bool{"ConfigMap/kube-root-ca.crt": true, "ServiceAccount/default": true}
 
 func untouched(ts *testscript.TestScript, neg bool, args []string) {
