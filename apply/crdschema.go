@@ -11,14 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// schemaAttempts is how often a custom resource may be refused while the API server still has the schema
-// from before this run changed its CRD. It takes the new one from a watch, usually within milliseconds
-// (k8s.io/apiextensions-apiserver 0.36, pkg/apiserver/customresource_handler.go,
-// updateCustomResourceDefinition); the pauses between so many attempts take 3 seconds.
-const schemaAttempts = 6
-
-// redefine notes that this run has changed the schema in a CRD. Until the API server has it, it would
-// drop new fields without an error, so custom resources of that kind are first sent with strict validation.
+// redefine notes that this run has changed the schema in a CRD. Until the API server has it, it would drop new
+// fields without an error (k8s.io/apiextensions-apiserver 0.36, pkg/apiserver/customresource_handler.go,
+// updateCustomResourceDefinition), so custom resources of that kind are first sent with strict validation.
 func (r *run) redefine(s *plan.Step) {
 	defined, isCRD := kinds.Define(s.Body)
 	if !isCRD || s.Before == nil {
@@ -39,7 +34,7 @@ func (r *run) strict(id manifest.ID) bool {
 }
 
 // outdated reports whether a step's object may have been refused only by the schema from before this run
-// changed its CRD: then it is sent again. After schemaAttempts, objects of that kind are validated as any
+// changed its CRD: then it is sent again. After lagAttempts, objects of that kind are validated as any
 // other, so unknown fields are dropped, and a refusal is the step's error.
 func (r *run) outdated(s *plan.Step, attempt int, err error) bool {
 	if s == nil || !apierrors.IsBadRequest(err) && !apierrors.IsInvalid(err) {
@@ -51,7 +46,7 @@ func (r *run) outdated(s *plan.Step, attempt int, err error) bool {
 	if !redefined {
 		return false
 	}
-	if attempt >= schemaAttempts {
+	if attempt >= lagAttempts {
 		r.redefined[s.Object.GroupKind()], waits = false, false
 	}
 	return waits || refusedStrictly(err)

@@ -62,7 +62,7 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 	}
 	var created *unstructured.Unstructured
 	err = r.try(ctx, s, func(ctx context.Context, again bool) (err error) {
-		created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions(s.Object))
+		created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions(s))
 		if apierrors.IsAlreadyExists(err) && again {
 			created, err = r.recognise(ctx, s, again, err)
 		}
@@ -78,7 +78,7 @@ func (r *run) startHook(ctx context.Context, s *plan.Step) error {
 // convert turns a former resource into a hook. Server-side apply also removes the release's
 // ownership metadata.
 func (r *run) convert(ctx context.Context, s *plan.Step) error {
-	if err := r.serverSideApply(ctx, s, r.writeOptions(s.Object).For(s)); err != nil {
+	if err := r.serverSideApply(ctx, s); err != nil {
 		return fmt.Errorf("patch: %w", err)
 	}
 	return nil

@@ -29,6 +29,11 @@ const (
 // follows a CRD that is established a moment later, so the first objects of a new kind often miss it.
 const expectedMisses = 3
 
+// lagAttempts is how often an object may be refused because the API server lags behind what this run has just
+// written. It learns of that from a watch, usually within milliseconds; the pauses between so many attempts
+// take 3 seconds.
+const lagAttempts = 6
+
 // try sends one write, and retries it while the error is transient. When ctx ends, a write under
 // way is not cancelled but awaited. again is true from the second attempt on.
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
@@ -89,15 +94,11 @@ func away(err error) bool {
 	return retry.Passes(err) || retry.Unreached(err)
 }
 
-// noticeAttempts is how often an object may be refused for want of another one that this run has created. The
-// API server learns of a new PriorityClass from a watch, usually within milliseconds (Kubernetes 1.36.3,
-// plugin/pkg/admission/priority/admission.go, admitPod); the pauses between so many attempts take 3 seconds.
-const noticeAttempts = 6
-
 // unnoticed reports whether a step's object may have been refused only because the API server has not noticed
-// yet what this run has created for it: then it is sent again.
+// yet what this run has created for it, such as a PriorityClass (Kubernetes 1.36.3,
+// plugin/pkg/admission/priority/admission.go, admitPod): then it is sent again.
 func (r *run) unnoticed(s *plan.Step, attempt int, err error) bool {
-	if s == nil || attempt >= noticeAttempts || !apierrors.IsForbidden(err) {
+	if s == nil || attempt >= lagAttempts || !apierrors.IsForbidden(err) {
 		return false
 	}
 	return slices.ContainsFunc(s.Needs(), func(id manifest.ID) bool { return r.uid(id) != "" })

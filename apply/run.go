@@ -124,6 +124,8 @@ type run struct {
 	// ended says, by the ID of each ended step, whether it succeeded. Steps that are left to the run that
 	// resumes this one have not ended.
 	ended map[string]bool
+	// redefined are the kinds whose schemas this run has changed; false once they are validated as any other.
+	redefined map[schema.GroupKind]bool
 	// failure is the description of the revision once the run has failed.
 	failure string
 	// remaining is that of the Outcome; only the wait for the deleted objects writes it.
@@ -131,8 +133,6 @@ type run struct {
 	written   atomic.Bool
 	// suspended reports whether writes wait for the lock, and that was told.
 	suspended atomic.Bool
-	// redefined are the kinds whose schemas this run has changed; false once they are validated as any other.
-	redefined map[schema.GroupKind]bool
 
 	// observing is held while the observer is told an event.
 	observing sync.Mutex

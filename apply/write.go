@@ -28,9 +28,9 @@ func target(s *plan.Step) Ref {
 	return Ref{ID: s.Object, Version: gv.Version}
 }
 
-// writeOptions returns the options of one attempt to write an object.
-func (r *run) writeOptions(id manifest.ID) WriteOptions {
-	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts, Strict: r.strict(id)}
+// writeOptions returns the options of one attempt to write a step's object.
+func (r *run) writeOptions(s *plan.Step) WriteOptions {
+	return WriteOptions{FieldManager: r.plan.Options.FieldManager, Force: r.plan.Options.ForceConflicts, Strict: r.strict(s.Object)}.For(s)
 }
 
 // create creates an object that must not exist yet.
@@ -41,7 +41,7 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 		if s.PatchType == types.ApplyPatchType {
 			created, err = r.serverSideCreate(ctx, s)
 		} else {
-			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions(s.Object))
+			created, err = r.env.Cluster.Create(ctx, s.Body, r.writeOptions(s))
 		}
 		if apierrors.IsAlreadyExists(err) && (again || s.Hook == nil) {
 			created, err = r.recognise(ctx, s, again, err)
@@ -69,7 +69,7 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	if err != nil {
 		return nil, err
 	}
-	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions(s.Object))
+	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions(s))
 	if apierrors.IsConflict(err) {
 		switch _, lookErr := r.env.Cluster.Get(ctx, target(s)); {
 		case apierrors.IsNotFound(lookErr):
@@ -125,9 +125,9 @@ func (r *run) created(s *plan.Step, live *unstructured.Unstructured) bool {
 func (r *run) patch(ctx context.Context, s *plan.Step) error {
 	var err error
 	if s.PatchType == types.ApplyPatchType {
-		err = r.serverSideApply(ctx, s, r.writeOptions(s.Object))
+		err = r.serverSideApply(ctx, s)
 	} else {
-		err = r.send(ctx, s, Patch{Type: s.PatchType, Data: s.Patch}, r.writeOptions(s.Object))
+		err = r.send(ctx, s, Patch{Type: s.PatchType, Data: s.Patch})
 	}
 	if err != nil {
 		return fmt.Errorf("patch %s: %w", s.Object, err)
@@ -136,34 +136,33 @@ func (r *run) patch(ctx context.Context, s *plan.Step) error {
 }
 
 // serverSideApply sends the step's body as a server-side apply of the object that the plan has seen.
-func (r *run) serverSideApply(ctx context.Context, s *plan.Step, o WriteOptions) error {
+func (r *run) serverSideApply(ctx context.Context, s *plan.Step) error {
 	body := manifest.Sharing(s.Body)
 	body.SetUID(s.Expect.UID)
 	data, err := json.Marshal(body.Object)
 	if err != nil {
 		return err
 	}
-	return r.send(ctx, s, Patch{Type: types.ApplyPatchType, Data: data}, o)
+	return r.send(ctx, s, Patch{Type: types.ApplyPatchType, Data: data})
 }
 
 // send migrates the ownership of the fields that the step names, and patches. If the step corrects
 // drift and all conflicts are with kubectl's field managers, the patch is forced.
-func (r *run) send(ctx context.Context, s *plan.Step, p Patch, o WriteOptions) error {
+func (r *run) send(ctx context.Context, s *plan.Step, p Patch) error {
 	var after *unstructured.Unstructured
-	o.Whole = r.waitsFor(s.Object)
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
-		o.Strict = r.strict(s.Object)
+		o := r.writeOptions(s)
 		if s.TakesOver() {
 			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties}
-			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, r.writeOptions(s.Object)); err != nil {
+			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, o); err != nil {
 				return err
 			}
 		}
+		o.Whole = r.waitsFor(s.Object)
 		after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
 		if s.Drift && managedfields.OnlyKubectlConflicts(err) {
-			forced := o
-			forced.Force = true
-			after, err = r.env.Cluster.Patch(ctx, target(s), p, forced)
+			o.Force = true
+			after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
 		}
 		return err
 	})
@@ -189,7 +188,7 @@ func (r *run) replace(ctx context.Context, s *plan.Step) error {
 			}
 			body.SetResourceVersion(live.GetResourceVersion())
 		}
-		o := r.writeOptions(s.Object)
+		o := r.writeOptions(s)
 		o.Whole = r.waitsFor(s.Object)
 		var err error
 		after, err = r.env.Cluster.Replace(ctx, body, o)

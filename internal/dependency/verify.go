@@ -16,11 +16,11 @@ import (
 // rendered, whatever it is called. Unpacked charts can't be checked, and missing ones are not reported.
 func Verify(c *chart.Chart) error {
 	lock, err := resolve.LockIn(c)
-	if lock == nil || err != nil {
+	if lock == nil || err != nil || !lock.Pins() {
 		return nil // one that can't be read promises nothing
 	}
 	for _, f := range c.Raw {
-		if !isArchive(f.Name) || !lock.Pins() {
+		if !isArchive(f.Name) {
 			continue
 		}
 		digest := source.Digest(f.Data)

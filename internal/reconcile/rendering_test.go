@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
-
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // renderings are parts of a spec that add the text to a manifest, by name.
@@ -87,18 +85,12 @@ func TestRenderingOfALockedRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "")
 		b.mustPass()
-		locker := releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})
-		held, err := locker.Lock(t.Context(), key, releasestore.NewIdentity("other"), releasestore.LockOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.apply(base + "commonMetadata: {labels: {team: a}}")
-		if b.mustPass(); b.stored() != "deployed" {
-			t.Fatalf("records %s", b.stored())
-		}
-		if err := held.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		b.lockedByAnother(func() {
+			b.apply(base + "commonMetadata: {labels: {team: a}}")
+			if b.mustPass(); b.stored() != "deployed" {
+				t.Fatalf("records %s", b.stored())
+			}
+		})
 		if b.mustPass(); b.stored() != "superseded deployed" || b.cluster.Objects[configMap].GetLabels()["team"] != "a" {
 			t.Errorf("records %s, labels %v", b.stored(), b.cluster.Objects[configMap].GetLabels())
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/plan"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // holding has plans held until the returned value is true.
@@ -67,18 +66,12 @@ func TestAForcedUpgradeOfALockedRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "")
 		b.mustPass()
-		locker := releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})
-		held, err := locker.Lock(t.Context(), key, releasestore.NewIdentity("other"), releasestore.LockOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.hr.Metadata.Annotations = map[string]string{flux.AnnotationRequestedAt: "1", flux.AnnotationForceAt: "1"}
-		if out := b.mustPass(); b.stored() != "deployed" || out.After != 30*time.Second || b.hr.Status.LastHandledForceAt != "" {
-			t.Errorf("%+v, records %s", out, b.stored())
-		}
-		if err := held.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		b.lockedByAnother(func() {
+			b.hr.Metadata.Annotations = map[string]string{flux.AnnotationRequestedAt: "1", flux.AnnotationForceAt: "1"}
+			if out := b.mustPass(); b.stored() != "deployed" || out.After != 30*time.Second || b.hr.Status.LastHandledForceAt != "" {
+				t.Errorf("%+v, records %s", out, b.stored())
+			}
+		})
 		if b.mustPass(); b.stored() != "superseded deployed" || b.hr.Status.LastHandledForceAt != "1" {
 			t.Errorf("records %s, %+v", b.stored(), b.hr.Status)
 		}
