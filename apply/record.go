@@ -240,7 +240,7 @@ func (r *run) subject() string {
 		return fmt.Sprintf("Rollback %q", r.plan.Release.Name)
 	case plan.Uninstall:
 		if last := r.env.History.Last(); last != nil && !last.Succeeded() { // see release.UninstallFailed
-			return fmt.Sprintf("Uninstall of the failed release %q", r.plan.Release.Name)
+			return fmt.Sprintf("%s %q", release.UninstallOfFailed, r.plan.Release.Name)
 		}
 		return fmt.Sprintf("Uninstall of %q", r.plan.Release.Name)
 	case plan.Test:

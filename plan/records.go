@@ -24,7 +24,7 @@ func (b *builder) failInterrupted(r *Record) {
 		if !left.Info.Status.Pending() || left.Version == r.Revision {
 			continue
 		}
-		r.Fail, r.FailDescription = append(r.Fail, left.Version), "The run was interrupted"
+		r.Fail, r.FailDescription = append(r.Fail, left.Version), release.Interrupted
 		if left.Succeeded() { // only the newest revision can be such a one
 			if r.Descriptions == nil {
 				r.Descriptions = map[int]string{}

@@ -71,6 +71,10 @@ func TestUninstallThatDidNotEnd(t *testing.T) {
 		"of a failed one":          {StatusUninstalling, "kubectl-release: uninstall of a failed revision under way", false},
 		"Helm's":                   {StatusUninstalling, "Deletion in progress (or silently failed)", false},
 		"a failed upgrade":         {StatusFailed, `Upgrade "web" failed: x`, false},
+		"a failed install, and so": {StatusSuperseded, `Release "web" failed: x`, false},
+		"interrupted":              {StatusSuperseded, Interrupted, false},
+		"helm-controller's":        {StatusSuperseded, "Release unlocked from stale 'pending-install' state", false},
+		"somebody's words":         {StatusSuperseded, `again: Upgrade "web" failed: timeout`, true},
 	} {
 		r := &Revision{Name: "web", Version: 2, Info: Info{Status: c.status, Description: c.description}}
 		if r.Succeeded() != c.succeeded {

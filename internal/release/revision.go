@@ -173,8 +173,28 @@ func (r *Revision) Succeeded() bool {
 // Failed reports whether the revision was recorded as failed, whatever its status is by now. A failed
 // uninstall does not count.
 func (r *Revision) Failed() bool {
-	return (r.Info.Status == StatusFailed || strings.Contains(r.Info.Description, `" failed: `)) && !r.leftByUninstall()
+	return (r.Info.Status == StatusFailed || r.describedAsFailed()) && !r.leftByUninstall()
 }
+
+// describedAsFailed reports whether the description is one that Helm, helm-controller or this program gives
+// a revision that failed or that was left pending (Helm 3.22.0 and 4.3.1, pkg/action/install.go, failRelease,
+// upgrade.go, failRelease, and rollback.go, performRollback; helm-controller 1.6.3,
+// internal/reconcile/unlock.go).
+func (r *Revision) describedAsFailed() bool {
+	for _, operation := range []string{"Release", "Upgrade", "Rollback", UninstallOfFailed} {
+		if strings.HasPrefix(r.Info.Description, fmt.Sprintf("%s %q failed: ", operation, r.Name)) {
+			return true
+		}
+	}
+	return r.Info.Description == Interrupted || strings.HasPrefix(r.Info.Description, "Release unlocked from stale '")
+}
+
+// Interrupted is the description of a revision that was left pending, once a later run has marked it as
+// failed.
+const Interrupted = "The run was interrupted"
+
+// QuotesError reports whether the description may quote an error, and with it what was sent.
+func (r *Revision) QuotesError() bool { return r.Info.Status == StatusFailed || r.Failed() }
 
 // leftByUninstall reports whether an uninstall of this revision, which had succeeded, has failed or is under
 // way. The uninstall overwrites the revision's status; its description says the rest.
@@ -191,6 +211,9 @@ func (r *Revision) leftByUninstall() bool {
 
 // UninstallUnderWay begins the description of a revision that had succeeded and is being uninstalled.
 const UninstallUnderWay = "kubectl-release: uninstall under way"
+
+// UninstallOfFailed begins the description of a revision that had failed before its uninstall failed, too.
+const UninstallOfFailed = "Uninstall of the failed release"
 
 // UninstallFailed returns how the description of a revision begins that had succeeded, and whose uninstall
 // has failed.
