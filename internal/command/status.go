@@ -197,7 +197,7 @@ func (p *program) next(ctx context.Context, s *session, r *release.Revision, unr
 // secrets if Helm wrote it. Other descriptions are not masked, because reading manifests takes
 // time.
 func described(r *release.Revision) string {
-	if r.Info.Status != release.StatusFailed {
+	if !r.QuotesError() {
 		return r.Info.Description
 	}
 	return redact.NewRecordMask(r).Text(r.Info.Description)
