@@ -147,6 +147,15 @@ func (s ServerSide) resolve(h release.History) bool {
 	return last == nil || last.Info.Status == release.StatusUninstalled || last.ApplyMethod == release.ServerSide
 }
 
+// resolveRollback reports whether to use server-side apply for a rollback to a revision: as it was
+// applied itself, also if it was uninstalled since (Helm 4.3.1, pkg/action/rollback.go, prepareRollback).
+func (s ServerSide) resolveRollback(goal *release.Revision) bool {
+	if s == ServerSideAuto {
+		return goal.ApplyMethod == release.ServerSide
+	}
+	return s == ServerSideOn
+}
+
 func applyMethod(serverSide bool) release.ApplyMethod {
 	if serverSide {
 		return release.ServerSide

@@ -16,7 +16,7 @@ func (e *Engine) History(ctx context.Context, key release.Key) (release.History,
 	h, _, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
 		for _, r := range h {
-			if r.Info.Status == release.StatusFailed {
+			if r.QuotesError() {
 				parts[r.Version] = release.Sent
 			}
 		}
@@ -80,6 +80,9 @@ func (e *Engine) records(ctx context.Context, key release.Key, also ...goals) (r
 			}
 		}
 		whole := []*release.Revision{h.Last(), h.LastSuccessful(), h.Uninstalled()}
+		if last := h.Last(); last != nil && last.Info.Status.Pending() && len(h) > 1 {
+			whole = append(whole, h[len(h)-2]) // a resumed run may supersede it although it has failed
+		}
 		for _, goal := range also {
 			whole = append(whole, goal(h)...)
 		}

@@ -64,7 +64,7 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 		return plan.Input{}, err
 	}
 	in := e.input(plan.Rollback, key, o, g)
-	in.Options.ServerSide = s.resolve(release.History{goal})
+	in.Options.ServerSide = s.resolveRollback(goal)
 	record.ApplyMethod = applyMethod(in.Options.ServerSide)
 	in.Target, in.RollbackTo = &target, goal.Version
 	in.Values = valuesChanges(g.history, record)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -166,5 +167,20 @@ func TestARollbackOutlastsAnAbsentAPIServer(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A rollback applies a revision as it was applied itself, whatever has become of it.
+func TestARollbackAppliesAsTheRevisionWasApplied(t *testing.T) {
+	for status, method := range map[release.Status]release.ApplyMethod{
+		release.StatusUninstalled: release.ClientSide, release.StatusSuperseded: release.ServerSide,
+	} {
+		goal := &release.Revision{ApplyMethod: method, Info: release.Info{Status: status}}
+		if got := applyMethod(ServerSideAuto.resolveRollback(goal)); got != method {
+			t.Errorf("%s, applied by %q: %q", status, method, got)
+		}
+		if !ServerSideOn.resolveRollback(goal) || ServerSideOff.resolveRollback(goal) {
+			t.Errorf("%s: the option does not count", status)
+		}
 	}
 }

@@ -384,3 +384,33 @@ func TestUnwrittenStatusIsNoFailure(t *testing.T) {
 		t.Errorf("records %s", b.stored())
 	}
 }
+
+// An upgrade after a failed install that is killed and resumed supersedes the failed revision, as one that was not
+// killed does.
+func TestAResumedUpgradeSupersedesTheFailedInstall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "")
+		b.r.Compatible = true
+		b.withHooks("pre-install,pre-upgrade", "first", "second")
+		b.creating = errors.New("no Jobs today")
+		if _, err := b.pass(); err != nil || b.stored() != "failed" {
+			t.Fatalf("%v, records %s", err, b.stored())
+		}
+		b.apply(base + "values: {text: two}")
+		ctx, end := context.WithCancel(t.Context())
+		b.ctx, b.creating, b.creates = ctx, nil, func(name string) {
+			if name == "second" {
+				end()
+				synctest.Wait()
+			}
+		}
+		if _, err := b.pass(); err == nil || b.stored() != "failed pending-upgrade" {
+			t.Fatalf("%v, records %s", err, b.stored())
+		}
+		b.ctx = t.Context()
+		b.mustPass()
+		if b.stored() != "superseded deployed" {
+			t.Errorf("records %s", b.stored())
+		}
+	})
+}
