@@ -1,7 +1,7 @@
 package plan
 
-// PatchID returns the ID for the dry run of patching an object that can't be overwritten.
-func PatchID(id string) string { return id + "/patched" }
+// patchID returns the ID for the dry run of patching an object that can't be overwritten.
+func patchID(id string) string { return id + "/patched" }
 
 // overwrite turns a patch into a replacement of the whole object, with --force and client-side. A
 // replacement also takes away what the cluster has given the object, such as the volume of a claim or the
@@ -27,9 +27,9 @@ func (b *builder) overwrites() bool { return b.in.Options.Force && !b.in.Options
 func (b *builder) dryRunID(s *Step) string {
 	switch {
 	case s.Op == OpRecreate:
-		return ReplacementID(s.ID)
+		return replacementID(s.ID)
 	case b.overwrites() && (s.Op == OpPatch || s.Op == OpAdopt):
-		return PatchID(s.ID)
+		return patchID(s.ID)
 	}
 	return s.ID
 }

@@ -63,7 +63,7 @@ func (b *builder) serverWarnings() {
 	var texts []string
 	about := map[string][]*Step{}
 	b.plan.Steps(func(_ StageName, s *Step) {
-		for _, id := range []string{s.ID, PatchID(s.ID), ReplacementID(s.ID)} {
+		for _, id := range []string{s.ID, patchID(s.ID), replacementID(s.ID)} {
 			for _, text := range b.in.Predictions[id].Warnings {
 				steps := about[text]
 				if steps == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
-// ReplacementID returns the ID for the dry run of creating again what a step deletes and creates. In
+// replacementID returns the ID for the dry run of creating again what a step deletes and creates. In
 // an earlier dry run the server has answered that the object can't be changed in place.
-func ReplacementID(id string) string { return id + "/anew" }
+func replacementID(id string) string { return id + "/anew" }
 
 // Recreated returns the UIDs of the objects that the plan deletes and creates again.
 func (p *Document) Recreated() map[manifest.ID]types.UID {
@@ -48,7 +48,7 @@ func (b *builder) recreate(step *Step, why string) {
 // such as CRDs.
 func (b *builder) predictReplacement(step *Step) {
 	step.After, step.Fidelity = step.Body, FidelityEstimated
-	answer, asked := b.in.Predictions[ReplacementID(step.ID)]
+	answer, asked := b.in.Predictions[replacementID(step.ID)]
 	switch {
 	case step.Estimate != "":
 	case kinds.Of(step.Object.GroupKind()).NamesAPI:

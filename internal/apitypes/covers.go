@@ -119,7 +119,7 @@ func coversAtomicField(live, target any, n *Node) bool {
 // Contains reports whether the list has an item that is equal to the scalar v.
 func Contains(list []any, v any) bool {
 	for _, e := range list {
-		if EqualScalars(e, v, nil) {
+		if equalScalars(e, v, nil) {
 			return true
 		}
 	}

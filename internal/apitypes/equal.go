@@ -55,7 +55,7 @@ func Equal(a, b any, n *Node) bool {
 			return equalLists(av, bv, n)
 		}
 	default:
-		if EqualScalars(a, b, n) {
+		if equalScalars(a, b, n) {
 			return true
 		}
 	}
@@ -91,9 +91,9 @@ func equalLists(a, b []any, n *Node) bool {
 	return true
 }
 
-// EqualScalars reports whether two scalars are the same as the API server would
+// equalScalars reports whether two scalars are the same as the API server would
 // read them, such as "1" and "1000m" for a quantity. Maps and lists are never equal.
-func EqualScalars(a, b any, n *Node) bool {
+func equalScalars(a, b any, n *Node) bool {
 	switch b.(type) {
 	case map[string]any, []any:
 		return false

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -101,8 +102,8 @@ func slim(in any) (any, error) {
 	}
 	if o, ok := in.(metav1.Object); ok {
 		o.SetManagedFields(nil)
-		if a := o.GetAnnotations(); a["kubectl.kubernetes.io/last-applied-configuration"] != "" {
-			delete(a, "kubectl.kubernetes.io/last-applied-configuration")
+		if a := o.GetAnnotations(); a[corev1.LastAppliedConfigAnnotation] != "" {
+			delete(a, corev1.LastAppliedConfigAnnotation)
 			o.SetAnnotations(a)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/apitypes"
@@ -97,7 +98,7 @@ func rank(key string) int {
 // bookkeepings are annotations that tools and controllers write for their own
 // use, and that say nothing about the object.
 var bookkeepings = []string{
-	"kubectl.kubernetes.io/last-applied-configuration",
+	corev1.LastAppliedConfigAnnotation,
 	"deployment.kubernetes.io/revision",
 	"deprecated.daemonset.template.generation",
 }

@@ -137,15 +137,17 @@ func All() []Kind { return slices.Clone(table) }
 
 var (
 	table       = slices.Concat(core, workloads, definitions, access, network, storage, policies, legacy, others)
-	byGroupKind = map[schema.GroupKind]Kind{}
-	byName      = map[string]Kind{}
+	byGroupKind = firstBy(func(k Kind) schema.GroupKind { return k.GroupKind })
+	byName      = firstBy(func(k Kind) string { return k.Kind })
 )
 
-func init() {
+// firstBy indexes the table; of several rows with one key it takes the first.
+func firstBy[K comparable](key func(Kind) K) map[K]Kind {
+	index := map[K]Kind{}
 	for _, k := range table {
-		byGroupKind[k.GroupKind] = k
-		if _, taken := byName[k.Kind]; !taken {
-			byName[k.Kind] = k
+		if _, taken := index[key(k)]; !taken {
+			index[key(k)] = k
 		}
 	}
+	return index
 }

@@ -195,35 +195,11 @@ func hideStep(s *plan.Step, parts []string, rewrite func(any) any) {
 	for i := range s.Changes {
 		s.Changes[i] = atChange(s.Changes[i], parts, rewrite)
 	}
-	if parsed, ok := parsePatch(s.Patch); ok {
-		if raw, err := json.Marshal(hidePatch(parsed, parts, rewrite)); err == nil {
+	if fields, ok := patchFields(s.Patch); ok {
+		if raw, err := json.Marshal(at(fields, parts, rewrite)); err == nil {
 			s.Patch = raw
 		}
 	}
-}
-
-// hidePatch handles merge patches and JSON patches.
-func hidePatch(patch any, parts []string, rewrite func(any) any) any {
-	operations, ok := patch.([]any)
-	if !ok {
-		return at(patch, parts, rewrite)
-	}
-	out := slices.Clone(operations)
-	for i, item := range operations {
-		op, ok := item.(map[string]any)
-		if !ok {
-			continue
-		}
-		pointer, _ := op["path"].(string)
-		c := atChange(plan.Change{Path: "[" + strings.Join(pointerParts(pointer), "][") + "]", To: op["value"]}, parts, rewrite)
-		changed := make(map[string]any, len(op))
-		for key, value := range op {
-			changed[key] = value
-		}
-		changed["value"] = c.To
-		out[i] = changed
-	}
-	return out
 }
 
 // collectSensitive adds the values that the patterns select, which are masked wherever else they

@@ -37,7 +37,7 @@ func sensitivePlan(patterns ...string) *plan.Plan {
 		},
 	}
 	other := step
-	other.ID, other.Patch = "o", []byte(`[{"op":"replace","path":"/data/phrase","value":"17"}]`)
+	other.ID, other.Patch = "o", []byte(`{"data":{"phrase":"17"}}`)
 	other.Object = manifest.ID{Kind: "Secret", Namespace: "shop", Name: "other"}
 	other.Object.Kind = "Widget"
 	other.Changes, other.Body, other.Before, other.After = nil, nil, nil, nil

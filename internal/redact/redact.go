@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -130,8 +129,8 @@ func collect(p *plan.Plan, found *secrets) {
 				collectObject(u.Object, s.Object.IsSecret(), found)
 			}
 		}
-		if patch, ok := parsePatch(s.Patch); ok {
-			collectPatch(patch, s.Object.IsSecret(), found)
+		if patch, ok := patchFields(s.Patch); ok {
+			collectObject(patch, s.Object.IsSecret(), found)
 		}
 	})
 	collectChanges(p.Values, false, found)
@@ -148,22 +147,6 @@ func collectObject(v any, secret bool, found *secrets) {
 	}
 	found.addTree(fields["data"], true)
 	found.addTree(fields["stringData"], false)
-}
-
-// collectPatch handles merge patches and JSON patches.
-func collectPatch(patch any, secret bool, found *secrets) {
-	operations, ok := patch.([]any)
-	if !ok {
-		collectObject(patch, secret, found)
-		return
-	}
-	for _, item := range operations {
-		op, _ := item.(map[string]any)
-		found.addCredentials(op["value"])
-		if path, _ := op["path"].(string); secret && inData(pointerParts(path)) {
-			found.addTree(op["value"], true)
-		}
-	}
 }
 
 func collectChanges(changes []plan.Change, secret bool, found *secrets) {
@@ -192,15 +175,18 @@ func inData(parts []string) bool {
 	return len(parts) > 0 && (parts[0] == "data" || parts[0] == "stringData")
 }
 
-func pointerParts(pointer string) []string {
-	return strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+// patchFields decodes a merge patch, strategic or not. What is not an object is no patch of a plan.
+func patchFields(patch []byte) (map[string]any, bool) {
+	v, _ := parseJSON(patch)
+	fields, ok := v.(map[string]any)
+	return fields, ok
 }
 
-func parsePatch(patch []byte) (any, bool) {
-	if len(patch) == 0 {
+func parseJSON(text []byte) (any, bool) {
+	if len(text) == 0 {
 		return nil, false
 	}
-	d := json.NewDecoder(bytes.NewReader(patch))
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
 	return v, d.Decode(&v) == nil

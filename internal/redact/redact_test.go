@@ -68,8 +68,8 @@ func CanaryPlan() *plan.Plan {
 		{
 			ID: "d", Op: plan.OpPatch, Object: manifest.ID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"},
 			Body: deployment(Fledgling), Before: deployment(Canary), After: deployment(Fledgling),
-			Patch:     []byte(`[{"op":"replace","path":"/spec/x","value":"` + Fledgling + `"}]`),
-			PatchType: types.JSONPatchType,
+			Patch:     []byte(`{"spec":{"x":"` + Fledgling + `"}}`),
+			PatchType: types.StrategicMergePatchType,
 			Changes:   []plan.Change{change("spec.x"), change("spec." + Canary), {Path: "spec.all", To: deployment(Canary).Object}},
 			Risk:      plan.RiskScaleDown, Why: "was " + Canary,
 		},

@@ -53,41 +53,18 @@ func (m *Mask) unstructured(u *unstructured.Unstructured, secret bool) *unstruct
 	return &unstructured.Unstructured{Object: object}
 }
 
-// patch masks a patch and encodes it again. A patch that can't be parsed is replaced by a token.
+// patch masks a patch and encodes it again. A patch that is not an object is replaced by a token.
 func (m *Mask) patch(patch []byte, secret bool) []byte {
 	if patch == nil {
 		return nil
 	}
 	var masked any = m.token(string(patch))
-	if v, ok := parsePatch(patch); ok {
-		masked = m.patchTree(v, secret)
+	if fields, ok := patchFields(patch); ok {
+		masked = m.object(fields, secret)
 	}
 	out, err := json.Marshal(masked)
 	if err != nil {
 		return []byte(`""`)
-	}
-	return out
-}
-
-func (m *Mask) patchTree(v any, secret bool) any {
-	operations, ok := v.([]any)
-	if !ok {
-		return m.object(v, secret)
-	}
-	out := make([]any, len(operations))
-	for i, item := range operations {
-		op, ok := item.(map[string]any)
-		if !ok {
-			out[i] = m.Tree(item)
-			continue
-		}
-		masked, _ := m.Tree(op).(map[string]any)
-		path, _ := op["path"].(string)
-		parts := pointerParts(path)
-		if secret && inData(parts) || credential.InPath(parts) && isSecretScalar(op["value"]) {
-			masked["value"] = m.all(op["value"])
-		}
-		out[i] = masked
 	}
 	return out
 }

@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+const lastApplied = corev1.LastAppliedConfigAnnotation
 
 // object masks secret values in an object of a manifest, a patch of one, or a part of one, as Tree
 // does. If secret is true, it is a Secret: all of its data is masked, and so is kubectl's copy in
@@ -128,7 +130,7 @@ func appliedObject(key string, v any) (object any, ok bool) {
 	if !is || key != lastApplied {
 		return nil, false
 	}
-	return parsePatch([]byte(text))
+	return parseJSON([]byte(text))
 }
 
 // all returns a copy of a value with every scalar masked. nil stays nil.

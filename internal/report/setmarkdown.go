@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// SetMarker returns the first line of Markdown's output for a set, by which a bot finds its comment.
+// setMarker returns the first line of Markdown's output for a set, by which a bot finds its comment.
 // name distinguishes sets; "" means the files that declare the set. Each environment and selection
 // of a set has a comment of its own.
-func SetMarker(d *releaseset.Document, name string) string {
+func setMarker(d *releaseset.Document, name string) string {
 	if name == "" {
 		name = strings.Join(d.Files, ", ")
 	}
@@ -32,7 +32,7 @@ func SetMarkdown(w io.Writer, d *releaseset.Document, o MarkdownOptions) error {
 	if o.Rest != nil {
 		m.restName = code(escape.Line(o.RestName))
 	}
-	m.setHead(SetMarker(d, o.Marker), d, p)
+	m.setHead(setMarker(d, o.Marker), d, p)
 	shown := m.setTable(p)
 	m.budget = max(m.budget, budget*3/5)
 	m.matrices(p.matrices, p.alike)

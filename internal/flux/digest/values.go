@@ -1,7 +1,7 @@
 // Package digest computes the digests by which helm-controller knows whether
 // something has changed: of values, release records, post-renderers and common
 // metadata. They equal, byte for byte, those in the status of a HelmRelease;
-// ../../../shared/flux has recorded ones.
+// the traces of package fluxtest have recorded ones.
 //
 // It is given records as Go values and decides nothing.
 package digest
