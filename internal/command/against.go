@@ -246,6 +246,6 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 			return b, fmt.Errorf("--against-values: %w", err)
 		}
 	}
-	p.hideValues(b.Source.AllValues())
+	p.hideValues(b.Source)
 	return b, nil
 }

@@ -19,9 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
-	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
-	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Version is the program's version; release builds set it with -ldflags -X.
@@ -90,19 +88,9 @@ type program struct {
 	connection  connectionFlags
 	paths       pathFlags
 	showSecrets bool
-	// mask hides secrets in all output other than a plan, from the moment they are known.
-	mask atomic.Pointer[redact.Mask]
-	// quotable are the tables of values that mask hides until there is a plan.
-	quotable []any
+	secrecy
 	// servers are the origins that the access of flags was given for (see oneServer).
 	servers []string
-	// quoted are secrets that mask hides until there is a plan.
-	quoted [][]byte
-	// hidden is the plan whose secrets mask hides.
-	hidden *plan.Plan
-	// lastMask is the mask of lastMasked; see maskOf.
-	lastMask   *redact.Mask
-	lastMasked *plan.Plan
 	// dial returns a client for the cluster that the flags name, and the namespace.
 	dial func(*connectionFlags) (api, string, error)
 	// transport, if not nil, wraps the transport of all requests to a cluster.

@@ -156,7 +156,7 @@ func (p *program) imagesOf(ctx context.Context, o *bundleFlags, loaded *chart.Ch
 	}
 	key := release.Key{Namespace: cmp.Or(p.connection.namespace, "default"), Name: "release-name"}
 	from := engine.Source{Chart: loaded, Values: given}
-	p.hideValues(from.AllValues())
+	p.hideValues(from)
 	r, err := engine.Render(ctx, from, engine.Moment{Key: key, Revision: 1, IsInstall: true}, caps, nil)
 	if err != nil {
 		return nil, err

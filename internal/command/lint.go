@@ -136,7 +136,7 @@ func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, [
 	}
 	in := lint.Input{Values: l.values, Options: l.options}
 	in.Chart, in.Warnings, in.LoadErr = found.load()
-	p.hideValues(engine.Source{Chart: in.Chart, Values: in.Values}.AllValues())
+	p.hideValues(engine.Source{Chart: in.Chart, Values: in.Values})
 	if in.LoadErr == nil {
 		in.Files = in.Chart.Raw
 		return l.lintChart(ctx, name, in)

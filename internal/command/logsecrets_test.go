@@ -37,7 +37,7 @@ func TestLogsHideSecretsOfSeveralLines(t *testing.T) {
 func observeLogs(t *testing.T, log string, watch func(*program) watcher) {
 	var out bytes.Buffer
 	p := newProgram(Streams{Out: &out, Err: &out}, "")
-	p.mask.Store(redact.NewValuesMask(nil, []byte(appConf), []byte(strings.Repeat(appConf, 3))))
+	p.mask.Store(redact.NewValuesMask(nil, nil, []byte(appConf), []byte(strings.Repeat(appConf, 3))))
 	seen := watch(p)
 	job := manifest.ID{Group: "batch", Kind: "Job", Name: "migrate"}
 	behind := apply.Diagnosis{

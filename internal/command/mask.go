@@ -6,12 +6,29 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
+
+// secrecy is what output must not show, unless --show-secrets is given.
+type secrecy struct {
+	// mask hides it in all output other than a plan, from the moment it is known.
+	mask atomic.Pointer[redact.Mask]
+	// quotable are the tables of values, quoted the secrets that mask hides until there is a plan.
+	quotable []any
+	quoted   [][]byte
+	// public are the names of charts, which are no secret even if a password equals one.
+	public []string
+	// hidden is the plan whose secrets mask hides, nil until there is one.
+	hidden *plan.Plan
+	// lastMask is the mask of lastMasked; see maskOf.
+	lastMask   *redact.Mask
+	lastMasked *plan.Plan
+}
 
 // masked returns the plan as it may be printed.
 func (p *program) masked(made *plan.Plan) *plan.Plan {
@@ -56,23 +73,27 @@ func (p *program) hideMore(back *plan.Plan) {
 	}
 }
 
-// hideValues masks tables of values before a plan exists, along with those that it was given before: a
-// chart that refuses its values may quote them.
-func (p *program) hideValues(tables []any) {
-	p.quotable = append(p.quotable, tables...)
-	if !p.showSecrets && p.hidden == nil {
-		p.mask.Store(redact.NewValuesMask(p.quotable))
-	}
+// hideValues masks values before a plan exists, along with what was masked before: a chart that
+// refuses its values may quote them.
+func (p *program) hideValues(from engine.Source) {
+	p.quotable, p.public = append(p.quotable, from.AllValues()...), append(p.public, from.ChartNames()...)
+	p.hideQuoted()
 }
 
-// hideSecrets masks secrets before a plan exists, along with those that it was given before.
+// hideSecrets masks secrets before a plan exists, along with what was masked before.
 func (p *program) hideSecrets(secrets [][]byte) {
 	more := slices.DeleteFunc(slices.Clone(secrets), func(secret []byte) bool {
 		return slices.ContainsFunc(p.quoted, func(known []byte) bool { return bytes.Equal(known, secret) })
 	})
-	p.quoted = append(p.quoted, more...)
-	if len(more) > 0 && !p.showSecrets && p.hidden == nil {
-		p.mask.Store(redact.NewValuesMask(p.quotable, p.quoted...))
+	if len(more) > 0 {
+		p.quoted = append(p.quoted, more...)
+		p.hideQuoted()
+	}
+}
+
+func (p *program) hideQuoted() {
+	if !p.showSecrets && p.hidden == nil {
+		p.mask.Store(redact.NewValuesMask(p.quotable, p.public, p.quoted...))
 	}
 }
 
@@ -85,14 +106,14 @@ func (p *program) errorMask() *redact.Mask {
 	if mask := p.mask.Load(); mask != nil || p.showSecrets {
 		return mask
 	}
-	return redact.NewValuesMask(nil)
+	return redact.NewValuesMask(nil, nil)
 }
 
 // hideRead masks what templates have read from Secrets: in the plan that contains it, or in an
 // error that may quote it.
 func (p *program) hideRead(made *plan.Plan, err error) (*plan.Plan, error) {
 	if values, secrets := engine.Quoted(err); len(values)+len(secrets) > 0 && !p.showSecrets {
-		p.mask.Store(redact.NewValuesMask(slices.Concat(p.quotable, values), secrets...))
+		p.mask.Store(redact.NewValuesMask(slices.Concat(p.quotable, values), p.public, slices.Concat(p.quoted, secrets)...))
 	}
 	if made != nil {
 		made = made.WithSecrets(redact.Recurring(made))

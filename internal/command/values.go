@@ -144,7 +144,7 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },
 		Render: o.render.options(),
 	}
-	p.hideValues(out.AllValues())
+	p.hideValues(out)
 	return out, nil
 }
 

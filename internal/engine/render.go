@@ -48,17 +48,29 @@ type Source struct {
 // of the chart and its subcharts.
 func (s Source) AllValues() []any {
 	tables := []any{s.Values}
-	var add func(*chart.Chart)
-	add = func(c *chart.Chart) {
-		tables = append(tables, c.Values)
+	s.eachChart(func(c *chart.Chart) { tables = append(tables, c.Values) })
+	return tables
+}
+
+// ChartNames returns the names of the chart and its subcharts.
+func (s Source) ChartNames() []string {
+	var names []string
+	s.eachChart(func(c *chart.Chart) { names = append(names, c.Name()) })
+	return names
+}
+
+// eachChart calls do with the chart, if there is one, and with each of its subcharts.
+func (s Source) eachChart(do func(*chart.Chart)) {
+	var visit func(*chart.Chart)
+	visit = func(c *chart.Chart) {
+		do(c)
 		for _, sub := range c.Dependencies() {
-			add(sub)
+			visit(sub)
 		}
 	}
 	if s.Chart != nil {
-		add(s.Chart)
+		visit(s.Chart)
 	}
-	return tables
 }
 
 // RenderOptions change how the chart is rendered.

@@ -12,7 +12,7 @@ import (
 // A secret of several lines may begin on the first line of a message, and go on in the reasons, also if the
 // message has a second line, which says where a rollback leads.
 func TestASecretInMessageAndReasonsIsMasked(t *testing.T) {
-	mask := redact.NewValuesMask(map[string]any{"password": "canary1\ncanary2\ncanary3"})
+	mask := redact.NewValuesMask(map[string]any{"password": "canary1\ncanary2\ncanary3"}, nil)
 	for _, message := range []string{"refused: canary1", "refused: canary1\nroll back to revision 1"} {
 		var out bytes.Buffer
 		e := eventstream.Event{Type: "rollback-started", Message: message, Reasons: []string{"canary2", "canary3", "what follows"}}

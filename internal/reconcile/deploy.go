@@ -171,7 +171,7 @@ func (p *pass) safe(err error) error {
 		return nil
 	}
 	seen, read := engine.Quoted(err)
-	text := p.masked(redact.NewValuesMask(seen, read...).Text(err.Error()))
+	text := p.masked(redact.NewValuesMask(seen, nil, read...).Text(err.Error()))
 	return &maskedError{text: strings.TrimSpace(text), err: err}
 }
 

@@ -105,7 +105,7 @@ func (p *pass) masked(text string) string {
 	if p.mask != nil {
 		text = p.mask.Text(text)
 	}
-	return redact.NewValuesMask(p.values, p.secrets...).Text(text)
+	return redact.NewValuesMask(p.values, nil, p.secrets...).Text(text)
 }
 
 // tell adds an event.

@@ -30,14 +30,15 @@ func NewMask(p *plan.Plan, others ...*plan.Plan) *Mask {
 }
 
 // NewValuesMask makes a mask from the values that are named like credentials, and from further
-// secrets. Values are a table or a list of tables. It is for output before there is a plan.
-func NewValuesMask(values any, secrets ...[]byte) *Mask {
+// secrets. Values are a table or a list of tables; what is part of one of the names, such as the chart's, is
+// not masked. It is for output before there is a plan.
+func NewValuesMask(values any, names []string, secrets ...[]byte) *Mask {
 	found := newSecrets()
 	found.addCredentials(values)
 	for _, secret := range secrets {
 		found.add(string(secret))
 	}
-	found.exempt(nil)
+	found.exempt(names)
 	return newMask(found, "")
 }
 

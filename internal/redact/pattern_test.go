@@ -206,7 +206,7 @@ func TestUsersValuesAreSecretsToo(t *testing.T) {
 	if got := NewMask(p).Text("it said: open sesame"); strings.Contains(got, "sesame") {
 		t.Error(got)
 	}
-	if got := NewValuesMask(p.Record.Config).Text("it said: open sesame"); strings.Contains(got, "sesame") {
+	if got := NewValuesMask(p.Record.Config, nil).Text("it said: open sesame"); strings.Contains(got, "sesame") {
 		t.Error(got)
 	}
 }

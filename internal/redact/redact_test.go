@@ -231,7 +231,7 @@ func InJSON(s string) string {
 // A log may show single lines of a secret file. The long ones are hidden, but not what many files have:
 // short ones, and comments.
 func TestLinesOfASecretFile(t *testing.T) {
-	m := NewValuesMask(nil, []byte("# Managed by the platform team\nlisten 8080;\nrequirepass s3cr3t and more\nkey 4711\n"))
+	m := NewValuesMask(nil, nil, []byte("# Managed by the platform team\nlisten 8080;\nrequirepass s3cr3t and more\nkey 4711\n"))
 	for line, hidden := range map[string]bool{
 		"requirepass s3cr3t and more": true, "listen 8080;": false, "# Managed by the platform team": false,
 		"key 4711": false, "requirepass s3cr3t": false,

@@ -218,5 +218,5 @@ func (p *Planner) mask(j *job, err error) *redact.Mask {
 			secrets = append(secrets, e.Manager.Secrets()...)
 		}
 	}
-	return redact.NewValuesMask(slices.Concat(j.given, values), secrets...)
+	return redact.NewValuesMask(slices.Concat(j.given, values), nil, secrets...)
 }
