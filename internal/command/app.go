@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 // Version is the program's version; release builds set it with -ldflags -X.
@@ -39,12 +40,12 @@ func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) 
 	if _, err := os.UserHomeDir(); err != nil {
 		clientcmd.RecommendedHomeFile = "" // else it is .kube/config in the working directory, perhaps somebody's checkout
 	}
-	s.Out, s.Err = outlived(s.Out), outlived(s.Err)
+	s.Out, s.Err = terminal.Outlived(s.Out), terminal.Outlived(s.Err)
 	if completes(ctx, args, s) {
 		return exitDone
 	}
 	p := newProgram(s, invocation.Name(args[0], os.Getenv(helmPlugin), os.Getenv("_")))
-	p.brokenPipes = outlivePipes()
+	p.brokenPipes = terminal.OutlivePipes()
 	return p.main(ctx, leave, args)
 }
 
@@ -72,7 +73,7 @@ func (p *program) run(ctx context.Context, app *cli.App, args []string) (err err
 
 // program is one run of the command line.
 type program struct {
-	// streams remove control characters (see cleaned). raw are the streams as the program was given
+	// streams remove control characters (see terminal.Clean). raw are the streams as the program was given
 	// them, for text that is already safe or must not be changed.
 	streams, raw Streams
 	// invocation is how the program was called, for hints that can be pasted into a shell.
@@ -112,12 +113,12 @@ type program struct {
 	unknownPlugins sync.Once
 	// question ends a question that turned the terminal's echo off and was not answered; nil if there is none.
 	question atomic.Pointer[func()]
-	// brokenPipes lets the program outlive its output; see outlivePipes.
+	// brokenPipes lets the program outlive its output; see terminal.OutlivePipes.
 	brokenPipes chan os.Signal
 }
 
 func newProgram(s Streams, name string) *program {
-	p := &program{raw: s, streams: Streams{In: s.In, Out: &cleaned{to: s.Out}, Err: &cleaned{to: s.Err, log: true}}, invocation: invocation.Invocation{Program: name}}
+	p := &program{raw: s, streams: Streams{In: s.In, Out: terminal.Clean(s.Out), Err: terminal.CleanLog(s.Err)}, invocation: invocation.Invocation{Program: name}}
 	p.dial, p.presenter = p.dialKubeconfig, textPresenter{p, &showFlags{}}
 	return p
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -148,7 +149,7 @@ func (p *program) confirm(ctx context.Context, yes bool, question, otherwise str
 	if yes {
 		return nil
 	}
-	if !isTerminal(p.raw.In) {
+	if !terminal.Is(p.raw.In) {
 		return fmt.Errorf("%s: there is no terminal to ask on; use --yes to go ahead without confirmation", otherwise)
 	}
 	fmt.Fprintf(p.streams.Err, "%s Type yes: ", question)

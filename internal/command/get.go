@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
@@ -30,7 +31,7 @@ func (p *program) stored(o *getFlags, print func(*getFlags, io.Writer, *release.
 		if err != nil {
 			return err
 		}
-		return print(o, content(p.raw.Out), r)
+		return print(o, terminal.Content(p.raw.Out), r)
 	}
 }
 

@@ -13,44 +13,16 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
-
-func fixed(columns, rows int) func() (int, int) { return func() (int, int) { return columns, rows } }
-
-// Output stays above the lines; they are erased and redrawn, cut to the terminal and never
-// more than there is room for.
-func TestRegionIsDrawnInPlace(t *testing.T) {
-	var out bytes.Buffer
-	r := &liveRegion{to: &out, size: fixed(12, 5)}
-	for _, step := range []struct {
-		why  string
-		do   func()
-		want string
-	}{
-		{"nothing to see is nothing to write", func() { r.show(nil) }, ""},
-		{"without lines a text is a text", func() { _, _ = r.Write([]byte("a\n")) }, "a\n"},
-		{"drawn, and cut to 11 characters", func() { r.show([]string{"one", "twelve chars"}) }, "one\ntwelve cha…\n"},
-		{"a text goes above", func() { _, _ = r.Write([]byte("b\n")) }, "\x1b[2A\r\x1b[Jb\none\ntwelve cha…\n"},
-		{"more than there is room for", func() { r.show(strings.Fields("1 2 3 4 5")) }, "\x1b[2A\r\x1b[J1\n2\n    … and …\n"},
-		{"a question is not torn apart", func() { _, _ = r.Write([]byte("Go on? ")) }, "\x1b[3A\r\x1b[JGo on? "},
-		{"gone", func() { r.show([]string{"one"}); out.Reset(); r.show(nil) }, "\x1b[1A\r\x1b[J"},
-		{"and gone for good", func() { _, _ = r.Write([]byte("c\n")) }, "c\n"},
-	} {
-		out.Reset()
-		step.do()
-		if diff := cmp.Diff(step.want, out.String()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", step.why, diff)
-		}
-	}
-}
 
 // On a terminal the objects in progress are shown with state and age, the oldest first,
 // below how many of all are done; short steps are not shown, and states do not scroll by.
 func TestProgressOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		r := &liveRegion{to: &out, size: fixed(80, 24)}
+		r := terminal.NewRegion(&out, func() (int, int) { return 80, 24 })
 		p := newProgram(Streams{Err: r}, "").progress()
 		printed := func() string {
 			synctest.Wait()
@@ -90,14 +62,14 @@ func TestProgressOnATerminal(t *testing.T) {
 
 // With several releases, all are shown in the same region of the terminal.
 func TestProgressOfSeveralReleases(t *testing.T) {
-	screen, terminal, err := pty.Open()
+	screen, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer screen.Close()
-	defer terminal.Close()
+	defer tty.Close()
 	t.Setenv("TERM", "xterm")
-	p := newProgram(Streams{Err: outlived(terminal)}, "")
+	p := newProgram(Streams{Err: terminal.Outlived(tty)}, "")
 	first, second := p.progress(), p.progress()
 	if first.region == nil || second.region != first.region {
 		t.Errorf("the lines of the first are %v, of the second %v", first.region, second.region)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -146,7 +147,7 @@ func (t textPresenter) differences(fresh *plan.Plan, differences []plan.Differen
 func (textPresenter) warning(string) {}
 
 func (t textPresenter) confirmed() {
-	if isTerminal(t.raw.Out) {
+	if terminal.Is(t.raw.Out) {
 		fmt.Fprintln(t.streams.Err) // an empty line after the plan
 	}
 }

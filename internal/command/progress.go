@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -40,7 +41,7 @@ type progress struct {
 	reasons []apply.Event
 	telling *time.Timer
 	// region is nil if the error stream is not a terminal.
-	region *liveRegion
+	region *terminal.Region
 	redraw *time.Timer
 }
 
@@ -63,10 +64,10 @@ type stepProgress struct {
 // progress returns an observer that prints on the error stream, with a live region on a terminal.
 func (p *program) progress() *progress {
 	out := &progress{program: p, steps: map[string]*stepProgress{}}
-	if r, ok := p.raw.Err.(*liveRegion); ok { // of an earlier run: a command may work on several releases
+	if r, ok := p.raw.Err.(*terminal.Region); ok { // of an earlier run: a command may work on several releases
 		out.region = r
-	} else if r := newLiveRegion(p.raw.Err); r != nil {
-		out.region, p.raw.Err, p.streams.Err = r, r, &cleaned{to: r}
+	} else if r := terminal.RegionOf(p.raw.Err); r != nil {
+		out.region, p.raw.Err, p.streams.Err = r, r, terminal.Clean(r)
 	}
 	return out
 }
@@ -208,7 +209,7 @@ func (p *progress) forget() {
 	}
 	clear(p.steps)
 	if p.region != nil {
-		p.region.show(nil)
+		p.region.Show(nil)
 	}
 	if p.redraw != nil {
 		p.redraw.Stop()
@@ -235,7 +236,7 @@ func (p *progress) live() {
 		if p.redraw == nil {
 			return
 		}
-		p.region.show(p.pending(time.Now()))
+		p.region.Show(p.pending(time.Now()))
 		p.redraw.Reset(redrawing)
 	})
 }

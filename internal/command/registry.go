@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 func (p *program) registryCommand() *cli.Command {
@@ -78,7 +79,7 @@ func (p *program) registryLogin(ctx context.Context, o *loginFlags, host string)
 func (p *program) userAndPassword(o *loginFlags) (user, password string, err error) {
 	user = o.Username
 	if user == "" && o.Password == "" && !o.passwordFromStdin {
-		if !isTerminal(p.raw.In) {
+		if !terminal.Is(p.raw.In) {
 			return "", "", errors.New("there is no terminal to ask on: use --username and --password-stdin")
 		}
 		fmt.Fprint(p.streams.Err, "Username: ")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 func (p *program) repoCommand() *cli.Command {
@@ -113,7 +114,7 @@ func (p *program) password(user, given string, fromStdin bool) (string, error) {
 		return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 	case user == "" || given != "":
 		return given, nil
-	case !isTerminal(p.raw.In):
+	case !terminal.Is(p.raw.In):
 		return "", errors.New("user " + user + " needs a password, and there is no terminal to ask on: use --password-stdin")
 	}
 	return p.typed("Password")

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -165,11 +166,11 @@ func (p *program) passphrase(file, question string) (string, error) {
 // typed asks on the terminal without echoing the answer. If the program ends before there is one,
 // endQuestion turns the echo on again.
 func (p *program) typed(question string) (string, error) {
-	terminal, ok := p.streams.In.(*os.File)
-	if !ok || !isTerminal(p.raw.In) {
+	tty, ok := p.streams.In.(*os.File)
+	if !ok || !terminal.Is(p.raw.In) {
 		return "", errors.New("a passphrase is required, and there is no terminal to ask on: use --passphrase-file")
 	}
-	fd := int(terminal.Fd())
+	fd := int(tty.Fd())
 	if state, err := term.GetState(fd); err == nil {
 		end := func() {
 			_ = term.Restore(fd, state)

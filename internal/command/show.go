@@ -6,18 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
-	"strconv"
 	"text/template"
 
-	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/findings"
 	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -46,7 +43,7 @@ func (p *program) renderAs(o *showFlags, format string, w io.Writer, made *plan.
 	case "json":
 		return report.JSON(w, &made.Document)
 	case "yaml":
-		return planYAML(content(w), made)
+		return planYAML(terminal.Content(w), made)
 	case "markdown", "md":
 		return o.markdown(w, made)
 	case "summary":
@@ -61,7 +58,7 @@ func (p *program) renderAs(o *showFlags, format string, w io.Writer, made *plan.
 		if !slices.Contains(findings.Formats(), format) {
 			return usage("-o %s: must be %s", format, oneOf(planOutputs))
 		}
-		return findings.Print(content(w), format, findings.Subject{Name: made.Release.String(), Digest: made.PlanDigest, Effect: made.EffectDigest}, &made.Document)
+		return findings.Print(terminal.Content(w), format, findings.Subject{Name: made.Release.String(), Digest: made.PlanDigest, Effect: made.EffectDigest}, &made.Document)
 	}
 }
 
@@ -78,28 +75,9 @@ func planYAML(w io.Writer, made *plan.Plan) error {
 	return err
 }
 
-// width returns COLUMNS, or the width of the terminal w; if w is a pipe, for example to less,
-// that of standard error. 0 leaves it to the printer.
-func width(w, stderr io.Writer) int {
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		return n
-	}
-	if f, ok := w.(file); ok {
-		if about, err := f.Stat(); err == nil && about.Mode()&fs.ModeNamedPipe != 0 {
-			w = stderr
-		}
-	}
-	if f, ok := w.(descriptor); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return columns
-		}
-	}
-	return 0
-}
-
 // structured prints any value as JSON or YAML.
 func (p *program) structured(format string, value any) error {
-	return structured(content(p.raw.Out), format, value)
+	return structured(terminal.Content(p.raw.Out), format, value)
 }
 
 func structured(w io.Writer, format string, value any) error {

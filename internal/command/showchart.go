@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 // showChartFlags are the flags of show. Only subcommands that declare --jsonpath have it.
@@ -54,7 +55,7 @@ func (p *program) showChart(ctx context.Context, o *showChartFlags, name string,
 	if err := print(o, &b, loaded); err != nil {
 		return err
 	}
-	_, err = content(p.raw.Out).Write(b.Bytes())
+	_, err = terminal.Content(p.raw.Out).Write(b.Bytes())
 	return err
 }
 

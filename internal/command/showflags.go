@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 const planCategory = "Output"
@@ -94,12 +94,11 @@ func (o *showFlags) isText() bool { return slices.Contains([]string{"", "text", 
 func (p *program) text(o *showFlags, w io.Writer) report.TextOptions {
 	return report.TextOptions{
 		Color: o.colored(w), Full: o.full, Summary: o.summary, Only: o.only.Value(),
-		Width: width(w, p.raw.Err), Context: cmp.Or(o.contextLines, -1),
+		Width: terminal.Width(w, p.raw.Err), Context: cmp.Or(o.contextLines, -1),
 	}
 }
 
-// colored reports whether to print in colour: on a terminal, unless NO_COLOR is set
-// (https://no-color.org).
+// colored reports whether to print in colour; without --color, on a terminal that has colours.
 func (o *showFlags) colored(w io.Writer) bool {
 	switch o.color {
 	case "always":
@@ -107,7 +106,7 @@ func (o *showFlags) colored(w io.Writer) bool {
 	case "never":
 		return false
 	}
-	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return terminal.HasColors(w)
 }
 
 // outputFlags hold -o of commands that print records and lists.

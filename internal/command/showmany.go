@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -58,7 +59,7 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 		}
 		text, err := yaml.JSONToYAML(b.Bytes())
 		if err == nil {
-			_, err = content(w).Write(text)
+			_, err = terminal.Content(w).Write(text)
 		}
 		return err
 	case "markdown", "md":
@@ -77,7 +78,7 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 	if d.Digest != "" {
 		subject.Digest = "sha256:" + d.Digest
 	}
-	return findings.Print(content(w), format, subject, setPlans(d)...)
+	return findings.Print(terminal.Content(w), format, subject, setPlans(d)...)
 }
 
 // setPlans returns the plans of a set for findings. Each plan refers to its entry in the set and is

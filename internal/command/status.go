@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -133,7 +134,7 @@ func (p *program) watchStatus(ctx context.Context, s *session, o *statusFlags, n
 		}
 		if text != shown {
 			switch {
-			case isTerminal(p.raw.Out):
+			case terminal.Is(p.raw.Out):
 				fmt.Fprint(p.raw.Out, "\x1b[H\x1b[2J")
 			case shown != "":
 				fmt.Fprintln(p.streams.Out, "---")

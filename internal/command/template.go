@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 // templateFlags are the flags of template, and of install --dry-run=client, which prints the same.
@@ -113,7 +114,7 @@ func (p *program) printRendered(o *templateFlags, resources, hooks []manifest.Do
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(content(p.raw.Out), text)
+	_, err = fmt.Fprint(terminal.Content(p.raw.Out), text)
 	return err
 }
 
@@ -140,7 +141,7 @@ func (p *program) renderFailed(o *templateFlags, err error) error {
 		}
 	}
 	if text, missing := o.text(docs, nil); missing == nil {
-		fmt.Fprint(content(p.raw.Out), text)
+		fmt.Fprint(terminal.Content(p.raw.Out), text)
 	}
 	return err
 }

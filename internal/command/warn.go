@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -69,30 +70,8 @@ func (p *program) showWithWarnings(o *showFlags, made *plan.Plan) error {
 	if err := p.render(o, p.raw.Out, made); err != nil {
 		return err
 	}
-	if !o.isText() || !readTogether(p.raw.Out, p.raw.Err) {
+	if !o.isText() || !terminal.ReadTogether(p.raw.Out, p.raw.Err) {
 		p.warnings(made)
 	}
 	return nil
-}
-
-// readTogether reports whether both streams have the same reader: a terminal, the log of a CI job
-// or a pager. It is false if the first stream goes to a file of its own, as with "> plan.txt".
-func readTogether(out, err any) bool {
-	from, ok := out.(file)
-	if !ok {
-		return false
-	}
-	there, failed := from.Stat()
-	if failed != nil {
-		return false
-	}
-	if isTerminal(out) || there.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-		return true
-	}
-	beside, ok := err.(file)
-	if !ok {
-		return false
-	}
-	same, failed := beside.Stat()
-	return failed == nil && there.Mode().IsRegular() && os.SameFile(there, same)
 }

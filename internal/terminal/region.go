@@ -1,4 +1,4 @@
-package command
+package terminal
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// liveRegion is the bottom of a terminal: a few lines that are redrawn in place while other output
+// Region is the bottom of a terminal: a few lines that are redrawn in place while other output
 // scrolls past above them. It moves the cursor and uses no colour.
-type liveRegion struct {
+type Region struct {
 	mu sync.Mutex
 	to io.Writer
 	// size returns the terminal's size.
@@ -22,23 +22,28 @@ type liveRegion struct {
 	drawn int
 }
 
-// newLiveRegion returns a live region, or nil if the stream is not a terminal or is a dumb one.
-func newLiveRegion(stream io.Writer) *liveRegion {
+// NewRegion returns the region of a terminal with the given size.
+func NewRegion(to io.Writer, size func() (columns, rows int)) *Region {
+	return &Region{to: to, size: size}
+}
+
+// RegionOf returns the region of a stream, or nil if the stream is not a terminal or is a dumb one.
+func RegionOf(stream io.Writer) *Region {
 	f, ok := stream.(descriptor)
-	if !ok || !isTerminal(stream) || os.Getenv("TERM") == "dumb" {
+	if !ok || !Is(stream) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &liveRegion{to: stream, size: func() (int, int) {
+	return NewRegion(stream, func() (int, int) {
 		columns, rows, err := term.GetSize(int(f.Fd()))
 		if err != nil || columns <= 0 || rows <= 0 {
 			return 80, 24
 		}
 		return columns, rows
-	}}
+	})
 }
 
 // Write implements io.Writer: the text appears above the lines and stays.
-func (r *liveRegion) Write(text []byte) (int, error) {
+func (r *Region) Write(text []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out bytes.Buffer
@@ -53,8 +58,8 @@ func (r *liveRegion) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// show replaces the lines.
-func (r *liveRegion) show(lines []string) {
+// Show replaces the lines.
+func (r *Region) Show(lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(lines) == 0 && r.drawn == 0 {
@@ -68,7 +73,7 @@ func (r *liveRegion) show(lines []string) {
 	_, _ = r.to.Write(out.Bytes())
 }
 
-func (r *liveRegion) erase(out *bytes.Buffer) {
+func (r *Region) erase(out *bytes.Buffer) {
 	if r.drawn > 0 {
 		fmt.Fprintf(out, "\x1b[%dA\r\x1b[J", r.drawn)
 	}
@@ -76,7 +81,7 @@ func (r *liveRegion) erase(out *bytes.Buffer) {
 }
 
 // draw prints as many lines as fit, none of them wrapped.
-func (r *liveRegion) draw(out *bytes.Buffer) {
+func (r *Region) draw(out *bytes.Buffer) {
 	columns, rows := r.size()
 	lines := r.lines
 	const most = 12

@@ -1,4 +1,4 @@
-package command
+package terminal
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -29,7 +28,7 @@ func TestOutputOutlivesItsReader(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer writer.Close()
-			out := outlived(writer)
+			out := Outlived(writer)
 			reader.Close()
 			if _, err := writer.WriteString("x"); !errors.Is(err, c.want) {
 				t.Fatalf("the file itself: %v, want %v", err, c.want)
@@ -51,7 +50,7 @@ func TestOutputOfAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer disk.Close()
-	if _, err := fmt.Fprintln(outlived(disk), "record"); !errors.Is(err, syscall.ENOSPC) {
+	if _, err := fmt.Fprintln(Outlived(disk), "record"); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -80,11 +79,11 @@ func TestWidthBehindAPager(t *testing.T) {
 	}
 	defer file.Close()
 	for to, want := range map[*os.File]int{terminal: 72, pipe: 72, file: 0} {
-		if got := width(outlived(to), outlived(terminal)); got != want {
+		if got := Width(Outlived(to), Outlived(terminal)); got != want {
 			t.Errorf("%s: %d columns, want %d", to.Name(), got, want)
 		}
 	}
-	if got := width(pipe, reader); got != 0 {
+	if got := Width(pipe, reader); got != 0 {
 		t.Errorf("without a terminal: %d columns", got)
 	}
 }
@@ -117,7 +116,7 @@ func TestWarningsAreReadOnce(t *testing.T) {
 		"beside a log":           {own, pipe, false},
 		"into memory":            {new(bytes.Buffer), terminal, false},
 	} {
-		if got := readTogether(c.out, c.err); got != c.together {
+		if got := ReadTogether(c.out, c.err); got != c.together {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -132,33 +131,4 @@ func created(t *testing.T, name string) *os.File {
 	}
 	t.Cleanup(func() { _ = f.Close() })
 	return f
-}
-
-// In a log of both streams a plan's warning appears once; if the plan goes to a file of its own,
-// the warning is printed on the other stream.
-func TestAPlanAndItsWarningsInOneLog(t *testing.T) {
-	d := atDesk(t)
-	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0, deprecated: true}")
-	log, own, beside := created(t, "log"), created(t, "plan.txt"), created(t, "errors")
-	for _, c := range []struct {
-		out, err *os.File
-		want     int
-	}{{log, log, 0}, {own, beside, 1}} {
-		p := newProgram(Streams{In: strings.NewReader(""), Out: c.out, Err: c.err}, "kubectl release")
-		p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
-		if code := p.main(t.Context(), nil, []string{"kubectl-release", "plan", "web", "./web"}); code != exitDone {
-			t.Fatalf("exit code %d", code)
-		}
-		said, err := os.ReadFile(c.err.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Count(string(said), "Warning: "); got != c.want {
-			t.Errorf("%s beside %s: %d warnings besides those of the plan, want %d\n%s", c.err.Name(), c.out.Name(), got, c.want, said)
-		}
-		planned, err := os.ReadFile(c.out.Name())
-		if err != nil || !strings.Contains(string(planned), "! web: chart web is deprecated") {
-			t.Errorf("the plan does not warn (%v)\n%s", err, planned)
-		}
-	}
 }

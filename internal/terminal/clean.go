@@ -1,4 +1,4 @@
-package command
+package terminal
 
 import (
 	"io"
@@ -6,19 +6,31 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 )
 
-// cleaned is a stream that removes what could harm a terminal. Many commands print text from
+// Clean returns a stream that removes what could harm a terminal. Many commands print text from
 // charts, records and the API server; this way none of them has to sanitize it.
+func Clean(to io.Writer) io.Writer { return &cleaned{to: to} }
+
+// CleanLog is Clean for a stream that may be the log of a CI job: its runner finds no commands in it.
+func CleanLog(to io.Writer) io.Writer { return &cleaned{to: to, log: true} }
+
+// Content returns the stream for output that programs read byte by byte, such as a manifest: it is
+// unchanged unless it is a terminal.
+func Content(stream io.Writer) io.Writer {
+	if Is(stream) {
+		return Clean(stream)
+	}
+	return stream
+}
+
 type cleaned struct {
 	mu sync.Mutex
 	to io.Writer
 	// rest is the beginning of a UTF-8 character whose end has yet to be written.
 	rest []byte
-	// log says that the stream may be the log of a CI job, whose runner must find no commands in it.
+	// log says that commands of a CI job's runner are removed, too.
 	log bool
 }
 
@@ -63,18 +75,4 @@ func withoutCommands(text string) string {
 		b.WriteString(line)
 	}
 	return strings.NewReplacer("##[", "## [", "##vso[", "##vso [").Replace(b.String())
-}
-
-// content returns the stream for output that programs read byte by byte, such as a manifest: it is
-// unchanged unless it is a terminal.
-func content(stream io.Writer) io.Writer {
-	if isTerminal(stream) {
-		return &cleaned{to: stream}
-	}
-	return stream
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(descriptor)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -1,4 +1,4 @@
-package command
+package terminal
 
 import (
 	"errors"
@@ -9,23 +9,17 @@ import (
 	"syscall"
 )
 
-// descriptor is a stream with a file descriptor: a file, a pipe or a terminal.
-type descriptor interface{ Fd() uintptr }
-
-// file is a stream of the operating system that can be examined with Stat.
-type file interface{ Stat() (fs.FileInfo, error) }
-
-// output is a standard stream that the program outlives: text to a closed terminal, or to a pipe
-// without a reader, is dropped. Other errors, such as a full disk, are returned.
+// output is a file that the program outlives; see Outlived.
 type output struct {
 	file     *os.File
 	terminal bool
 }
 
-// outlived turns a file into an output; it returns other streams unchanged.
-func outlived(stream io.Writer) io.Writer {
+// Outlived turns a file into a stream that the program outlives: text to a closed terminal, or to a pipe
+// without a reader, is dropped. Other errors, such as a full disk, are returned. Other streams stay as they are.
+func Outlived(stream io.Writer) io.Writer {
 	if f, ok := stream.(*os.File); ok {
-		return output{file: f, terminal: isTerminal(f)}
+		return output{file: f, terminal: Is(f)}
 	}
 	return stream
 }
@@ -45,10 +39,10 @@ func (o output) Fd() uintptr { return o.file.Fd() }
 // Stat implements file.
 func (o output) Stat() (fs.FileInfo, error) { return o.file.Stat() }
 
-// outlivePipes makes a write to a broken standard stream fail instead of killing the process in the
+// OutlivePipes makes a write to a broken standard stream fail instead of killing the process in the
 // middle of a run, as in "upgrade … | head" or with a tee that received the same Ctrl-C.
 // signal.Stop with the returned channel undoes it.
-func outlivePipes() chan os.Signal {
+func OutlivePipes() chan os.Signal {
 	broken := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGPIPE) {
 		signal.Notify(broken, syscall.SIGPIPE)
