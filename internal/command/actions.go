@@ -2,11 +2,14 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 )
 
 // run is what a command does once its flags are parsed into the structs that declare them. No
@@ -36,7 +39,7 @@ func takesBetween(bounds func() (least, most int), run run) cli.ActionFunc {
 // only is the action of a command that consists of subcommands and does nothing itself.
 func only(c *cli.Context) error {
 	if c.Args().Present() {
-		return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
+		return lineRules.UnknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
 	}
 	return cli.ShowSubcommandHelp(c)
 }
@@ -77,11 +80,15 @@ func joined(lists ...[]cli.Flag) []cli.Flag {
 	seen := map[bound]bool{}
 	var out []cli.Flag
 	for _, f := range slices.Concat(lists...) {
-		key := bound{namesOf(f)[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()}
+		key := bound{argv.Names(f)[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()}
 		if !seen[key] {
 			seen[key] = true
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+func usage(format string, args ...any) error {
+	return &argv.UsageError{Text: fmt.Sprintf(format, args...)}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
@@ -65,10 +66,10 @@ func (p *program) main(ctx context.Context, leave <-chan struct{}, args []string
 }
 
 func (p *program) run(ctx context.Context, app *cli.App, args []string) (err error) {
-	if p.commandLine, err = flagsFirst(app, args[1:]); err != nil {
+	if p.commandLine, err = lineRules.Parse(app, args[1:]); err != nil {
 		return err
 	}
-	return app.RunContext(ctx, append(args[:1:1], p.commandLine.words()...))
+	return app.RunContext(ctx, append(args[:1:1], p.commandLine.Words()...))
 }
 
 // program is one run of the command line.
@@ -79,7 +80,7 @@ type program struct {
 	// invocation is how the program was called, for hints that can be pasted into a shell.
 	invocation invocation.Invocation
 	// commandLine is the parsed command line.
-	commandLine *flagOrder
+	commandLine *argv.Line
 	// partly says that other releases of the set have been written.
 	partly bool
 	// underway is the state that the program would leave behind if it stopped now.
@@ -152,11 +153,11 @@ func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		DisableSliceFlagSeparator: true,
 		UseShortOptionHandling:    false,
-		OnUsageError:              badValue,
+		OnUsageError:              argv.BadValue,
 		CustomAppHelpTemplate:     appHelp,
 		Action: p.readOnly(func(c *cli.Context) error {
 			if c.Args().Present() {
-				return unknownCommand(c.App.Commands, c.Args().First(), p.invocation.Program)
+				return lineRules.UnknownCommand(c.App.Commands, c.Args().First(), p.invocation.Program)
 			}
 			return cli.ShowAppHelp(c)
 		}),
@@ -196,7 +197,7 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 		taken := helmFlagsOf(path, c.Flags)
 		c.Description = p.inItsName(c.Description)
 		c.HideHelpCommand = true
-		c.OnUsageError = badValue
+		c.OnUsageError = argv.BadValue
 		c.CustomHelpTemplate = p.inItsName(commandHelp)
 		c.Before = func(c *cli.Context) error {
 			p.invocation.Flags = p.connection.words()
@@ -216,7 +217,7 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 // --show-only, not kubectl's --server, and for commands that take a chart,
 // --insecure-skip-tls-verify applies to the chart's server.
 func without(flags, own []cli.Flag) []cli.Flag {
-	taken := flagIndex(own)
+	taken := argv.Index(own)
 	free := func(aliases []string) []string {
 		return slices.DeleteFunc(aliases, func(alias string) bool { return taken[alias] != nil })
 	}

@@ -9,13 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 )
 
 // The command that a line names has all of its flags, and commands that it does not name have none
 // but can still be listed.
 func TestALineHasItsCommandWhole(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-	names := func(c *cli.Command) []string { return slices.Sorted(maps.Keys(flagIndex(c.Flags))) }
+	names := func(c *cli.Command) []string { return slices.Sorted(maps.Keys(argv.Index(c.Flags))) }
 	for path, whole := range commands(p.app().Commands, "") {
 		line := append(strings.Fields(path), "web", "--wait")
 		got, known := commands(p.appFor(line).Commands, "")[path]

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/signature"
 	"github.com/kubectl-release/kubectl-release/internal/source"
@@ -84,8 +85,8 @@ func (p *program) hintSource(err error) string {
 // chartArgument returns the chart that the user typed: the last argument, or the current folder if
 // there is none.
 func (p *program) chartArgument() string {
-	if n := len(p.commandLine.arguments); n > 0 {
-		return p.commandLine.arguments[n-1]
+	if n := len(p.commandLine.Arguments); n > 0 {
+		return p.commandLine.Arguments[n-1]
 	}
 	return "."
 }
@@ -103,21 +104,21 @@ func (p *program) hintMissing() string {
 // readIndexAnew reports whether this command itself has just fetched the index that lacks a chart.
 // If so, repo update would only fetch the same index again.
 func (p *program) readIndexAnew() bool {
-	return p.commandLine.path[0] == "dependency" || p.hasFlag("repo")
+	return p.commandLine.Path[0] == "dependency" || p.hasFlag("repo")
 }
 
 // hasFlag reports whether a flag was given by this name.
 func (p *program) hasFlag(flag string) bool {
-	return slices.ContainsFunc(p.commandLine.flags, func(f givenFlag) bool { return f.name == flag })
+	return slices.ContainsFunc(p.commandLine.Flags, func(f argv.Flag) bool { return f.Name == flag })
 }
 
 // hintLogin says what to do if a registry refuses the credentials.
 func (p *program) hintLogin() string {
-	if p.commandLine.path[0] == "registry" {
+	if p.commandLine.Path[0] == "registry" {
 		return "check the user name and the password; nothing was changed"
 	}
 	host := "HOST"
-	for _, typed := range p.commandLine.arguments {
+	for _, typed := range p.commandLine.Arguments {
 		if image, _, err := resolve.ParseImage(typed); err == nil {
 			host = image.Host
 		}
@@ -129,7 +130,7 @@ func (p *program) hintLogin() string {
 // no charts.
 func (p *program) hintNoRepository(name string) string {
 	list := p.clusterless("repo", "list") + " lists the configured ones"
-	if p.commandLine.path[0] == "repo" {
+	if p.commandLine.Path[0] == "repo" {
 		return list
 	}
 	return p.clusterless("repo", "add", name) + " URL adds it; " + list + "; write a folder as ./" + name + "/…"
@@ -137,7 +138,7 @@ func (p *program) hintNoRepository(name string) string {
 
 // hintUnreached says what to do if a server can't be reached. Only some commands can do without.
 func (p *program) hintUnreached() string {
-	if p.commandLine.known["offline"] == nil {
+	if p.commandLine.Known["offline"] == nil {
 		return "check the address and HTTPS_PROXY"
 	}
 	return "check the address and HTTPS_PROXY; --offline uses what was fetched before"

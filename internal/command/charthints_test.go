@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/signature"
@@ -27,7 +28,7 @@ func TestDependenciesFromTheCache(t *testing.T) {
 // so, or to fetch an index again that was just fetched.
 func TestHintsAboutServers(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-	said := func(hint func() string, line flagOrder) string {
+	said := func(hint func() string, line argv.Line) string {
 		p.commandLine = &line
 		return hint()
 	}
@@ -37,18 +38,18 @@ func TestHintsAboutServers(t *testing.T) {
 	}
 	for _, c := range []struct {
 		hint func() string
-		line flagOrder
+		line argv.Line
 		want string
 	}{
-		{p.hintLogin, flagOrder{path: []string{"pull"}, arguments: []string{"oci://ghcr.io/acme/web:1.0.0"}}, "kubectl release registry login ghcr.io, or --username and --password"},
-		{p.hintLogin, flagOrder{path: []string{"registry", "login"}, arguments: []string{"ghcr.io"}}, "check the user name and the password; nothing was changed"},
-		{noChart, flagOrder{path: []string{"pull"}, arguments: []string{"a/web"}}, "kubectl release repo update fetches what is new"},
-		{noChart, flagOrder{path: []string{"pull"}, arguments: []string{"web"}, flags: []givenFlag{{name: "repo"}}}, ""},
-		{noChart, flagOrder{path: []string{"dependency", "update"}}, ""},
-		{tampered, flagOrder{path: []string{"pull"}}, "what was fetched is not what was signed: ask whoever publishes the chart, and do not use it"},
+		{p.hintLogin, argv.Line{Path: []string{"pull"}, Arguments: []string{"oci://ghcr.io/acme/web:1.0.0"}}, "kubectl release registry login ghcr.io, or --username and --password"},
+		{p.hintLogin, argv.Line{Path: []string{"registry", "login"}, Arguments: []string{"ghcr.io"}}, "check the user name and the password; nothing was changed"},
+		{noChart, argv.Line{Path: []string{"pull"}, Arguments: []string{"a/web"}}, "kubectl release repo update fetches what is new"},
+		{noChart, argv.Line{Path: []string{"pull"}, Arguments: []string{"web"}, Flags: []argv.Flag{{Name: "repo"}}}, ""},
+		{noChart, argv.Line{Path: []string{"dependency", "update"}}, ""},
+		{tampered, argv.Line{Path: []string{"pull"}}, "what was fetched is not what was signed: ask whoever publishes the chart, and do not use it"},
 	} {
 		if got := said(c.hint, c.line); got != c.want {
-			t.Errorf("%v %v: %q, want %q", c.line.path, c.line.arguments, got, c.want)
+			t.Errorf("%v %v: %q, want %q", c.line.Path, c.line.Arguments, got, c.want)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 )
 
 // completionTime limits how long a user who has pressed TAB waits for a cluster.
@@ -40,7 +42,7 @@ func words(all ...string) completion {
 
 // line is a line whose last word is still to be completed.
 type line struct {
-	*flagOrder
+	*argv.Line
 	flag cli.Flag // the flag whose value the last word is, or nil
 	last string   // what has been typed of that word or value
 }
@@ -91,27 +93,28 @@ func (p *program) complete(ctx context.Context, args []string) completion {
 		return nil
 	}
 	app.Action = find
-	if l.command != nil {
-		l.command.Action = find
+	if l.Command != nil {
+		l.Command.Action = find
 	}
-	_ = app.RunContext(ctx, append(args[:1:1], l.words()...))
+	_ = app.RunContext(ctx, append(args[:1:1], l.Words()...))
 	return out.beginning(l.last)
 }
 
 // unfinished parses a line whose last word is not finished.
 func unfinished(app *cli.App, args []string) (*line, error) {
-	l := &line{flagOrder: newFlagOrder(app)}
+	l := &line{}
 	if len(args) > 1 {
 		l.last = args[len(args)-1]
 		args = slices.DeleteFunc(slices.Clone(args[1:len(args)-1]), func(word string) bool { return word == "--help" || word == "-h" })
 	}
-	err := l.takeAll(args)
-	var missing *noValueError
+	var err error
+	l.Line, err = lineRules.Parse(app, args)
+	var missing *argv.NoValueError
 	if errors.As(err, &missing) {
-		l.flag, err = missing.flag, nil
+		l.flag, err = missing.Flag, nil
 	}
 	name, value, hasValue := strings.Cut(strings.TrimLeft(l.last, "-"), "=")
-	if flag := l.known[name]; l.flag == nil && hasValue && strings.HasPrefix(l.last, "-") && flag != nil {
+	if flag := l.Known[name]; l.flag == nil && hasValue && strings.HasPrefix(l.last, "-") && flag != nil {
 		l.flag, l.last = flag, value
 	}
 	return l, err
@@ -122,12 +125,12 @@ func (p *program) candidates(ctx context.Context, l *line) completion {
 	switch {
 	case l.flag != nil:
 		return p.flagValues(ctx, l)
-	case strings.HasPrefix(l.last, "-") && !l.literal:
+	case strings.HasPrefix(l.last, "-") && !l.Literal:
 		return l.flagNames()
 	}
 	out := p.argument(ctx, l)
-	if len(l.arguments) == 0 && !l.literal {
-		for _, sub := range l.commands {
+	if len(l.Arguments) == 0 && !l.Literal {
+		for _, sub := range l.Commands {
 			out.candidates = append(out.candidates, candidate{sub.Name, sub.Usage})
 		}
 	}
@@ -136,16 +139,16 @@ func (p *program) candidates(ctx context.Context, l *line) completion {
 
 // has reports whether a flag was given, by any of its names.
 func (l *line) has(name string) bool {
-	return slices.ContainsFunc(l.flags, func(g givenFlag) bool { return l.known[g.name] == l.known[name] })
+	return slices.ContainsFunc(l.Flags, func(g argv.Flag) bool { return l.Known[g.Name] == l.Known[name] })
 }
 
 // flagNames returns the command's flags, without those that were given and cannot be repeated.
 func (l *line) flagNames() completion {
 	out := words()
-	for name, f := range l.known {
+	for name, f := range l.Known {
 		visible, ok := f.(cli.VisibleFlag)
 		_, repeatable := f.(*cli.StringSliceFlag)
-		given := slices.ContainsFunc(l.flags, func(g givenFlag) bool { return l.known[g.name] == f })
+		given := slices.ContainsFunc(l.Flags, func(g argv.Flag) bool { return l.Known[g.Name] == f })
 		if len(name) < 2 || ok && !visible.IsVisible() || given && !repeatable {
 			continue
 		}

@@ -19,13 +19,13 @@ import (
 // placeholders returns what the usage line calls the next argument, such as CHART in "NAME CHART",
 // or FILE and NAME in "FILE | NAME CHART".
 func (l *line) placeholders(generated bool) []string {
-	if l.command == nil {
+	if l.Command == nil {
 		return nil
 	}
 	var out []string
-	for usage := range strings.SplitSeq(l.command.ArgsUsage, " | ") {
+	for usage := range strings.SplitSeq(l.Command.ArgsUsage, " | ") {
 		all := strings.Fields(usage)
-		n := len(l.arguments)
+		n := len(l.Arguments)
 		switch {
 		case len(all) == 0:
 			continue
@@ -67,7 +67,7 @@ func (p *program) meant(ctx context.Context, l *line, placeholder string) comple
 		return p.names(ctx, l)
 	case placeholder == "REVISION":
 		return p.revisions(ctx, l)
-	case placeholder == "HOST" && l.command.Name == "logout":
+	case placeholder == "HOST" && l.Command.Name == "logout":
 		return p.loggedIn(ctx)
 	case placeholder == "CHART":
 		return p.chartNames(ctx, l)
@@ -79,7 +79,7 @@ func (p *program) meant(ctx context.Context, l *line, placeholder string) comple
 		return completion{}
 	case placeholder == "FOLDER":
 		return completion{directive: cobra.ShellCompDirectiveFilterDirs}
-	case namesOfChoice.MatchString(placeholder) && len(l.command.Subcommands) == 0:
+	case namesOfChoice.MatchString(placeholder) && len(l.Command.Subcommands) == 0:
 		return words(strings.Split(placeholder, "|")...)
 	}
 	return words()
@@ -89,7 +89,7 @@ func (p *program) meant(ctx context.Context, l *line, placeholder string) comple
 // settings.
 func (p *program) names(ctx context.Context, l *line) completion {
 	out := words()
-	switch path := strings.Join(l.path, " "); path {
+	switch path := strings.Join(l.Path, " "); path {
 	case "install", "template", "repo add": // the name is a new one
 	case "repo update", "repo remove":
 		for _, r := range p.knownRepositories() {
@@ -107,7 +107,7 @@ func (p *program) names(ctx context.Context, l *line) completion {
 		}
 		found, _ := s.store.List(ctx, releasestore.Query{Namespace: s.namespace}) // on error, it still returns what it could read
 		for _, r := range found {
-			if !slices.Contains(l.arguments, r.Name) {
+			if !slices.Contains(l.Arguments, r.Name) {
 				out.candidates = append(out.candidates, candidate{r.Name, r.ChartLabel() + ", " + string(r.Info.Status)})
 			}
 		}
@@ -118,14 +118,14 @@ func (p *program) names(ctx context.Context, l *line) completion {
 // revisions returns the revisions of the release on the line, newest first.
 func (p *program) revisions(ctx context.Context, l *line) completion {
 	out := words()
-	if len(l.arguments) == 0 {
+	if len(l.Arguments) == 0 {
 		return out
 	}
 	s, err := p.connect()
 	if err != nil {
 		return out
 	}
-	history, err := s.engine.History(ctx, s.key(l.arguments[0]))
+	history, err := s.engine.History(ctx, s.key(l.Arguments[0]))
 	if err != nil {
 		return out
 	}

@@ -60,7 +60,7 @@ func (p *program) chartVersions(ctx context.Context, l *line) completion {
 	if err != nil {
 		return out
 	}
-	for _, argument := range l.arguments {
+	for _, argument := range l.Arguments {
 		if resolve.IsRegistry(argument) {
 			for _, tag := range tagsOf(ctx, from, argument) {
 				out.candidates = append(out.candidates, candidate{word: tag.Version})

@@ -64,11 +64,11 @@ func (p *program) flagValues(ctx context.Context, l *line) completion {
 // outputs returns the values of -o for the command on the line.
 func (l *line) outputs() []string {
 	switch {
-	case l.command != nil && l.command.Name == "graph":
+	case l.Command != nil && l.Command.Name == "graph":
 		return graphOutputs
-	case l.known["changed-since"] != nil:
+	case l.Known["changed-since"] != nil:
 		return setOutputs
-	case l.known["detailed-exitcode"] != nil || l.known["full"] != nil:
+	case l.Known["detailed-exitcode"] != nil || l.Known["full"] != nil:
 		return planOutputs
 	}
 	return outputs

@@ -137,7 +137,7 @@ var parsing = []string{
 	"(*" + room + "internal/command.program).readOnly",
 	"(*" + room + "internal/command.program).searchCommand",
 	"(*" + room + "internal/command.program).take",
-	"badValue", "isDuration", "notEmpty", "only", "takesBetween",
+	"notEmpty", "only", "takesBetween",
 }
 
 // Below an action there are typed values: nothing there can read a flag by its name and get "" for one

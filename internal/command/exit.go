@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -143,7 +144,7 @@ func sourceCode(err error) int {
 
 // hint returns what to do about an error, usually the next command to type, or "".
 func (p *program) hint(err error) string {
-	var usage *usageError
+	var usage *argv.UsageError
 	var outside *inputfile.OutsideError
 	var stale *engine.StaleError
 	var moved *movedError
@@ -172,12 +173,12 @@ func (p *program) hint(err error) string {
 		return "make a plan with the cluster, without --against, and apply that"
 	case errors.As(err, &usage), errors.As(err, &elsewhere), errors.As(err, &database): // the hints below are about clusters
 		return ""
-	case errors.As(err, &invalid) && p.commandLine.path[0] == "template" && !p.connection.debug:
+	case errors.As(err, &invalid) && p.commandLine.Path[0] == "template" && !p.connection.debug:
 		return "--debug prints what the templates rendered"
 	case errors.As(err, &outside):
 		return "if the link is your own, --" + outsideLinks + " follows it"
 	case errors.As(err, &moved):
-		pinned := p.retyped(p.commandLine.path[0], append([]string{"--pinned"}, p.commandLine.arguments...)...)
+		pinned := p.retyped(p.commandLine.Path[0], append([]string{"--pinned"}, p.commandLine.Arguments...)...)
 		return "nothing was written; make a new plan, or apply what was planned: " + p.command(pinned...)
 	case errors.As(err, &unapproved):
 		return "nothing was written; have it reviewed again"
@@ -203,7 +204,7 @@ func (p *program) hint(err error) string {
 		return "nothing was written"
 	case errors.Is(err, context.Canceled):
 		return ""
-	case apierrors.IsForbidden(err) && p.commandLine.path[0] == "list":
+	case apierrors.IsForbidden(err) && p.commandLine.Path[0] == "list":
 		return "name a namespace that you may read: " + p.invocation.In("NAMESPACE").Command("list")
 	case apierrors.IsForbidden(err) && plan.RoleFor(err.Error()) != "":
 		return plan.RoleFor(err.Error()) + ", or use another identity (--as, --context)"
@@ -232,12 +233,12 @@ func (p *program) wait() string {
 
 // queue returns the command that was typed, with a --lock-timeout that is long enough for most runs.
 func (p *program) queue() string {
-	path, called := p.commandLine.path, p.invocation
+	path, called := p.commandLine.Path, p.invocation
 	if slices.Contains(path, "many") {
 		called = called.WithoutNamespace() // the plans of a set say theirs
 	}
-	flags := slices.DeleteFunc(slices.Clone(p.commandLine.flags), func(f givenFlag) bool { return f.name == "lock-timeout" })
-	words := p.retypedWith(flags, strings.Join(path, " "), p.commandLine.arguments...)
+	flags := slices.DeleteFunc(slices.Clone(p.commandLine.Flags), func(f argv.Flag) bool { return f.Name == "lock-timeout" })
+	words := p.retypedWith(flags, strings.Join(path, " "), p.commandLine.Arguments...)
 	return called.Command(slices.Insert(words, len(path), "--lock-timeout", "5m")...)
 }
 
@@ -260,8 +261,8 @@ func untrusted(err error) bool {
 // hintStale says what to do about a plan that no longer holds: see what has changed or, if the
 // plan was not saved, see the new plan.
 func (p *program) hintStale() string {
-	args := p.commandLine.arguments
-	if slices.Contains(p.commandLine.path, "many") {
+	args := p.commandLine.Arguments
+	if slices.Contains(p.commandLine.Path, "many") {
 		return "plan the set again: its other releases are as the plans of " + args[0] + " found them, or as they have left them"
 	}
 	if len(args) == 1 {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 )
 
 // helmFlag is a flag of Helm 4.3.1, or of 3.22.0, that our commands accept but ignore. All other Helm flags are
@@ -17,7 +19,7 @@ type helmFlag struct {
 	// commands are our commands that accept it, such as "install, plan show". "" stands for every
 	// command that does not declare the flag itself.
 	commands string
-	// value is set if the flag has a value; for flags of optionalValue the value is optional.
+	// value is set if the flag has a value; for flags of lineRules.OptionalValue the value is optional.
 	value bool
 	// idle explains why the flag is not needed here. It is "" if Helm ignores the flag as well.
 	idle string
@@ -63,9 +65,15 @@ var helmFlags = []helmFlag{
 	},
 }
 
-// helmCommands maps the Helm commands that this program lacks to what to use instead.
-var helmCommands = map[string]string{
-	"plugin": "plugins are Helm's: use helm plugin",
+// lineRules are what a line may contain beyond what its flags declare.
+var lineRules = &argv.Rules{
+	// Written as in Helm 4.
+	OptionalValue: map[string]string{"wait": "true", "server-side": "true", "dry-run": "unset"},
+	// In Helm, the value of --server-side is optional for install but required for upgrade and rollback.
+	SeparateValues: map[string][]string{"server-side": {"auto", "true", "false"}},
+	Instead:        map[string]string{"plugin": "plugins are Helm's: use helm plugin"},
+	Lacking:        map[string]string{"plan many --untrusted": "plan many has none of the flags that it refuses"},
+	NoCommand:      map[string]string{"-v": "it is the log level, as in -v 6; the command version prints the version"},
 }
 
 // helmFlagsOf returns the Helm flags that a command accepts and ignores.
@@ -74,7 +82,7 @@ func helmFlagsOf(path string, own []cli.Flag) []helmFlag {
 	if path == "template" {
 		all = slices.Concat(installOnly, helmFlags)
 	}
-	declared := flagIndex(own)
+	declared := argv.Index(own)
 	return slices.DeleteFunc(slices.Clone(all), func(f helmFlag) bool {
 		return declared[f.name()] != nil || f.commands != "" && !slices.Contains(strings.Split(f.commands, ", "), path)
 	})

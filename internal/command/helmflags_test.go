@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 )
@@ -29,7 +30,7 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 	for _, path := range slices.Sorted(maps.Keys(ours)) {
 		for _, f := range helms[path] {
 			compared++
-			known := flagIndex(ours[path].Flags)
+			known := argv.Index(ours[path].Flags)
 			for _, name := range f.names {
 				switch flag := known[name]; {
 				case flag == nil:
@@ -42,14 +43,14 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 			}
 		}
 		for _, f := range helmFlagsOf(path, nil) {
-			if flag := flagIndex(ours[path].Flags)[f.name()]; helms[path] != nil && !used[path+" "+flag.Names()[0]] && !hides(t, binaries.Helm4, path, f.name()) && !hides(t, binaries.Helm3, path, f.name()) {
+			if flag := argv.Index(ours[path].Flags)[f.name()]; helms[path] != nil && !used[path+" "+flag.Names()[0]] && !hides(t, binaries.Helm4, path, f.name()) && !hides(t, binaries.Helm3, path, f.name()) {
 				t.Errorf("%s: the table has %s, and Helm has not", path, f.name())
 			}
 		}
 	}
 	for path := range helms {
 		name, _, _ := strings.Cut(path, " ")
-		if ours[path] == nil && helmCommands[name] == "" && !slices.Contains(elsewhere, path) {
+		if ours[path] == nil && lineRules.Instead[name] == "" && !slices.Contains(elsewhere, path) {
 			t.Errorf("there is no command %s, and nothing says what to do instead", path)
 		}
 	}
@@ -75,12 +76,12 @@ type helmsFlag struct {
 
 // takenBy reports whether ours reads what is written for Helm's flag.
 func (f helmsFlag) takenBy(flag cli.Flag) bool {
-	_, optional := optionalValue[flag.Names()[0]]
+	_, optional := lineRules.OptionalValue[flag.Names()[0]]
 	switch {
-	case isSwitch(flag):
+	case argv.IsSwitch(flag):
 		return !f.value
 	case optional:
-		return !f.value || f.optional || separateValues[flag.Names()[0]] != nil
+		return !f.value || f.optional || lineRules.SeparateValues[flag.Names()[0]] != nil
 	}
 	return f.value && !f.optional
 }

@@ -8,12 +8,14 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 )
 
 // flagLine formats a flag for help: short names first, the placeholder of its value, its
 // description, and the default if it is worth mentioning.
 func flagLine(f cli.Flag) string {
-	names := namesOf(f)
+	names := argv.Names(f)
 	slices.SortStableFunc(names, func(a, b string) int { return min(len(a), 2) - min(len(b), 2) })
 	for i, n := range names {
 		names[i] = "--" + n

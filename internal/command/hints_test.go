@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -224,7 +225,7 @@ func TestTheHintToWaitForALockInASet(t *testing.T) {
 // The releases of a set give their hints at the same time: none changes what another one says was typed.
 func TestHintsLeaveTheCommandLineAlone(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-	p.commandLine = &flagOrder{path: []string{"apply"}, arguments: []string{"web.plan"}, flags: []givenFlag{{"lock-timeout", "1m", true}, {"yes", "", false}}}
+	p.commandLine = &argv.Line{Path: []string{"apply"}, Arguments: []string{"web.plan"}, Flags: []argv.Flag{{Name: "lock-timeout", Value: "1m", HasValue: true}, {Name: "yes"}}}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -234,8 +235,8 @@ func TestHintsLeaveTheCommandLineAlone(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(p.commandLine.flags); n != 2 {
-		t.Errorf("%d flags were typed, %v", n, p.commandLine.flags)
+	if n := len(p.commandLine.Flags); n != 2 {
+		t.Errorf("%d flags were typed, %v", n, p.commandLine.Flags)
 	}
 }
 
@@ -293,7 +294,7 @@ func TestHintsOfPlansThatNoLongerHold(t *testing.T) {
 	}
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
 	p.appFor(nil)
-	p.commandLine = &flagOrder{path: []string{"apply"}, arguments: []string{"web.plan"}, flags: []givenFlag{{name: "yes"}}}
+	p.commandLine = &argv.Line{Path: []string{"apply"}, Arguments: []string{"web.plan"}, Flags: []argv.Flag{{Name: "yes"}}}
 	want := "nothing was written; make a new plan, or apply what was planned: kubectl release apply --pinned web.plan --yes"
 	if got := p.hint(&movedError{&engine.StaleError{}}); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -335,7 +336,7 @@ func TestEveryDependencyThatIsMissingIsNamed(t *testing.T) {
 // Whoever may not read the releases is told which role to ask for.
 func TestHintNamesTheRoleThatIsMissing(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-	p.commandLine = &flagOrder{path: []string{"status"}}
+	p.commandLine = &argv.Line{Path: []string{"status"}}
 	refused := &apierrors.StatusError{ErrStatus: metav1.Status{
 		Reason: metav1.StatusReasonForbidden, Code: 403,
 		Message: `secrets is forbidden: User "ann" cannot list resource "secrets" in API group "" in the namespace "shop"`,
@@ -344,7 +345,7 @@ func TestHintNamesTheRoleThatIsMissing(t *testing.T) {
 	if got := p.hint(refused); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p.commandLine = &flagOrder{path: []string{"plan"}, flags: []givenFlag{{name: "against"}}}
+	p.commandLine = &argv.Line{Path: []string{"plan"}, Flags: []argv.Flag{{Name: "against"}}}
 	config := clientcmdapi.Config{Clusters: map[string]*clientcmdapi.Cluster{"dev": {Server: "https://dev"}}}
 	if got := p.hint(fmt.Errorf("read the kubeconfig: %w", clientcmd.ConfirmUsable(config, "nope"))); got != "kubectl config get-contexts lists the existing ones" {
 		t.Error(got)

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -65,17 +66,17 @@ func (p *program) goOn(e *unfinishedError) string {
 func (p *program) again(made *plan.Plan) string {
 	name := made.Release.Name
 	switch {
-	case slices.Contains(p.commandLine.path, "many"):
+	case slices.Contains(p.commandLine.Path, "many"):
 		return "" // the set has to be planned again
-	case p.commandLine.path[0] == "apply" && len(p.commandLine.arguments) == 1:
-		return p.command(p.retyped("apply", "--replan", p.commandLine.arguments[0])...)
-	case p.commandLine.path[0] == "apply":
-		return p.command(p.retyped("apply", p.commandLine.arguments...)...)
+	case p.commandLine.Path[0] == "apply" && len(p.commandLine.Arguments) == 1:
+		return p.command(p.retyped("apply", "--replan", p.commandLine.Arguments[0])...)
+	case p.commandLine.Path[0] == "apply":
+		return p.command(p.retyped("apply", p.commandLine.Arguments...)...)
 	}
 	switch made.Operation {
 	case plan.Install, plan.Upgrade:
-		chart := p.commandLine.arguments[len(p.commandLine.arguments)-1]
-		if p.commandLine.path[0] == "install" {
+		chart := p.commandLine.Arguments[len(p.commandLine.Arguments)-1]
+		if p.commandLine.Path[0] == "install" {
 			return p.command(p.retyped("upgrade", "--install", name, chart)...)
 		}
 		return p.command(p.retyped("upgrade", name, chart)...)
@@ -92,33 +93,33 @@ func (p *program) again(made *plan.Plan) string {
 // connection flags and with a placeholder for a password. A release with the name of a subcommand
 // goes after "--".
 func (p *program) retyped(name string, arguments ...string) []string {
-	return p.retypedWith(p.commandLine.flags, name, arguments...)
+	return p.retypedWith(p.commandLine.Flags, name, arguments...)
 }
 
 // retypedWith is retyped with these of the typed flags.
-func (p *program) retypedWith(flags []givenFlag, name string, arguments ...string) []string {
-	known := flagIndex(p.flags[name])
+func (p *program) retypedWith(flags []argv.Flag, name string, arguments ...string) []string {
+	known := argv.Index(p.flags[name])
 	words := append(strings.Fields(name), arguments...)
-	namesake := name == p.commandLine.path[0] && len(arguments) > 0 && findCommand(p.commandLine.commands, arguments[0]) != nil
+	namesake := name == p.commandLine.Path[0] && len(arguments) > 0 && argv.Find(p.commandLine.Commands, arguments[0]) != nil
 	if namesake {
 		words = words[:1]
 	}
 	for _, given := range flags {
-		flag := known[given.name]
-		if flag == nil || ofConnection(flag) || isSwitch(flag) && slices.Contains(words, "--"+flag.Names()[0]) {
+		flag := known[given.Name]
+		if flag == nil || ofConnection(flag) || argv.IsSwitch(flag) && slices.Contains(words, "--"+flag.Names()[0]) {
 			continue
 		}
 		name := flag.Names()[0]
-		meant, optional := optionalValue[name]
+		meant, optional := lineRules.OptionalValue[name]
 		switch {
 		case name == "password":
 			words = append(words, "--password", "PASSWORD")
-		case !given.hasValue, optional && given.value == meant:
+		case !given.HasValue, optional && given.Value == meant:
 			words = append(words, "--"+name)
-		case optional, isSwitch(flag):
-			words = append(words, "--"+name+"="+given.value)
+		case optional, argv.IsSwitch(flag):
+			words = append(words, "--"+name+"="+given.Value)
 		default:
-			words = append(words, "--"+name, given.value)
+			words = append(words, "--"+name, given.Value)
 		}
 	}
 	if namesake {

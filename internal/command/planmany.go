@@ -94,7 +94,7 @@ func (p *program) calledMany(args []string) error {
 	if len(args) != 1 || !isChart(args[0]) {
 		return nil
 	}
-	return usage("%s is a chart, which %q does not take; for a release named many: %s", args[0], strings.Join(p.commandLine.path, " "), p.command(p.commandLine.path[0], "--", "many", args[0]))
+	return usage("%s is a chart, which %q does not take; for a release named many: %s", args[0], strings.Join(p.commandLine.Path, " "), p.command(p.commandLine.Path[0], "--", "many", args[0]))
 }
 
 // variables returns the environment variables with the given names; those that are not set are

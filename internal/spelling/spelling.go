@@ -17,6 +17,32 @@ func Nearest(name string, candidates []string) string {
 	return nearest(name, candidates, max(len(name)/3, 1))
 }
 
+// Word is like Nearest, for words that somebody has typed, such as commands and flags, whose beginning is
+// seldom wrong: up to two edits, or a third of name's letters, but only one if the candidate begins with
+// another letter. Of equally near candidates it is the one that begins most alike.
+func Word(name string, candidates []string) string {
+	found, best := "", max(2, len(name)/3)+1
+	for _, c := range slices.Sorted(slices.Values(candidates)) {
+		d, same := edits(name, c), sharedPrefix(name, c)
+		if d >= len(name) || d > 1 && same == 0 {
+			continue
+		}
+		if d < best || d == best && found != "" && same > sharedPrefix(name, found) {
+			found, best = c, d
+		}
+	}
+	return found
+}
+
+// sharedPrefix returns the length of the longest common prefix of two words.
+func sharedPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
 // Namesake is like Nearest, for warnings, where a guess must be safe: the same letters
 // in another case or with other dashes and underscores, one typo in a word of four
 // letters or more, two typos in one of eight or more, or swapped neighbours in one of

@@ -45,3 +45,15 @@ func TestNamesake(t *testing.T) {
 		}
 	}
 }
+
+// Of two equally close words, it is the one that begins alike.
+func TestWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"instal": "install", "vals": "values", "upgrad": "upgrade", "frobnicate": "", "x": "", "nv": "", "pgrade": "upgrade",
+		"pugrade": "upgrade", // swapped letters are one slip
+	} {
+		if got := spelling.Word(word, []string{"all", "values", "install", "uninstall", "upgrade"}); got != want {
+			t.Errorf("%q is taken for %q, want %q", word, got, want)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-			got, err := flagsFirst(p.app(), strings.Fields(c.line))
+			got, err := lineRules.Parse(p.app(), strings.Fields(c.line))
 			message := ""
 			if err != nil {
 				message = err.Error()
@@ -59,19 +59,9 @@ func TestOrder(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if diff := cmp.Diff(c.want, strings.Join(got.words(), " ")); diff != "" {
+			if diff := cmp.Diff(c.want, strings.Join(got.Words(), " ")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
-	}
-}
-
-// A suggestion is close in spelling; of two equally close words, it is the one that
-// begins alike.
-func TestNearest(t *testing.T) {
-	for word, want := range map[string]string{"instal": "install", "vals": "values", "upgrad": "upgrade", "frobnicate": "", "x": "", "nv": "", "pgrade": "upgrade"} {
-		if got := nearest(word, []string{"all", "values", "install", "uninstall", "upgrade"}); got != want {
-			t.Errorf("nearest to %q is %q, want %q", word, got, want)
-		}
 	}
 }
