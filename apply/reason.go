@@ -41,6 +41,11 @@ func (r Reason) String() string {
 	return text
 }
 
+// SameCauses reports whether two lists of reasons have the same causes, in the same order.
+func SameCauses(a, b []Reason) bool {
+	return slices.EqualFunc(a, b, func(a, b Reason) bool { return a.Cause == b.Cause })
+}
+
 // Grouped merges reasons that have the same cause, in the order in which the causes
 // first appear.
 func Grouped(reasons []Reason) []Reason {

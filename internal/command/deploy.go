@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -76,39 +77,7 @@ func (p *program) blocked(made *plan.Plan) error {
 
 // headline describes the plan in one line, for commands that show no plan.
 func headline(made *plan.Plan) string {
-	return fmt.Sprintf("%s %s: %s", made.Operation, made.Release, counts(made.Summary))
-}
-
-// counts summarizes a plan, such as "create 1, change 2".
-func counts(s plan.Summary) string {
-	var parts []string
-	for _, part := range []struct {
-		n    int
-		verb string
-	}{
-		{s.Create, "create"},
-		{s.Patch, "change"},
-		{s.Adopt, "adopt"},
-		{s.Replace, "replace"},
-		{s.Recreate, "recreate"},
-		{s.Delete, "delete"},
-		{s.Keep, "keep"},
-	} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", part.verb, part.n))
-		}
-	}
-	switch s.Hooks {
-	case 0:
-	case 1:
-		parts = append(parts, "run 1 hook")
-	default:
-		parts = append(parts, fmt.Sprintf("run %d hooks", s.Hooks))
-	}
-	if len(parts) == 0 {
-		parts = []string{"no object changes"}
-	}
-	return strings.Join(parts, ", ")
+	return fmt.Sprintf("%s %s: %s", made.Operation, made.Release, report.Brief(made.Summary))
 }
 
 // runFlags are the flags of commands that plan and apply in one go.

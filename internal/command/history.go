@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -81,4 +82,9 @@ func (p *program) printHistory(o *historyFlags, history release.History) error {
 		}
 	}
 	return table(p.streams.Out, cells[0], cells[1:])
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

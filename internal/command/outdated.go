@@ -123,7 +123,7 @@ func (p *program) planNewer(ctx context.Context, s *session, charts *source.Sour
 		return
 	}
 	row.Plan = &made.Summary
-	row.words = counts(made.Summary)
+	row.words = report.Brief(made.Summary)
 	if made.Blocked() {
 		row.words = "blocked: " + row.words
 	}

@@ -57,9 +57,9 @@ func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 	}
 	for len(troubled) > 0 {
 		var reasons []apply.Reason
-		first := causes(troubled[0].Reasons)
+		first := troubled[0].Reasons
 		troubled = slices.DeleteFunc(troubled, func(s engine.ObjectState) bool {
-			same := slices.Equal(first, causes(s.Reasons))
+			same := apply.SameCauses(first, s.Reasons)
 			if same {
 				fmt.Fprintf(&out, "  ✗ %-*s  %s\n", width, s.ID, mask.Text(s.Why))
 				reasons = append(reasons, s.Reasons...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/eventstream"
+	"github.com/kubectl-release/kubectl-release/internal/progress"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -41,7 +42,7 @@ type stream struct {
 // runSteps records the results of the steps of one run.
 type runSteps struct {
 	forth *plan.Plan
-	back  rollbackSteps
+	back  progress.Rollback
 	// tidies are the steps, by ID, that delete hooks because of their delete policies. They are not
 	// counted.
 	tidies map[string]bool
@@ -149,7 +150,7 @@ func (s *stream) Stop() {}
 func (s *stream) Observe(e apply.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.back.see(e)
+	s.back.See(e)
 	out := eventstream.Event{Time: e.Time, Undoing: s.undoing(), Stage: e.Stage, Step: e.Step, Op: e.Op}
 	out.Message, out.Reasons = e.Text()
 	if e.Object.Kind != "" {
@@ -213,7 +214,7 @@ func (s *stream) stepEnded(out *eventstream.Event, e apply.Event) {
 	out.Type = eventstream.Done
 }
 
-func (s *stream) undoing() bool { return s.back.plan != nil }
+func (s *stream) undoing() bool { return s.back.Plan != nil }
 
 // rollback prints that a run is rolled back, and the plan for that.
 func (s *stream) rollback(out eventstream.Event, back *plan.Plan) {

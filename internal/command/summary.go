@@ -77,6 +77,8 @@ func (s *stream) undo(back *engine.RolledBackError) *eventstream.UndoSummary {
 	if back.Rollback != nil {
 		out.Error = back.Rollback.Error()
 	}
-	out.Undone, out.NotUndone = s.back.undone()
+	if s.undoing() {
+		out.Undone, out.NotUndone = eventstream.UndoSteps(&s.back.Plan.Document, s.back.Done)
+	}
 	return out
 }

@@ -137,3 +137,35 @@ func sameChart(a, b plan.ChartRef) bool {
 	}
 	return a == b
 }
+
+// Brief summarizes a plan in a few words, such as "create 1, change 2".
+func Brief(s plan.Summary) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		verb string
+	}{
+		{s.Create, "create"},
+		{s.Patch, "change"},
+		{s.Adopt, "adopt"},
+		{s.Replace, "replace"},
+		{s.Recreate, "recreate"},
+		{s.Delete, "delete"},
+		{s.Keep, "keep"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", part.verb, part.n))
+		}
+	}
+	switch s.Hooks {
+	case 0:
+	case 1:
+		parts = append(parts, "run 1 hook")
+	default:
+		parts = append(parts, fmt.Sprintf("run %d hooks", s.Hooks))
+	}
+	if len(parts) == 0 {
+		parts = []string{"no object changes"}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,4 +1,4 @@
-package command
+package progress
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ const gathering = 100 * time.Millisecond
 
 // because prints the reasons for a state that lasts, together with those that arrive for other
 // objects at the same time.
-func (p *progress) because(e apply.Event) {
+func (p *Printer) because(e apply.Event) {
 	p.reasons = append(p.reasons, e)
 	if p.telling == nil {
 		p.telling = time.AfterFunc(gathering, func() {
@@ -29,7 +29,7 @@ func (p *progress) because(e apply.Event) {
 
 // tellReasons prints the gathered reasons: the objects with the same causes in one line, then the
 // causes, then the end of one log.
-func (p *progress) tellReasons() {
+func (p *Printer) tellReasons() {
 	if p.telling != nil {
 		p.telling.Stop()
 		p.telling = nil
@@ -38,7 +38,7 @@ func (p *progress) tellReasons() {
 		first := p.reasons[0]
 		var alike []apply.Event
 		p.reasons = slices.DeleteFunc(p.reasons, func(e apply.Event) bool {
-			same := slices.Equal(causes(first.Reasons), causes(e.Reasons))
+			same := apply.SameCauses(first.Reasons, e.Reasons)
 			if same {
 				alike = append(alike, e)
 			}
@@ -49,7 +49,7 @@ func (p *progress) tellReasons() {
 }
 
 // tellAlike prints events that have the same causes.
-func (p *progress) tellAlike(alike []apply.Event) {
+func (p *Printer) tellAlike(alike []apply.Event) {
 	behind := apply.Diagnosis{Log: alike[0].Log}
 	var objects []manifest.ID
 	for _, e := range alike {
@@ -66,16 +66,8 @@ func (p *progress) tellAlike(alike []apply.Event) {
 }
 
 // block prints lines that belong together: a secret may take several of them.
-func (p *progress) block(lines []string) {
+func (p *Printer) block(lines []string) {
 	if len(lines) > 0 {
 		p.line("%s", indentBy("      ", strings.Join(lines, "\n")))
 	}
-}
-
-func causes(reasons []apply.Reason) []string {
-	var out []string
-	for _, r := range reasons {
-		out = append(out, r.Cause)
-	}
-	return out
 }

@@ -1,10 +1,14 @@
-package command
+// Package progress prints what a run does, for people: a line per stage, and one for each object that
+// takes long or fails. On a terminal, each object in progress also has a line at the bottom that is redrawn
+// in place.
+//
+// It observes a run and has no influence on it. It doesn't know what is secret, it prints neither plan nor
+// result, and it doesn't choose the stream.
+package progress
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -24,25 +28,33 @@ const (
 	redrawing = 200 * time.Millisecond
 )
 
-// progress prints what a run does on the error stream: a line per stage, and a line for each object
-// that takes long or fails. On a terminal, each object in progress also has a line at the bottom
-// that is redrawn in place. It implements apply.Observer.
-type progress struct {
-	*program
+// Output is where progress is printed, and how.
+type Output struct {
+	// To removes from what is written to it whatever would harm a terminal.
+	To io.Writer
+	// Region is the bottom of the terminal; nil if To is none.
+	Region *terminal.Region
+	// Mask takes the secrets out of a text.
+	Mask func(text string) string
+	// Hide is called with the plan of a rollback, whose secrets Mask takes out from then on.
+	Hide func(back *plan.Plan)
+}
+
+// Printer prints what a run does. It implements apply.Observer.
+type Printer struct {
+	Output
 	mu sync.Mutex
 	// steps are the steps of the current stage that have begun.
 	steps map[string]*stepProgress
 	// failures are the errors of the failed steps of that stage; nil for a step without an error of
 	// its own.
 	failures []error
-	back     rollbackSteps
+	back     Rollback
 	stage    stageProgress
 	// reasons are progress events with reasons, gathered to be printed together.
 	reasons []apply.Event
 	telling *time.Timer
-	// region is nil if the error stream is not a terminal.
-	region *terminal.Region
-	redraw *time.Timer
+	redraw  *time.Timer
 }
 
 // stageProgress is the progress of the current stage.
@@ -61,23 +73,15 @@ type stepProgress struct {
 	ended         bool
 }
 
-// progress returns an observer that prints on the error stream, with a live region on a terminal.
-func (p *program) progress() *progress {
-	out := &progress{program: p, steps: map[string]*stepProgress{}}
-	if r, ok := p.raw.Err.(*terminal.Region); ok { // of an earlier run: a command may work on several releases
-		out.region = r
-	} else if r := terminal.RegionOf(p.raw.Err); r != nil {
-		out.region, p.raw.Err, p.streams.Err = r, r, terminal.Clean(r)
-	}
-	return out
-}
+// New returns a printer for one run.
+func New(to Output) *Printer { return &Printer{Output: to, steps: map[string]*stepProgress{}} }
 
 // Observe implements apply.Observer. A step and the wait at its end report under the same ID; the
 // step begins once and ends once.
-func (p *progress) Observe(e apply.Event) {
+func (p *Printer) Observe(e apply.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.back.see(e)
+	p.back.See(e)
 	if e.Type != apply.StepProgress {
 		p.tellReasons()
 	}
@@ -96,7 +100,7 @@ func (p *progress) Observe(e apply.Event) {
 	case apply.Note:
 		p.line("• %s", e.Message)
 	case apply.Warning:
-		p.warn(e.Message)
+		p.line("Warning: %s", e.Message)
 	case apply.StepStarted:
 		p.started(e)
 	case apply.StepProgress:
@@ -110,8 +114,8 @@ func (p *progress) Observe(e apply.Event) {
 	}
 }
 
-// Stop implements watcher.
-func (p *progress) Stop() {
+// Stop ends the run. Nothing is printed after it.
+func (p *Printer) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tellReasons()
@@ -124,21 +128,7 @@ func bookkeeping(stage string) bool {
 	return stage == string(plan.StagePending) || stage == string(plan.StageRecord)
 }
 
-// rollback prints why a run is rolled back, in full and immediately, because the rollback may take
-// as long as the run that failed. Then it prints the target of the rollback.
-func (p *progress) rollback(e apply.Event) {
-	if len(p.failures) != 1 || !errors.Is(e.Cause, p.failures[0]) {
-		p.headline("✗ %s", e.Cause)
-	}
-	message, behind := e.Text() // what the first line quotes may go on behind it
-	if _, rest, more := strings.Cut(p.safe(strings.Join(append([]string{firstLine(message)}, behind...), "\n")), "\n"); more {
-		p.block([]string{rest})
-	}
-	p.hideMore(e.Plan)
-	p.line("• %s: %s", e.Next, counts(e.Plan.Summary))
-}
-
-func (p *progress) started(e apply.Event) {
+func (p *Printer) started(e apply.Event) {
 	if p.steps[e.Step] != nil {
 		return
 	}
@@ -151,7 +141,7 @@ func (p *progress) started(e apply.Event) {
 }
 
 // later prints a state unless another one follows soon.
-func (p *progress) later(e apply.Event) {
+func (p *Printer) later(e apply.Event) {
 	s := p.steps[e.Step]
 	if s == nil || s.ended {
 		return
@@ -161,7 +151,7 @@ func (p *progress) later(e apply.Event) {
 	case len(e.Reasons) > 0:
 		s.reason = e.Reasons[0].String()
 		p.because(e)
-	case p.region != nil: // the region shows the state
+	case p.Region != nil: // the region shows the state
 	case s.timer != nil:
 		s.timer.Reset(settling)
 	default:
@@ -176,7 +166,7 @@ func (p *progress) later(e apply.Event) {
 	}
 }
 
-func (p *progress) ended(e apply.Event) {
+func (p *Printer) ended(e apply.Event) {
 	s := p.steps[e.Step]
 	if s == nil || s.ended {
 		return
@@ -203,13 +193,13 @@ func (s *stepProgress) end() {
 }
 
 // forget drops the steps of a stage that has ended.
-func (p *progress) forget() {
+func (p *Printer) forget() {
 	for _, s := range p.steps {
 		s.end()
 	}
 	clear(p.steps)
-	if p.region != nil {
-		p.region.Show(nil)
+	if p.Region != nil {
+		p.Region.Show(nil)
 	}
 	if p.redraw != nil {
 		p.redraw.Stop()
@@ -219,55 +209,10 @@ func (p *progress) forget() {
 }
 
 // endStage prints the duration of a stage with several objects if it took long.
-func (p *progress) endStage(now time.Time) {
+func (p *Printer) endStage(now time.Time) {
 	if s := p.stage; s.steps > 1 && s.done >= s.steps && now.Sub(s.began) >= lengthy {
 		p.line("    %d done in %s", s.steps, now.Sub(s.began).Round(100*time.Millisecond))
 	}
-}
-
-// live redraws the objects in progress at intervals, until the stage ends.
-func (p *progress) live() {
-	if p.region == nil || p.redraw != nil {
-		return
-	}
-	p.redraw = time.AfterFunc(redrawing, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.redraw == nil {
-			return
-		}
-		p.region.Show(p.pending(time.Now()))
-		p.redraw.Reset(redrawing)
-	})
-}
-
-// pending returns a line for each object that takes long, the earliest at the top.
-func (p *progress) pending(now time.Time) []string {
-	var open []*stepProgress
-	for _, s := range p.steps {
-		if !s.ended && now.Sub(s.began) >= settling {
-			open = append(open, s)
-		}
-	}
-	slices.SortFunc(open, func(a, b *stepProgress) int {
-		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.name, b.name))
-	})
-	var lines []string
-	if p.stage.steps > 1 && len(open) > 0 {
-		lines = append(lines, fmt.Sprintf("    %d/%d", p.stage.done, p.stage.steps))
-	}
-	for _, s := range open {
-		state := s.state
-		if state == "" {
-			state = "under way"
-		}
-		line := fmt.Sprintf("    %s: %s, %s", s.name, firstLine(p.safe(state)), now.Sub(s.began).Truncate(time.Second))
-		if s.reason != "" {
-			line += "; " + firstLine(p.safe(s.reason))
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // subject returns what an event is about: an object, or the release's record.
@@ -278,17 +223,17 @@ func subject(e apply.Event) string {
 	return e.Object.String()
 }
 
-func (p *progress) line(format string, args ...any) {
-	fmt.Fprintln(p.streams.Err, p.safe(fmt.Sprintf(format, args...)))
+func (p *Printer) line(format string, args ...any) {
+	fmt.Fprintln(p.To, p.safe(fmt.Sprintf(format, args...)))
 }
 
 // headline prints the first line of a text, in which secrets of several lines have become tokens.
-func (p *progress) headline(format string, args ...any) {
-	fmt.Fprintln(p.streams.Err, firstLine(p.safe(fmt.Sprintf(format, args...))))
+func (p *Printer) headline(format string, args ...any) {
+	fmt.Fprintln(p.To, firstLine(p.safe(fmt.Sprintf(format, args...))))
 }
 
 // safe removes secrets and control characters from a text.
-func (p *progress) safe(text string) string { return escape.Text(p.errorMask().Text(text)) }
+func (p *Printer) safe(text string) string { return escape.Text(p.Mask(text)) }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")

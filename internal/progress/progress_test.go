@@ -1,7 +1,8 @@
-package command
+package progress
 
 import (
 	"bytes"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,15 +11,24 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
+
+// printer returns a printer for a run that has no secrets.
+func printer(to io.Writer, region *terminal.Region) *Printer {
+	return New(Output{
+		To: terminal.Clean(to), Region: region,
+		Mask: func(text string) string { return text }, Hide: func(*plan.Plan) {},
+	})
+}
 
 // A hook's step and its wait report under one ID: its beginning and its end are each
 // reported once. States that do not last are not reported at all, and neither is mere bookkeeping.
 func TestProgressTellsOnceWhatLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := newProgram(Streams{Err: &out}, "").progress()
+		p := printer(&out, nil)
 		job := manifest.ID{Group: "batch", Kind: "Job", Name: "migrate"}
 		see := func(kind apply.EventType, message string) {
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "x", Step: "hook", Op: plan.OpRun, Object: job, Message: message})
@@ -47,7 +57,7 @@ func TestProgressTellsOnceWhatLasts(t *testing.T) {
 func TestProgressNamesTheRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := newProgram(Streams{Err: &out}, "").progress()
+		p := printer(&out, nil)
 		see := func(kind apply.EventType, step, message string) {
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "record", Step: step, Message: message})
 		}
@@ -70,7 +80,7 @@ func TestProgressNamesTheRecord(t *testing.T) {
 func TestProgressTellsACauseOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := newProgram(Streams{Err: &out}, "").progress()
+		p := printer(&out, nil)
 		object := func(name string) manifest.ID { return manifest.ID{Group: "apps", Kind: "Deployment", Name: name} }
 		see := func(kind apply.EventType, name, message string, behind apply.Diagnosis) {
 			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Op: plan.OpWait, Object: object(name), Message: message, Diagnosis: behind})

@@ -1,4 +1,4 @@
-package command
+package progress
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -23,7 +22,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		r := terminal.NewRegion(&out, func() (int, int) { return 80, 24 })
-		p := newProgram(Streams{Err: r}, "").progress()
+		p := printer(r, r)
 		printed := func() string {
 			synctest.Wait()
 			p.mu.Lock() // whoever prints holds it
@@ -60,26 +59,10 @@ func TestProgressOnATerminal(t *testing.T) {
 	})
 }
 
-// With several releases, all are shown in the same region of the terminal.
-func TestProgressOfSeveralReleases(t *testing.T) {
-	screen, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer screen.Close()
-	defer tty.Close()
-	t.Setenv("TERM", "xterm")
-	p := newProgram(Streams{Err: terminal.Outlived(tty)}, "")
-	first, second := p.progress(), p.progress()
-	if first.region == nil || second.region != first.region {
-		t.Errorf("the lines of the first are %v, of the second %v", first.region, second.region)
-	}
-}
-
 // A rollback reports why it begins, once, and at the end what it has undone.
 func TestProgressTellsOfAWayBack(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgram(Streams{Err: &out}, "").progress()
+	p := printer(&out, nil)
 	web := manifest.ID{Group: "apps", Kind: "Deployment", Name: "web"}
 	back := wayBackPlan(web, manifest.ID{Kind: "Service", Name: "web"})
 	late := &apply.NotReadyError{
