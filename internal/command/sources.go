@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // sources returns access to charts, configured by the flags and the environment.
@@ -89,6 +91,15 @@ func (p *program) pluginEnvironment() []string {
 		out = append(out, name+"="+value)
 	}
 	return withoutSecrets(out)
+}
+
+// withoutSecrets removes from an environment the variables that give access to clusters and
+// databases.
+func withoutSecrets(environment []string) []string {
+	return slices.DeleteFunc(environment, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return name == releasestore.SQLConnection || name == "PGPASSWORD" || name == tokenVariable
+	})
 }
 
 // fetchInput fetches a values file, or a hub's answer, from its URL. It does not send the

@@ -3,12 +3,14 @@ package command
 import (
 	"context"
 	"encoding/csv"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
+	"github.com/kubectl-release/kubectl-release/internal/postrender"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
@@ -79,7 +81,7 @@ func (o *renderFlags) flags() []cli.Flag {
 // options returns the engine's options.
 func (o *renderFlags) options() engine.RenderOptions {
 	out := o.RenderOptions
-	out.PostRender = postRenderer(o.postRenderer, o.postRendererArgs.Value())
+	out.PostRender = postrender.By(o.postRenderer, o.postRendererArgs.Value(), withoutSecrets(os.Environ()))
 	return out
 }
 

@@ -1,4 +1,9 @@
-package command
+// Package postrender runs a program that rewrites a rendered manifest (--post-renderer): it gives it what
+// Helm gives it, in annotations and comments, and reads back which template each object is from.
+//
+// It does not know what the program may read of the environment, and checks nothing of what the program
+// printed but its size and that it is YAML.
+package postrender
 
 import (
 	"bytes"
@@ -6,13 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 const (
@@ -26,9 +27,9 @@ const (
 	postRenderGrace = 5 * time.Second
 )
 
-// postRenderer returns a function that runs a program with the manifest, annotated by annotateSources, on
+// By returns a function that runs a program with the manifest, annotated by annotateSources, on
 // its standard input, or nil if name is "".
-func postRenderer(name string, args []string) func(context.Context, string) (string, error) {
+func By(name string, args, environment []string) func(context.Context, string) (string, error) {
 	if name == "" {
 		return nil
 	}
@@ -40,7 +41,7 @@ func postRenderer(name string, args []string) func(context.Context, string) (str
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		run := exec.CommandContext(ctx, name, args...)
-		run.Env = withoutSecrets(os.Environ())
+		run.Env = environment
 		run.WaitDelay = postRenderGrace
 		out, complaint := &bounded{most: maxRewritten, full: stop}, &bounded{most: maxComplaint}
 		run.Stdin, run.Stdout, run.Stderr = strings.NewReader(text), out, complaint
@@ -60,15 +61,6 @@ func postRenderer(name string, args []string) func(context.Context, string) (str
 		}
 		return text, err
 	}
-}
-
-// withoutSecrets removes from an environment the variables that give access to clusters and
-// databases.
-func withoutSecrets(environment []string) []string {
-	return slices.DeleteFunc(environment, func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return name == releasestore.SQLConnection || name == "PGPASSWORD" || name == tokenVariable
-	})
 }
 
 // bounded keeps the first bytes written to it, up to most. If there are more, it calls full and
