@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/rbac"
 )
 
 // AccessChange is the difference between what a role or binding grants before and after the plan.
@@ -52,7 +52,7 @@ func (b *builder) access(s *Step) []AccessChange {
 	switch gk {
 	case kinds.Role, kinds.ClusterRole:
 		had, has := granted(before), granted(after)
-		change.Gained, change.Lost = beyond(has, had), beyond(had, has)
+		change.Gained, change.Lost = grantsBeyond(has, had), grantsBeyond(had, has)
 	case kinds.RoleBinding, kinds.ClusterRoleBinding:
 		return change.bound(before, after, b.in.Release.Namespace)
 	default:
@@ -104,101 +104,24 @@ func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 	return nil, nil
 }
 
-// right is one verb on one resource or URL; a name limits it to a single object.
-type right struct{ verb, group, resource, name, url string }
-
 // granted returns the rights that a role grants.
-func granted(role *unstructured.Unstructured) []right {
+func granted(role *unstructured.Unstructured) []rbac.Right {
 	var of struct {
 		Rules []rbacv1.PolicyRule `json:"rules"`
 	}
 	if role == nil || !typed(role, &of) {
 		return nil
 	}
-	var out []right
-	for _, rule := range of.Rules {
-		names := rule.ResourceNames
-		if len(names) == 0 {
-			names = []string{""}
-		}
-		for _, verb := range rule.Verbs {
-			for _, url := range rule.NonResourceURLs {
-				out = append(out, right{verb: verb, url: url})
-			}
-			for _, group := range rule.APIGroups {
-				for _, resource := range rule.Resources {
-					for _, name := range names {
-						out = append(out, right{verb, group, resource, name, ""})
-					}
-				}
-			}
-		}
-	}
-	return out
+	return rbac.Rights(of.Rules)
 }
 
-// beyond returns the rights in list that other does not cover, grouped by verbs and name.
-func beyond(list, other []right) []Grant {
-	given := map[right]bool{}
-	for _, r := range other {
-		given[r] = true
-	}
-	verbs := map[right]map[string]bool{} // by resource and name
-	for _, r := range list {
-		if given[r] || slices.ContainsFunc(other, func(o right) bool { return o.covers(r) }) {
-			continue
-		}
-		target := r
-		target.verb = ""
-		if verbs[target] == nil {
-			verbs[target] = map[string]bool{}
-		}
-		verbs[target][r.verb] = true
-	}
-	type key struct{ verbs, name string }
-	resources := map[key][]string{}
-	for target, set := range verbs {
-		k := key{strings.Join(slices.Sorted(maps.Keys(set)), ","), target.name}
-		resources[k] = append(resources[k], target.String())
-	}
+// grantsBeyond returns the rights in list that other does not cover.
+func grantsBeyond(list, other []rbac.Right) []Grant {
 	var out []Grant
-	for k, list := range resources {
-		slices.Sort(list)
-		g := Grant{Verbs: strings.Split(k.verbs, ","), Resources: list}
-		if k.name != "" {
-			g.Names = []string{k.name}
-		}
-		out = append(out, g)
+	for _, g := range rbac.Beyond(list, other) {
+		out = append(out, Grant(g))
 	}
-	slices.SortFunc(out, func(a, b Grant) int {
-		return cmp.Or(slices.Compare(a.Resources, b.Resources), slices.Compare(a.Names, b.Names), slices.Compare(a.Verbs, b.Verbs))
-	})
 	return out
-}
-
-// covers reports whether the right includes another one, following RBAC's wildcards
-// (https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/v1/evaluation_helpers.go).
-func (r right) covers(o right) bool {
-	all := func(has, wanted string) bool { return has == "*" || has == wanted }
-	url := r.url == o.url || strings.HasSuffix(r.url, "*") && strings.HasPrefix(o.url, strings.TrimSuffix(r.url, "*"))
-	return (r.url == "") == (o.url == "") && all(r.verb, o.verb) && all(r.group, o.group) && r.coversResource(o.resource) &&
-		(r.name == "" || r.name == o.name) && url
-}
-
-func (r right) coversResource(resource string) bool {
-	_, sub, has := strings.Cut(resource, "/")
-	return r.resource == "*" || r.resource == resource || has && r.resource == "*/"+sub
-}
-
-// String returns the right's resource or URL, such as "deployments.apps" or "/metrics".
-func (r right) String() string {
-	switch {
-	case r.url != "":
-		return r.url
-	case r.group == "":
-		return r.resource
-	}
-	return r.resource + "." + r.group
 }
 
 // bound returns the change of a binding, with the role and the subjects that gain and lose it. A

@@ -1,17 +1,16 @@
 package plan
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/quota"
 )
 
 // growth is the difference that a step makes to the resource usage of a namespace.
 type growth struct {
 	namespace     string
-	before, after usage
+	before, after quota.Usage
 	// left is what remains of after when the step ends.
-	left usage
+	left quota.Usage
 	// podsBefore and podsAfter are the pods that controllers run for the object before and after
 	// the step.
 	podsBefore, podsAfter workload
@@ -22,7 +21,7 @@ type growth struct {
 // growths returns the growth that each step causes, wave by wave.
 func (b *builder) growths() [][]growth {
 	var waves [][]growth
-	left := map[manifest.ID]usage{}
+	left := map[manifest.ID]quota.Usage{}
 	for _, stage := range b.plan.Stages {
 		for _, wave := range stage.Waves {
 			var grown []growth
@@ -38,7 +37,7 @@ func (b *builder) growths() [][]growth {
 }
 
 // growth returns the growth that a step causes. left is what the hooks before it have left behind.
-func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) growth {
+func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]quota.Usage) growth {
 	g := growth{namespace: s.Object.Namespace}
 	after := s.After
 	if after == nil {
@@ -57,7 +56,7 @@ func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) g
 			g.surge = workload{pods: r.Most - r.Pods, spec: g.podsAfter.spec}
 		}
 		if s.Op == OpRun {
-			left[s.Object] = g.after.ended()
+			left[s.Object] = g.after.Ended()
 		}
 	case s.Op == OpDelete:
 		switch {
@@ -65,16 +64,15 @@ func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) g
 			g.before, g.podsBefore = b.held(s.Object, s.Before), workloadOf(s.Object, s.Before, 1)
 		case s.When == WhenAlways, s.When == WhenSucceeded: // what makes room for a hook is counted with its run
 			g.before = b.there(s, left)
-			left[s.Object] = usage{}
+			left[s.Object] = quota.Usage{}
 		}
 	case s.Op == OpRun: // hooks run one after another, each in place of what has its name
 		g.before, g.after = b.there(s, left), b.usageOf(s.Object, s.Body)
-		left[s.Object] = g.after.ended()
+		left[s.Object] = g.after.Ended()
 	case s.Op == OpRecord:
 		g.namespace = b.in.Release.Namespace
 		if r := s.Record; stage == StagePending && r.Revision != b.plan.FromRevision && b.in.Records.Resource != "" {
-			g.after = usage{amounts: corev1.ResourceList{}}
-			g.after.count("", b.in.Records.Resource)
+			g.after = quota.One("", b.in.Records.Resource)
 		}
 	}
 	g.left = g.after
@@ -86,7 +84,7 @@ func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]usage) g
 
 // there returns the usage of the object that has a hook's name when the step begins: one that an earlier hook
 // has left behind, else the live one.
-func (b *builder) there(s *Step, left map[manifest.ID]usage) usage {
+func (b *builder) there(s *Step, left map[manifest.ID]quota.Usage) quota.Usage {
 	if u, known := left[s.Object]; known {
 		return u
 	}

@@ -1,4 +1,4 @@
-package plan
+package quota
 
 import (
 	corev1 "k8s.io/api/core/v1"
