@@ -369,6 +369,49 @@ func TestActionFindsTheBase(t *testing.T) {
 	}
 }
 
+// base-ref names a branch, and actions/checkout makes no local ones for a pull request: with
+// fetch-depth: 0 there is origin's, otherwise it is fetched. Where that can't be done, the step says what to set.
+func TestActionFindsBaseRef(t *testing.T) {
+	a, _ := readAction(t)
+	for name, tc := range map[string]struct {
+		fetch string
+		gone  bool
+		says  string
+	}{
+		"fetch-depth: 0":                   {fetch: "origin '+refs/heads/*:refs/remotes/origin/*' +refs/pull/17/merge:refs/remotes/pull/17/merge"},
+		"fetch-depth: 2":                   {fetch: "--depth=2 origin +refs/pull/17/merge:refs/remotes/pull/17/merge"},
+		"fetch-depth: 2 and no permission": {fetch: "--depth=2 origin +refs/pull/17/merge:refs/remotes/pull/17/merge", gone: true, says: "::error::main and HEAD have no common commit in this clone: set fetch-depth: 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			temp, origin := t.TempDir(), mergedPullRequest(t, `replicas: 3\n`)
+			shell := func(script string) string {
+				t.Helper()
+				command := exec.Command("bash", "-ec", script)
+				command.Dir, command.Env = temp, append(os.Environ(), "ORIGIN="+origin)
+				out, err := command.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				return strings.TrimSpace(string(out))
+			}
+			shell(`cd "$ORIGIN" && git update-ref refs/pull/17/merge HEAD && git reset -q --hard HEAD^1`)
+			shell(`git init -q clone && cd clone && git remote add origin "file://$ORIGIN" && git fetch -q --no-tags ` + tc.fetch + ` && git checkout -q refs/remotes/pull/17/merge`)
+			if tc.gone {
+				shell(`cd clone && git remote set-url origin file:///nowhere`)
+			}
+			printer(t, filepath.Join(temp, "program"), "")
+			r := &runner{t: t, dir: filepath.Join(temp, "clone"), known: map[string]string{}, env: []string{
+				"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
+			}}
+			_, succeeded := r.run(a, map[string]string{"binary": filepath.Join(temp, "program"), "name": "web", "chart": "chart", "comment": "never", "base-ref": "main"})
+			want := shell(`git -C "$ORIGIN" rev-parse main`)
+			if got := r.known["steps.base.outputs.commit"]; succeeded == tc.gone || !tc.gone && got != want || !strings.Contains(r.log.String(), tc.says) {
+				t.Errorf("the base is %q, want %q\n%s", got, want, r.log.String())
+			}
+		})
+	}
+}
+
 // A merge request that adds a chart, or a values file, is compared with nothing.
 func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "templates", "plan.yml"))
