@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -190,6 +191,12 @@ func answer(status int, body string, header ...string) http.HandlerFunc {
 // open returns a forge whose API is the server, and the pauses that it made.
 func (s *server) open(t *testing.T, kind string) (Forge, *[]time.Duration) {
 	t.Helper()
+	return s.openWith(t, kind, nil)
+}
+
+// openWith is open in a job that has more variables.
+func (s *server) openWith(t *testing.T, kind string, more map[string]string) (Forge, *[]time.Duration) {
+	t.Helper()
 	variables := map[string]string{
 		"GITHUB_TOKEN": secret, "GITHUB_API_URL": s.URL + s.root, "GITHUB_REPOSITORY": "shop/charts", "GITHUB_REF": "refs/pull/17/merge", "GITHUB_SHA": "c0ffee",
 		"GITLAB_TOKEN": secret, "CI_API_V4_URL": s.URL, "CI_PROJECT_ID": "shop/charts", "CI_MERGE_REQUEST_IID": "17", "CI_COMMIT_SHA": "c0ffee",
@@ -198,6 +205,7 @@ func (s *server) open(t *testing.T, kind string) (Forge, *[]time.Duration) {
 		"BITBUCKET_COMMIT": "c0ffee", "BITBUCKET_BRANCH": "change",
 		"SYSTEM_ACCESSTOKEN": secret, "SYSTEM_COLLECTIONURI": s.URL + "/", "SYSTEM_TEAMPROJECTID": "shop", "BUILD_REPOSITORY_ID": "charts", "SYSTEM_PULLREQUEST_PULLREQUESTID": "17",
 	}
+	maps.Copy(variables, more)
 	var pauses []time.Duration
 	f, err := Open(kind, Environment{
 		Lookup:    func(name string) string { return variables[name] },
@@ -447,6 +455,21 @@ func TestCommentNeverPutsTheTokenOnACommandLine(t *testing.T) {
 	}
 	if len(elsewhere.requests) > 0 {
 		t.Errorf("another server was asked: %v", elsewhere.requests)
+	}
+}
+
+// On GitLab, the pipeline of a merge request from a fork runs in the fork, whose numbers are others:
+// the note goes to the target's project, the status to the fork's commit.
+func TestNotesOfAForkGoToTheTarget(t *testing.T) {
+	s := serve(t)
+	f, _ := s.openWith(t, "gitlab", map[string]string{"CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_PROJECT_ID": "4"})
+	for _, what := range asked {
+		if _, err := ask(t, what, f, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.count("POST /projects/4/merge_requests/17/notes") != 1 || s.count("PUT /projects/4/merge_requests/17/notes/") != 1 || s.count("POST /projects/5/statuses/c0ffee") != 1 || s.count("GET /projects/5/") != 0 {
+		t.Errorf("requests: %v", s.requests)
 	}
 }
 

@@ -9,11 +9,13 @@ import (
 )
 
 // gitlab is a merge request on GitLab, through version 4 of its API
-// (https://docs.gitlab.com/api/notes/#merge-requests).
+// (https://docs.gitlab.com/api/notes/#merge-requests). A job finds out about itself from predefined
+// variables (https://docs.gitlab.com/ci/variables/predefined_variables/).
 type gitlab struct {
 	*client
-	project, number, head string
-	page                  string
+	// project runs the pipeline, target has the merge request: they differ if it comes from a fork.
+	project, target, number, head string
+	page                          string
 }
 
 func openGitLab(e Environment) (Forge, error) {
@@ -33,9 +35,11 @@ func openGitLab(e Environment) (Forge, error) {
 	if head == "" { // in a merged results pipeline, CI_COMMIT_SHA is GitLab's merge of both branches
 		head = cmp.Or(e.Lookup("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"), e.Lookup("CI_COMMIT_SHA"))
 	}
+	target := cmp.Or(e.Lookup("CI_MERGE_REQUEST_PROJECT_ID"), project)
 	return &gitlab{
 		client:  e.client(api, http.Header{"Private-Token": {token}}, token),
-		project: "/projects/" + url.PathEscape(project), number: e.number(e.Lookup("CI_MERGE_REQUEST_IID")), head: head,
+		project: "/projects/" + url.PathEscape(project), target: "/projects/" + url.PathEscape(target),
+		number: e.number(e.Lookup("CI_MERGE_REQUEST_IID")), head: head,
 		page: e.Lookup("CI_MERGE_REQUEST_PROJECT_URL"),
 	}, nil
 }
@@ -107,7 +111,7 @@ func (g *gitlab) Check(ctx context.Context, c Check) (string, error) {
 	return answer.URL, err
 }
 
-func (g *gitlab) notes() string { return g.project + "/merge_requests/" + g.number + "/notes" }
+func (g *gitlab) notes() string { return g.target + "/merge_requests/" + g.number + "/notes" }
 
 func (g *gitlab) url(id int64) string {
 	if g.page == "" {
