@@ -18,7 +18,7 @@ type Approval struct {
 
 // reviewed is a forge that knows when somebody approved, and when a comment was written.
 type reviewed interface {
-	// approval returns the latest one of the pull request; By is "" if there is none.
+	// approval returns the latest one of the pull request that still holds; By is "" if there is none.
 	approval(ctx context.Context) (Approval, error)
 }
 
@@ -159,22 +159,32 @@ func each(counts string, visit func(name string, n int)) {
 	}
 }
 
-// approval returns the latest one (https://docs.github.com/rest/pulls/reviews); Gitea answers alike.
+// approval returns the latest one that still holds (https://docs.github.com/rest/pulls/reviews): of
+// each user's reviews, the last that approves, requests changes or was dismissed counts. Gitea has
+// another word for a request, and dismissed as a field (go-gitea/gitea, modules/structs/pull_review.go,
+// PullReview).
 func (g *github) approval(ctx context.Context) (Approval, error) {
 	type review struct {
-		State  string    `json:"state"`
-		Commit string    `json:"commit_id"`
-		At     time.Time `json:"submitted_at"`
-		User   struct {
+		State     string    `json:"state"`
+		Dismissed bool      `json:"dismissed"`
+		Commit    string    `json:"commit_id"`
+		At        time.Time `json:"submitted_at"`
+		User      struct {
 			Login string `json:"login"`
 		} `json:"user"`
 	}
 	found, err := pages[review](ctx, g.client, g.path("/pulls/"+g.number+"/reviews?per_page=100"))
-	var last Approval
-	for _, r := range found {
-		if r.State == "APPROVED" && !r.At.Before(last.At) {
-			last = Approval{By: r.User.Login, Commit: r.Commit, At: r.At}
+	slices.SortStableFunc(found, func(a, b review) int { return a.At.Compare(b.At) })
+	decided := map[string]bool{}
+	for _, r := range slices.Backward(found) {
+		decides := slices.Contains([]string{"APPROVED", "CHANGES_REQUESTED", "REQUEST_CHANGES", "DISMISSED"}, r.State)
+		if !decides || r.User.Login == "" || decided[r.User.Login] {
+			continue
+		}
+		decided[r.User.Login] = true
+		if r.State == "APPROVED" && !r.Dismissed {
+			return Approval{By: r.User.Login, Commit: r.Commit, At: r.At}, err
 		}
 	}
-	return last, err
+	return Approval{}, err
 }

@@ -50,6 +50,50 @@ func TestSinceTheApproval(t *testing.T) {
 	}
 }
 
+// An approval holds until its author requests changes, or it is dismissed; that of somebody else holds
+// all the same. A comment changes nothing.
+func TestSinceAnApprovalThatHolds(t *testing.T) {
+	const ana, ben = `{"state":%q,"commit_id":"4f2c1d0aaaa","submitted_at":"2026-11-20T10:%02d:00Z","user":{"login":"ana"}%s}`, `{"state":%q,"commit_id":"be11111aaaa","submitted_at":"2026-11-20T10:%02d:00Z","user":{"login":"ben"}%s}`
+	type said struct {
+		by, state string
+		minute    int
+		more      string
+	}
+	text := mark + "\n<!-- effect=aaa to-change=1 -->\n### Release shop/web\n"
+	for name, tc := range map[string]struct {
+		reviews []said
+		want    string
+	}{
+		"approved":               {[]said{{ana, "APPROVED", 10, ""}}, "@ana"},
+		"then changes requested": {[]said{{ana, "APPROVED", 10, ""}, {ana, "CHANGES_REQUESTED", 11, ""}}, ""},
+		"the same on Gitea":      {[]said{{ana, "APPROVED", 10, ""}, {ana, "REQUEST_CHANGES", 11, ""}}, ""},
+		"dismissed":              {[]said{{ana, "DISMISSED", 10, ""}}, ""},
+		"dismissed on Gitea":     {[]said{{ana, "APPROVED", 10, `,"dismissed":true`}}, ""},
+		"the second dismissed":   {[]said{{ana, "APPROVED", 10, ""}, {ana, "DISMISSED", 12, ""}}, ""},
+		"then approved again":    {[]said{{ana, "CHANGES_REQUESTED", 9, ""}, {ana, "APPROVED", 10, ""}}, "@ana"},
+		"then a comment":         {[]said{{ana, "APPROVED", 10, ""}, {ana, "COMMENTED", 11, ""}, {ana, "COMMENT", 12, ""}}, "@ana"},
+		"somebody else's":        {[]said{{ben, "APPROVED", 8, ""}, {ana, "APPROVED", 10, ""}, {ana, "CHANGES_REQUESTED", 11, ""}}, "@ben"},
+	} {
+		for _, kind := range []string{"github", "gitea"} {
+			s := serve(t)
+			var reviews []string
+			for _, r := range tc.reviews {
+				reviews = append(reviews, fmt.Sprintf(r.by, r.state, r.minute, r.more))
+			}
+			s.reviews = "[" + strings.Join(reviews, ",") + "]"
+			s.comments = []Comment{{Author: "planner", Body: of(3, text), Updated: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}}
+			f, _ := s.open(t, kind)
+			if _, err := Put(t.Context(), f, text+"more\n", CommentOptions{Head: "abc", Run: 7}); err != nil {
+				t.Fatal(err)
+			}
+			body := s.comments[0].Body
+			if says := strings.Contains(body, "approved"); says != (tc.want != "") || !strings.Contains(body, tc.want) {
+				t.Errorf("%s on %s: want %q in\n%s", name, kind, tc.want, body)
+			}
+		}
+	}
+}
+
 // What can't be known is not said: nobody has approved, reviews can't be read, the approval is older
 // than the comment, or somebody's name could be markup.
 func TestSinceNothingThatIsKnown(t *testing.T) {
