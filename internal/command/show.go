@@ -58,8 +58,17 @@ func (p *program) renderAs(o *showFlags, format string, w io.Writer, made *plan.
 		if !slices.Contains(findings.Formats(), format) {
 			return usage("-o %s: must be %s", format, oneOf(planOutputs))
 		}
-		return findings.Print(terminal.Content(w), format, findings.Subject{Name: made.Release.String(), Digest: made.PlanDigest, Effect: made.EffectDigest}, &made.Document)
+		return printFindings(terminal.Content(w), format, findings.Subject{Name: made.Release.String(), Digest: made.PlanDigest, Effect: made.EffectDigest}, &made.Document)
 	}
+}
+
+// printFindings prints plans in one of findings.Formats; annotations as the CI system that runs the job
+// reads them. TF_BUILD is Azure Pipelines' (https://learn.microsoft.com/azure/devops/pipelines/build/variables).
+func printFindings(w io.Writer, format string, of findings.Subject, plans ...*plan.Document) error {
+	if format == "annotations" && os.Getenv("TF_BUILD") != "" {
+		return findings.AzureAnnotations(w, plans...)
+	}
+	return findings.Print(w, format, of, plans...)
 }
 
 func planYAML(w io.Writer, made *plan.Plan) error {

@@ -78,7 +78,7 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 	if d.Digest != "" {
 		subject.Digest = "sha256:" + d.Digest
 	}
-	return findings.Print(terminal.Content(w), format, subject, setPlans(d)...)
+	return printFindings(terminal.Content(w), format, subject, setPlans(d)...)
 }
 
 // setPlans returns the plans of a set for findings. Each plan refers to its entry in the set and is

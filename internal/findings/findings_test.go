@@ -367,6 +367,36 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: %q", tc.name, got)
 		}
 	}
+	p.Problems[0].Place.File = "a;b]c%.yaml"
+	out.Reset()
+	if err := AzureAnnotations(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	want = `##vso[task.logissue type=error;sourcepath=a%3Bb%5Dc%AZP25.yaml;linenumber=3]shop/a,b:c%AZP25\r\nd blocked/invalid: 100%AZP25\r\n::error::forged\n::add-mask::x` + "\n"
+	if out.String() != want {
+		t.Errorf("%q\nwant %q", out.String(), want)
+	}
+	if got := azureData.Replace("a%\r\nb") + azureProperty.Replace("\r\n;]"); got != "a%AZP25%0D%0Ab%0D%0A%3B%5D" {
+		t.Error(got)
+	}
+}
+
+// Azure Pipelines has errors and warnings, also ten of each.
+func TestAzureAnnotations(t *testing.T) {
+	p := everyRule()
+	for range 25 {
+		p.Problems = append(p.Problems, plan.Problem{Blocking: true, Kind: plan.ProblemInvalid, What: "no"})
+	}
+	var out bytes.Buffer
+	if err := AzureAnnotations(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if strings.Count(text, "##vso[task.logissue type=error") != 10 || strings.Count(text, "\n") != 11 ||
+		!strings.Contains(text, "##vso[task.logissue type=error]kubectl release: 19 more like this; the job summary lists them\n") ||
+		!strings.Contains(text, "##vso[task.logissue type=warning;sourcepath=prod.yaml;linenumber=3]shop/web risk/delete: Service/old: delete, because") {
+		t.Error(text)
+	}
 }
 
 // A plan's results are lines that a job can take as its outputs, whatever the release is called.

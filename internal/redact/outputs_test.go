@@ -25,6 +25,7 @@ func outputs() map[string]func(io.Writer, *plan.Document) error {
 		"mermaid":   report.Mermaid,
 		"dot":       report.DOT,
 		"html":      report.HTML,
+		"azure":     func(w io.Writer, p *plan.Document) error { return findings.AzureAnnotations(w, p) },
 	}
 	for _, format := range findings.Formats() {
 		all[format] = func(w io.Writer, p *plan.Document) error {
