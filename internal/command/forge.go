@@ -134,7 +134,7 @@ func (p *program) checkCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "check", Usage: "report a plan as a check on a commit", ArgsUsage: "FILE",
-		Description: describe("Creates a check run (GitHub) or a status (elsewhere) from a plan that -o sarif printed to\nFILE: a failure if the plan is blocked, else a success, with a summary and, on GitHub, an\nannotation at each line. "+tokens,
+		Description: describe("Creates a check run (GitHub) or a status (elsewhere) from a plan that -o sarif printed to\nFILE: a failure if the plan is blocked, else a success, with a summary on GitHub and, there and\non Bitbucket, an annotation at each line. "+tokens,
 			"kubectl release check plan.sarif --to github --text plan.md"),
 		Flags: append(o.forge.flags(),
 			&cli.StringFlag{Name: "text", Destination: &o.text, Usage: "Markdown `FILE` that the check shows, such as the comment's", Category: forgeCategory},

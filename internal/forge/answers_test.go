@@ -260,6 +260,8 @@ GET /repositories/shop/charts/pullrequests/17/comments?pagelen=100
 GET /user
 PUT /repositories/shop/charts/pullrequests/17/comments/0 {"content":{"raw":"` + inTable + `"}}
 POST /repositories/shop/charts/commit/c0ffee/statuses/build {"description":"1 to delete","key":"kubectl-release-17d0f13fb951","name":"plan of shop/web","refname":"change","state":"SUCCESSFUL","url":"https://bitbucket.org/shop/charts/pull-requests/17"}
+PUT /repositories/shop/charts/commit/c0ffee/reports/kubectl-release-17d0f13fb951 {"details":"1 to delete","link":"https://bitbucket.org/shop/charts/pull-requests/17","report_type":"TEST","reporter":"kubectl-release","result":"PASSED","title":"plan of shop/web"}
+POST /repositories/shop/charts/commit/c0ffee/reports/kubectl-release-17d0f13fb951/annotations [{"external_id":"01","title":"risk/delete","annotation_type":"CODE_SMELL","summary":"it goes","severity":"MEDIUM","path":"a.yaml","line":3}]
 `,
 		"azure": `GET /shop/_apis/git/repositories/charts/pullRequests/17/threads?api-version=7.1
 POST /shop/_apis/git/repositories/charts/pullRequests/17/threads?api-version=7.1 {"comments":[{"commentType":"text","content":"` + markdown + `","parentCommentId":0}],"status":"closed"}
@@ -276,7 +278,7 @@ POST /shop/_apis/git/repositories/charts/pullRequests/17/statuses?api-version=7.
 				t.Fatal(kind, err)
 			}
 		}
-		found := findings.Finding{Rule: "risk/delete", Level: findings.Warning, Message: "it goes", Place: plan.Place{File: "a.yaml", Line: 3}}
+		found := findings.Finding{Rule: "risk/delete", Level: findings.Warning, Message: "it goes", Fingerprint: "01", Place: plan.Place{File: "a.yaml", Line: 3}}
 		if _, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Digest: "sha256:01", Text: "text", Findings: []findings.Finding{found}}); err != nil {
 			t.Fatal(kind, err)
 		}

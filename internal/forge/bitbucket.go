@@ -122,8 +122,8 @@ func (b *bitbucket) Limit() int { return 32000 }
 func (b *bitbucket) Text(markdown string) string { return withoutHTML(markdown) }
 
 // Check sets a build status on the commit
-// (https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/). One with
-// the same key is overwritten.
+// (https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/), and creates its
+// report. Those with the same key are overwritten.
 func (b *bitbucket) Check(ctx context.Context, c Check) (string, error) {
 	state := "SUCCESSFUL"
 	if c.Blocked {
@@ -131,14 +131,17 @@ func (b *bitbucket) Check(ctx context.Context, c Check) (string, error) {
 	}
 	const characters = 12
 	sum := sha256.Sum256([]byte(c.Name))
+	key := "kubectl-release-" + hex.EncodeToString(sum[:])[:characters]
 	status := map[string]string{
-		"key": "kubectl-release-" + hex.EncodeToString(sum[:])[:characters], "name": c.Name, "state": state, "description": c.Title, "url": b.page,
+		"key": key, "name": c.Name, "state": state, "description": c.Title, "url": b.page,
 	}
 	if b.branch != "" { // by which Bitbucket finds the pull request
 		status["refname"] = b.branch
 	}
-	_, err := b.send(ctx, http.MethodPost, b.repository+"/commit/"+b.head+"/statuses/build", status, nil)
-	return b.page, err
+	if _, err := b.send(ctx, http.MethodPost, b.repository+"/commit/"+b.head+"/statuses/build", status, nil); err != nil {
+		return "", err
+	}
+	return b.page, b.report(ctx, key, c)
 }
 
 func (b *bitbucket) comments() string {

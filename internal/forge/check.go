@@ -19,7 +19,7 @@ type Check struct {
 	Blocked     bool
 	// Digest is what the plan can be approved by, "" if it has none.
 	Digest string
-	// Text is Markdown; forges that have only statuses ignore it and the Findings.
+	// Text is Markdown, which only GitHub shows; forges that have only statuses also ignore the Findings.
 	Text     string
 	Findings []findings.Finding
 }

@@ -103,7 +103,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"login":"planner","username":"planner","uuid":"planner"}`)
 	case r.URL.Path == "/_apis/connectionData":
 		fmt.Fprint(w, `{"authenticatedUser":{"id":"planner"}}`)
-	case strings.Contains(r.URL.Path, "/check-runs"), strings.Contains(r.URL.Path, "/statuses"):
+	case strings.Contains(r.URL.Path, "/check-runs"), strings.Contains(r.URL.Path, "/statuses"), strings.Contains(r.URL.Path, "/reports/"):
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"id":9,"html_url":"https://forge.example/check/9"}`)
 	case strings.HasSuffix(r.URL.Path, "/reviews") && s.reviews == "":
@@ -526,6 +526,30 @@ func TestCheck(t *testing.T) {
 				t.Errorf("the text is not cut: %d bytes", len(s.bodies[0]))
 			}
 		}
+	}
+}
+
+// On Bitbucket, a check is a build status and a report, which has at most 1,000 annotations, 100 in a
+// request; they are overwritten by their IDs, so a request may be sent again.
+func TestBitbucketReport(t *testing.T) {
+	var found []findings.Finding
+	for i := range 1050 {
+		found = append(found, findings.Finding{Rule: "risk/delete", Level: findings.Warning, Message: strings.Repeat("é", 600), Fingerprint: fmt.Sprint("f", i), Place: plan.Place{File: "a.yaml", Line: 3}})
+	}
+	found = append([]findings.Finding{{Rule: "risk/data", Message: "of no file"}}, found...)
+	s := serve(t)
+	f, pauses := s.open(t, "bitbucket")
+	s.refuse["POST"] = []http.HandlerFunc{answer(201, "{}"), answer(502, "")} // the status, the first annotations
+	if _, err := f.Check(t.Context(), Check{Name: "plan of shop/web", Title: "1 to delete", Blocked: true, Findings: found}); err != nil {
+		t.Fatal(err)
+	}
+	const report = " /repositories/shop/charts/commit/c0ffee/reports/kubectl-release-17d0f13fb951"
+	all := strings.Join(s.bodies, "\n")
+	if s.count("PUT"+report) != 1 || s.count("POST"+report+"/annotations") != 11 || len(*pauses) != 1 || strings.Count(all, `"external_id":"f999"`) != 1 || strings.Contains(all, `"f1000"`) || strings.Contains(all, "of no file") {
+		t.Errorf("requests: %v", s.requests)
+	}
+	if !strings.Contains(all, `"result":"FAILED"`) || strings.Count(s.bodies[3], `"path":"a.yaml"`) != 100 || strings.Contains(all, strings.Repeat("é", 450)) || !strings.Contains(all, strings.Repeat("é", 449)+"…") {
+		t.Errorf("%.1000s", all)
 	}
 }
 
