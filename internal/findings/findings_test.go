@@ -2,8 +2,11 @@ package findings
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -189,6 +192,45 @@ func TestEveryResultHasAFile(t *testing.T) {
 	}
 }
 
+// GitHub shows 5,000 results, and takes 10 MB after compression: what does not fit is counted, and a plan
+// that is blocked stays so.
+func TestSARIFHasTheSizeThatGitHubTakes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		findings, results int
+		text              func(i int) string
+	}{
+		"text that repeats":   {5000, 5000, func(int) string { return strings.Repeat("no room left on this node. ", 50) }},
+		"text that does not":  {5000, 2500, func(i int) string { return noise(i, 4000) }},
+		"more than are shown": {5007, 5000, func(int) string { return "no" }},
+	} {
+		p := &plan.Document{Release: release.Key{Namespace: "shop", Name: "web"}}
+		for i := range tc.findings {
+			p.Problems = append(p.Problems, plan.Problem{Blocking: true, Kind: plan.ProblemInvalid, What: tc.text(i)})
+		}
+		var out bytes.Buffer
+		if err := SARIF(&out, Subject{Name: "shop/web"}, p); err != nil {
+			t.Fatal(err)
+		}
+		read, err := ReadSARIF(out.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size := gzipped(out.Bytes()); size > 10_000_000 || len(read.Findings) != tc.results || read.Omitted != tc.findings-tc.results || !read.Blocked {
+			t.Errorf("%s: %d bytes, %d results, %d omitted, blocked %t", name, size, len(read.Findings), read.Omitted, read.Blocked)
+		}
+	}
+}
+
+// noise returns text that can hardly be compressed: 4 bits a character.
+func noise(seed, n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", seed, i))
+		b.WriteString(hex.EncodeToString(sum[:]))
+	}
+	return b.String()
+}
+
 // The same finding in the next plan has the same fingerprint, whatever its line, its words or its
 // position among others; no two findings of a plan share one.
 func TestFingerprintsStay(t *testing.T) {
@@ -326,6 +368,36 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 	if got := data("a%\r\nb") + property(":,"); got != "a%25%0D%0Ab%3A%2C" {
 		t.Error(got)
 	}
+	p.Problems[0].Place.File = "a;b]c%.yaml"
+	out.Reset()
+	if err := AzureAnnotations(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	want = `##vso[task.logissue type=error;sourcepath=a%3Bb%5Dc%AZP25.yaml;linenumber=3]shop/a,b:c%AZP25\r\nd blocked/invalid: 100%AZP25\r\n::error::forged\n::add-mask::x` + "\n"
+	if out.String() != want {
+		t.Errorf("%q\nwant %q", out.String(), want)
+	}
+	if got := azureData.Replace("a%\r\nb") + azureProperty.Replace("\r\n;]"); got != "a%AZP25%0D%0Ab%0D%0A%3B%5D" {
+		t.Error(got)
+	}
+}
+
+// Azure Pipelines has errors and warnings, also ten of each.
+func TestAzureAnnotations(t *testing.T) {
+	p := everyRule()
+	for range 25 {
+		p.Problems = append(p.Problems, plan.Problem{Blocking: true, Kind: plan.ProblemInvalid, What: "no"})
+	}
+	var out bytes.Buffer
+	if err := AzureAnnotations(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if strings.Count(text, "##vso[task.logissue type=error") != 10 || strings.Count(text, "\n") != 11 ||
+		!strings.Contains(text, "##vso[task.logissue type=error]kubectl release: 19 more like this; the job summary lists them\n") ||
+		!strings.Contains(text, "##vso[task.logissue type=warning;sourcepath=prod.yaml;linenumber=3]shop/web risk/delete: Service/old: delete, because") {
+		t.Error(text)
+	}
 }
 
 // GitHub shows ten of each level; the last one says how many more there are.
@@ -366,36 +438,6 @@ func TestVerdict(t *testing.T) {
 		if fails := strings.Contains(strings.ToLower(got), "fail"); fails != tc.fails || !strings.Contains(got, tc.want) || len([]rune(got)) > 140 || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", tc.name, got)
 		}
-	}
-	p.Problems[0].Place.File = "a;b]c%.yaml"
-	out.Reset()
-	if err := AzureAnnotations(&out, p); err != nil {
-		t.Fatal(err)
-	}
-	want = `##vso[task.logissue type=error;sourcepath=a%3Bb%5Dc%AZP25.yaml;linenumber=3]shop/a,b:c%AZP25\r\nd blocked/invalid: 100%AZP25\r\n::error::forged\n::add-mask::x` + "\n"
-	if out.String() != want {
-		t.Errorf("%q\nwant %q", out.String(), want)
-	}
-	if got := azureData.Replace("a%\r\nb") + azureProperty.Replace("\r\n;]"); got != "a%AZP25%0D%0Ab%0D%0A%3B%5D" {
-		t.Error(got)
-	}
-}
-
-// Azure Pipelines has errors and warnings, also ten of each.
-func TestAzureAnnotations(t *testing.T) {
-	p := everyRule()
-	for range 25 {
-		p.Problems = append(p.Problems, plan.Problem{Blocking: true, Kind: plan.ProblemInvalid, What: "no"})
-	}
-	var out bytes.Buffer
-	if err := AzureAnnotations(&out, p); err != nil {
-		t.Fatal(err)
-	}
-	text := out.String()
-	if strings.Count(text, "##vso[task.logissue type=error") != 10 || strings.Count(text, "\n") != 11 ||
-		!strings.Contains(text, "##vso[task.logissue type=error]kubectl release: 19 more like this; the job summary lists them\n") ||
-		!strings.Contains(text, "##vso[task.logissue type=warning;sourcepath=prod.yaml;linenumber=3]shop/web risk/delete: Service/old: delete, because") {
-		t.Error(text)
 	}
 }
 

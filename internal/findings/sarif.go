@@ -1,7 +1,9 @@
 package findings
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -102,24 +104,53 @@ const (
 	homepage = "https://github.com/kubectl-release/kubectl-release"
 	// mostResults is the number of results of a run that GitHub shows (July 2026: 5,000 of 25,000).
 	mostResults = 5000
+	// mostBytes is how large a log may be when gzipped: GitHub takes 10 MB
+	// (https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support).
+	mostBytes = 10_000_000
 	// fingerprintKey names the method by which fingerprints are computed.
 	fingerprintKey = "kubectlReleaseStep/v1"
 )
 
-// SARIF prints plans for code scanning. Errors are those of w.
+// SARIF prints plans for code scanning: as many results as GitHub takes, the most severe first. Errors
+// are those of w.
 func SARIF(w io.Writer, of Subject, plans ...*plan.Document) error {
 	found := Of(plans...)
+	most := mostResults
+	for {
+		data, err := encode(sarifLog(found, most, of, plans))
+		if err != nil {
+			return err
+		}
+		if most == 0 || len(data) <= mostBytes || gzipped(data) <= mostBytes {
+			_, err = w.Write(data)
+			return err
+		}
+		most = min(most, len(found)) / 2
+	}
+}
+
+// gzipped returns how many bytes data has when it is compressed.
+func gzipped(data []byte) int {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(data) // a buffer takes everything
+	_ = z.Close()
+	return b.Len()
+}
+
+// sarifLog returns a log with the first of the findings, most of them at most.
+func sarifLog(found []Finding, most int, of Subject, plans []*plan.Document) Log {
 	log := Log{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: make([]Run, 1)}
 	run := &log.Runs[0]
 	run.Tool.Driver = driver{Name: toolName, InformationURI: homepage, Rules: rulesOf(found)}
 	run.AutomationDetails.ID = toolName + "/" + escape.Line(of.Name) + "/"
-	run.Properties = Properties{Verdict: Verdict(plans...), Digest: cmp.Or(of.Digest, of.Effect), Omitted: max(len(found)-mostResults, 0)}
+	run.Properties = Properties{Verdict: Verdict(plans...), Digest: cmp.Or(of.Digest, of.Effect), Omitted: max(len(found)-most, 0)}
+	run.Properties.Blocked = slices.ContainsFunc(found, func(f Finding) bool { return f.Level == Failure })
 	run.Results = []result{} // null is not a valid list
-	for _, f := range found[:min(len(found), mostResults)] {
-		run.Properties.Blocked = run.Properties.Blocked || f.Level == Failure
+	for _, f := range found[:min(len(found), most)] {
 		run.Results = append(run.Results, f.sarif())
 	}
-	return writeJSON(w, log)
+	return log
 }
 
 func rulesOf(found []Finding) []ruleInfo {
@@ -161,10 +192,18 @@ func (f Finding) sarif() result {
 
 // writeJSON writes a value as JSON without characters that a terminal would interpret.
 func writeJSON(w io.Writer, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func encode(v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode the findings: %w", err)
+		return nil, fmt.Errorf("encode the findings: %w", err)
 	}
-	_, err = w.Write(append(escape.JSON(data), '\n'))
-	return err
+	return append(escape.JSON(data), '\n'), nil
 }
