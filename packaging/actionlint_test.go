@@ -13,7 +13,7 @@ import (
 // actionlint is the program that Check 22 names; the Go checksum database verifies its source.
 const actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
 
-// Check 22: actionlint finds nothing in our own workflow or in those of docs/ci, copied to where GitHub
+// Check 22: actionlint finds nothing in our own workflows or in those of docs/ci, copied to where GitHub
 // looks for them, beside action.yml; and it would find an input that the action does not have.
 func TestWorkflowsPassActionlint(t *testing.T) {
 	dir := t.TempDir()
@@ -40,6 +40,7 @@ func TestWorkflowsPassActionlint(t *testing.T) {
 	}
 	copied("action.yml", "action.yml", "", "")
 	copied("docs/ci/github.yaml", ".github/workflows/github.yaml", "", "")
+	copied("docs/ci/github-forks.yaml", ".github/workflows/github-forks.yaml", "", "")
 	copied("docs/ci/flux.yaml", ".github/workflows/flux.yaml", "", "")
 	copied(".github/workflows/release.yml", ".github/workflows/release.yml", "", "")
 	if out, err := lint(); err != nil {

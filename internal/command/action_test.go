@@ -630,11 +630,79 @@ func TestEveryFlagOfTheActionIsDocumented(t *testing.T) {
 			t.Errorf("docs/pull-requests.md says nothing of the output %s", name)
 		}
 	}
-	workflow, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci", "github.yaml"))
+	for _, name := range []string{"github.yaml", "github-forks.yaml"} {
+		workflow, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown := strings.ReplaceAll(string(workflow), "uses: ./", "uses: kubectl-release/kubectl-release@COMMIT"); !strings.Contains(string(page), shown) {
+			t.Errorf("docs/pull-requests.md does not show docs/ci/%s:\n%s", name, shown)
+		}
+	}
+}
+
+// The workflow that comments on pull requests from forks: which one it is, GitHub says, whatever the
+// artifact holds; where its head has changed since, nothing is written.
+func TestTheWorkflowForForksComments(t *testing.T) {
+	program, err := exec.LookPath("kubectl-release")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shown := strings.ReplaceAll(string(workflow), "uses: ./", "uses: kubectl-release/kubectl-release@COMMIT"); !strings.Contains(string(page), shown) {
-		t.Errorf("docs/pull-requests.md does not show docs/ci/github.yaml:\n%s", shown)
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci", "github-forks.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Run string `json:"run"`
+			} `json:"steps"`
+		} `json:"jobs"`
+	}
+	if err := yaml.Unmarshal(data, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	script := workflow.Jobs["comment"].Steps[0].Run
+	if strings.Contains(script, "${{") {
+		t.Error("an expression in the script")
+	}
+	for name, tc := range map[string]struct {
+		answer, artifact, says string
+		requests               []string
+	}{
+		"a fork": {
+			answer: "17", artifact: "<!-- kubectl-release plan of shop/web -->\n### Release shop/web\n", says: "### Release shop/web",
+			requests: []string{"GET /repos/shop/charts/issues/17/comments", "POST /repos/shop/charts/issues/17/comments"},
+		},
+		"pushed again since": {artifact: "<!-- kubectl-release plan of shop/web -->\n"},
+		"no plan":            {answer: "17", artifact: "hello\n"},
+	} {
+		url, comment, requests := recordingGitHub(t)
+		temp := t.TempDir()
+		for file, text := range map[string]string{
+			"gh": `case "$1" in
+api) case "$*" in *head=mallory:change*env.HEAD*) printf %s "$ANSWER" ;; esac ;;
+run) mkdir "$RUNNER_TEMP/plan" && printf %s "$ARTIFACT" > "$RUNNER_TEMP/plan/plan.md" ;;
+esac`,
+			"go": `case "$1" in env) echo "$RUNNER_TEMP" ;; esac`,
+		} {
+			if err := os.WriteFile(filepath.Join(temp, file), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Mkdir(filepath.Join(temp, "bin"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(program, filepath.Join(temp, "bin", "kubectl-release")); err != nil {
+			t.Fatal(err)
+		}
+		command := exec.Command("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
+		command.Env = append(os.Environ(), "PATH="+temp+":"+os.Getenv("PATH"), "RUNNER_TEMP="+temp, "GITHUB_REPOSITORY=shop/charts", "GITHUB_API_URL="+url,
+			"GITHUB_REF=refs/heads/main", "GITHUB_EVENT_PATH=", "GITHUB_TOKEN=", "GH_TOKEN=job-token", "OWNER=mallory", "BRANCH=change", "HEAD=c0ffee", "RUN=9",
+			"ANSWER="+tc.answer, "ARTIFACT="+tc.artifact)
+		out, err := command.CombinedOutput()
+		if (err == nil) != (name != "no plan") || !slices.Equal(*requests, tc.requests) || !strings.Contains(*comment, tc.says) || tc.says != "" && !strings.Contains(*comment, "from a job of the fork") {
+			t.Errorf("%s: %v, requests %q, comment %q\n%s", name, err, *requests, *comment, out)
+		}
 	}
 }
