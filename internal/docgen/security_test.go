@@ -60,3 +60,32 @@ func testsBelow(t *testing.T, root string) map[string]bool {
 	}
 	return names
 }
+
+// SECURITY.md names the identity and the issuer that the command of docs/install.md demands, and the
+// workflow of that identity exists.
+func TestSecurityNamesTheSignersIdentity(t *testing.T) {
+	const root = "../.."
+	security, err := os.ReadFile(filepath.Join(root, ".github", "SECURITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	install, err := os.ReadFile(filepath.Join(root, "docs", "install.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`--certificate-(?:oidc-issuer|identity) (\S+)`).FindAllSubmatch(install, -1)
+	if len(found) != 2 {
+		t.Fatalf("docs/install.md demands %q", found)
+	}
+	for _, m := range found {
+		if !strings.Contains(string(security), "`"+string(m[1])+"`") {
+			t.Errorf("SECURITY.md does not name %s", m[1])
+		}
+		if _, path, workflow := strings.Cut(string(m[1]), "kubectl-release/kubectl-release/"); workflow {
+			path, _, _ = strings.Cut(path, "@")
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
