@@ -2,6 +2,8 @@ module github.com/kubectl-release/kubectl-release
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	filippo.io/age v1.3.2
 	github.com/BurntSushi/toml v1.6.0
