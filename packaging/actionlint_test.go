@@ -43,6 +43,7 @@ func TestWorkflowsPassActionlint(t *testing.T) {
 	copied("docs/ci/github-forks.yaml", ".github/workflows/github-forks.yaml", "", "")
 	copied("docs/ci/flux.yaml", ".github/workflows/flux.yaml", "", "")
 	copied(".github/workflows/release.yml", ".github/workflows/release.yml", "", "")
+	copied(".github/workflows/vulnerabilities.yml", ".github/workflows/vulnerabilities.yml", "", "")
 	if out, err := lint(); err != nil {
 		t.Errorf("actionlint: %v\n%s", err, out)
 	}
