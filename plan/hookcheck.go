@@ -34,8 +34,8 @@ func (b *builder) served(step *Step) bool {
 // An object that has the hook's name is no reason either: what an object says is checked first, except for
 // what a Service reserves (k8s.io/apiserver/pkg/registry/generic/registry/store.go, create).
 //
-// A release can always be uninstalled: a hook that runs after everything has been deleted is a warning. A custom
-// resource whose schema this plan changes first is checked by the chart's own CRD.
+// A release can always be uninstalled and rolled back: a hook that runs after everything has been deleted or
+// restored is a warning, since it is a stored one, which can't be corrected. A custom resource whose schema this plan changes first is checked by the chart's own CRD.
 func (b *builder) checkHook(step *Step) {
 	if b.in.Operation != Test { // which changes no CRD
 		b.checkCustomResource(step)
@@ -48,7 +48,7 @@ func (b *builder) checkHook(step *Step) {
 	if op := b.in.Operation; op == Uninstall || op == Rollback { // the hook is a stored one
 		p.Do = "add --no-hooks, which leaves out all hooks"
 	}
-	if step.Hook.Event == manifest.PostDelete {
+	if e := step.Hook.Event; e == manifest.PostDelete || e == manifest.PostRollback {
 		b.problems(p)
 		return
 	}
