@@ -105,8 +105,8 @@ type Document struct {
 	// OnFailure is what happens if a stage fails; null for a comparison, which is never run, and
 	// where a failure is not recorded.
 	OnFailure *OnFailure `json:"onFailure,omitempty"`
-	// NotUndone is what the rollback of a failed run leaves as it is, because the API server would
-	// refuse to change it back.
+	// NotUndone is what the rollback of a failed run leaves as it is, because it can't be changed
+	// back: the API server would refuse it, for example.
 	NotUndone []Lasting `json:"notUndone,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`

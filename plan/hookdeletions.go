@@ -27,6 +27,9 @@ func (b *builder) place(run *Step) (room Step, needed bool) {
 	default:
 		room, needed = b.namesake(run)
 	}
+	if run.Op == OpNone {
+		return Step{}, false
+	}
 	b.left[run.Object] = run
 	return room, needed
 }
@@ -41,7 +44,7 @@ func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	case left.Hook.Event != run.Hook.Event && left.Hook.Deletes(manifest.HookSucceeded):
 		return Step{}, false
 	case !run.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(ProblemConflict, run.Object, fmt.Sprintf("its %s hook leaves it behind, and the delete policy of the %s hook does not allow removing it", left.Hook.Event, run.Hook.Event),
+		b.forbid(run, ProblemConflict, fmt.Sprintf("its %s hook leaves it behind, and the delete policy of the %s hook does not allow removing it", left.Hook.Event, run.Hook.Event),
 			"add before-hook-creation to its helm.sh/hook-delete-policy")
 		return Step{}, false
 	}

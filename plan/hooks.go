@@ -31,7 +31,11 @@ func (b *builder) hookStage(event manifest.Event) {
 			}
 			continue
 		}
-		if room, needed := b.place(&run); needed {
+		room, needed := b.place(&run)
+		if run.Op == OpNone { // the undoing of a failed run does without it
+			continue
+		}
+		if needed {
 			steps = append(steps, room)
 		}
 		b.checkHook(&run)
@@ -125,19 +129,20 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 		}
 		b.inPlace(step, stored, live)
 		return Step{}, false
-	case !step.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(ProblemConflict, step.Object, converted+", and the hook's delete policy does not allow removing it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
+	case step.Hook.Deletes(manifest.BeforeHookCreation):
+	case b.forbid(step, ProblemConflict, converted+", and the hook's delete policy does not allow removing it", "add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand"):
+		return Step{}, false
 	}
 	return replacing(step, live, converted), true
 }
 
-// inPlace predicts the outcome for a resource that becomes a hook and stays, and blocks if the
-// change is not possible.
+// inPlace predicts the outcome for a resource that becomes a hook and stays, and forbids a change that is
+// not possible.
 func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Unstructured) {
 	const keep = "keep the field as it is, or give the hook another name"
 	estimate, err := b.applied(step, stored, live)
 	if err != nil {
-		b.block(ProblemInvalid, step.Object, err.Error(), "")
+		b.forbid(step, ProblemInvalid, err.Error(), "")
 		return
 	}
 	step.Before = live
@@ -149,20 +154,20 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 	}
 	b.attribute(step, manifest.Object{ID: step.Object, Doc: step.Body}, stored)
 	if fields := immutable.Predict(live, step.Body); len(fields) > 0 {
-		b.block(ProblemImmutable, step.Object, converted+"; "+fields[0].Why, keep)
+		b.forbid(step, ProblemImmutable, converted+"; "+fields[0].Why, keep)
 		return
 	}
 	r := b.in.Predictions[step.ID].Refused
 	switch {
 	case r == nil:
-	case b.lacks(step, *r):
+	case !b.in.Undoing && b.lacks(step, *r):
 		step.Estimate = "its dry run is not permitted"
 	default:
 		do := keep
 		if !r.Immutable {
 			do = remedy(*r)
 		}
-		b.block(r.kind(), step.Object, converted+"; the API server refuses the change: "+r.Message, do)
+		b.forbid(step, r.kind(), converted+"; the API server refuses the change: "+r.Message, do)
 	}
 }
 

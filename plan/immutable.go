@@ -65,11 +65,31 @@ func (b *builder) refuse(step *Step, p Problem) {
 		b.blockUnsent(p)
 		return
 	}
+	b.leave(step, p.What)
+}
+
+// forbid blocks the plan because of a step that must not be carried out. When a failed run is undone, its
+// object stays as it is instead, as with refuse, which left reports.
+func (b *builder) forbid(step *Step, kind ProblemKind, what, do string) (left bool) {
+	if !b.in.Undoing {
+		b.block(kind, step.Object, what, do)
+		return false
+	}
+	b.leave(step, what)
+	return true
+}
+
+// leave turns a step into one that does nothing, and notes that its object is not changed back.
+func (b *builder) leave(step *Step, what string) {
 	*step = Step{
 		ID: step.ID, Op: OpNone, Object: step.Object, APIVersion: step.APIVersion, Source: step.Source,
-		Body: step.Body, Before: step.Before, Fidelity: FidelityExact, Expect: step.Expect, Why: p.What,
+		Body: step.Body, Before: step.Before, Fidelity: FidelityExact, Expect: step.Expect, Why: what,
 	}
-	b.plan.NotUndone = append(b.plan.NotUndone, Lasting{Step: step.ID, Object: step.Object, What: p.What})
+	left := Lasting{Step: step.ID, Object: step.Object, What: what}
+	again := func(l Lasting) bool { return l.Object == left.Object && l.What == what } // a hook of two events
+	if !slices.ContainsFunc(b.plan.NotUndone, again) {
+		b.plan.NotUndone = append(b.plan.NotUndone, left)
+	}
 }
 
 // waysOut says how a StatefulSet's immutable fields can be changed all the same, and what then

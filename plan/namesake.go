@@ -37,30 +37,32 @@ func (b *builder) definesKinds(run *Step, live *unstructured.Unstructured) {
 		run.Before, run.Expect, run.Why = live, Expect{UID: live.GetUID()}, "it is in the cluster, as the hook defines it"
 		return
 	}
-	b.block(ProblemConflict, run.Object, "it is already in the cluster and differs from what the hook creates, and hooks never delete CRDs", "move it to crds/, or make the two match by hand")
+	b.forbid(run, ProblemConflict, "it is already in the cluster and differs from what the hook creates, and hooks never delete CRDs", "move it to crds/, or make the two match by hand")
 }
 
-// unreadable blocks a hook if the object with its name could not be read. A missing permission is
+// unreadable forbids a hook if the object with its name could not be read. A missing permission is
 // not reported here but together with all others: see checkAccess.
 func (b *builder) unreadable(step *Step, why string) {
 	kind := b.in.Kinds[step.Object.GroupKind()]
 	get := Permission{Verb: "get", Group: step.Object.Group, Resource: kind.Resource, Namespace: step.Object.Namespace, Name: step.Object.Name}
 	if kind.Unavailable == "" && !b.in.Access.Denied[get] {
-		b.block(ProblemPermission, step.Object, "it can't be read, so it may already exist: "+why, "ask for permission to get it, or retry when the API is back")
+		b.forbid(step, ProblemPermission, "it can't be read, so it may already exist: "+why, "ask for permission to get it, or retry when the API is back")
 	}
 }
 
-// replace decides whether the live object is deleted to make room for the hook, and blocks if it
-// must not be.
+// replace decides whether the live object is deleted to make room for the hook, and forbids the hook if
+// it must not be.
 func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step, needed bool) {
 	owner := foreign(live, b.in.Release)
 	ours := owner == "" || b.leftByHook(run.Object, live)
 	switch {
 	case !ours && !b.in.Options.TakeOwnership && !abandoned(run, live, owner):
-		b.block(ProblemConflict, run.Object, "it is already in the cluster, and according to the records no hook of this release created it: "+owner,
-			"give the hook another name, delete the object by hand, or let the hook replace it with --take-ownership")
+		if b.forbid(run, ProblemConflict, "it is already in the cluster, and according to the records no hook of this release created it: "+owner,
+			"give the hook another name, delete the object by hand, or let the hook replace it with --take-ownership") {
+			return Step{}, false
+		}
 	case !run.Hook.Deletes(manifest.BeforeHookCreation):
-		b.block(ProblemConflict, run.Object, "it is already in the cluster, and the hook's delete policy does not allow removing it",
+		b.forbid(run, ProblemConflict, "it is already in the cluster, and the hook's delete policy does not allow removing it",
 			"add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
 		return Step{}, false
 	}

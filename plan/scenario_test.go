@@ -44,7 +44,7 @@ var update = flag.Bool("update", false, "rewrite the expected plans in testdata"
 //	quotas     the namespace's ResourceQuotas
 //	policy     a policy file
 //	plan       the printed plan that is expected
-//	steps      if it is there, all steps, those of the failure path after a line "on failure"
+//	steps      if it is there, all steps, what is not undone, and behind a line "on failure" the failure path
 func TestScenarios(t *testing.T) {
 	objecttest.Cases(t, "testdata/*.txtar", 60, func(t *testing.T, file string, archive *txtar.Archive) {
 		s := scenario{t: t, sections: objecttest.Sections(archive)}
@@ -171,6 +171,9 @@ func steps(p *plan.Plan) string {
 		}
 	}
 	list(p.Stages)
+	for _, left := range p.NotUndone {
+		fmt.Fprintf(&b, "not undone: %s: %s\n", left.Object, left.What)
+	}
 	if p.OnFailure != nil {
 		b.WriteString("on failure\n")
 		list(p.OnFailure.Stages)
