@@ -27,6 +27,9 @@ func (b *builder) place(run *Step) (room Step, needed bool) {
 	default:
 		room, needed = b.namesake(run)
 	}
+	if lost := b.lostWith(&room); lost != "" {
+		b.forbid(run, ProblemConflict, lost, "make the hook a resource of the chart")
+	}
 	if run.Op == OpNone {
 		return Step{}, false
 	}

@@ -57,6 +57,10 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	if becomesHook { // Helm deletes whatever has that name after the pre-hooks; a hook that runs later would find it gone
 		step.Expect, step.Why = Expect{}, "it is a hook from now on, and Helm deletes the resource"
 	}
+	if lost := b.lostWith(&step); lost != "" &&
+		b.forbid(&step, ProblemConflict, lost, "keep it in the chart, or annotate it in the cluster with helm.sh/resource-policy: keep") {
+		return step, true
+	}
 	b.checkCustomResources(s.ID)
 	if live.Object.GetDeletionTimestamp() != nil {
 		step.Why = "it is already being deleted"
