@@ -49,6 +49,7 @@ func TestScenarios(t *testing.T) {
 	objecttest.Cases(t, "testdata/*.txtar", 60, func(t *testing.T, file string, archive *txtar.Archive) {
 		s := scenario{t: t, sections: objecttest.Sections(archive)}
 		built := s.plan()
+		destructionsFound(t, built)
 		got := map[string]string{"plan": printed(t, built), "steps": steps(built)}
 		if *update {
 			s.rewrite(file, archive, got)
@@ -147,6 +148,22 @@ func (s scenario) plan() *plan.Plan {
 	}
 	s.savedAndFresh(built)
 	return built
+}
+
+// destructionsFound checks that the query of docs/plan-json.md finds the steps that delete volumes.
+func destructionsFound(t *testing.T, p *plan.Plan) {
+	t.Helper()
+	found := map[manifest.ID]bool{}
+	p.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpDelete || s.Op == plan.OpRecreate || s.Risk == plan.RiskData {
+			found[s.Object] = true
+		}
+	})
+	for _, v := range p.Impact.Volumes {
+		if v.Fate == plan.VolumeDeleted && !found[v.Object] {
+			t.Errorf("volumes of %s are deleted, which no step shows by its op or risk", v.Object)
+		}
+	}
 }
 
 func printed(t *testing.T, p *plan.Plan) string {
