@@ -200,7 +200,7 @@ func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 func (r *run) perform(ctx context.Context, stage plan.StageName, s *plan.Step) error {
 	switch s.Op {
 	case plan.OpCreate:
-		if s.Expect.UID != "" {
+		if r.toDelete(s) != "" {
 			return r.createOnceGone(ctx, s)
 		}
 		return r.create(ctx, s)

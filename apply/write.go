@@ -211,7 +211,7 @@ func (r *run) recreate(ctx context.Context, s *plan.Step) error {
 
 // createOnceGone waits until the object that is being deleted is gone, and creates it.
 func (r *run) createOnceGone(ctx context.Context, s *plan.Step) error {
-	if err := r.gone(ctx, target(s), s.Expect.UID); err != nil {
+	if err := r.gone(ctx, target(s), r.toDelete(s)); err != nil {
 		return fmt.Errorf("%s %s: %w", s.Op, s.Object, err)
 	}
 	return r.create(ctx, s)
@@ -241,8 +241,8 @@ func (r *run) delete(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// toDelete returns the UID of the object that a step deletes: the one that the plan observed, or
-// the one that this run has created.
+// toDelete returns the UID of the object that a step deletes, or whose end it awaits: the one that the plan
+// observed, or the one that this run has created. It is "" if there is none.
 func (r *run) toDelete(s *plan.Step) types.UID {
 	if s.Of != "" {
 		return r.uid(s.Object)

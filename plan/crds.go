@@ -49,12 +49,22 @@ func (b *builder) crdStage() {
 			b.plan.Existing = append(b.plan.Existing, o.ID)
 			continue
 		}
+		b.checkTemplates(o)
 		writes = append(writes, step)
 		waits = append(waits, b.waitStep(StageCRDs, o, "until the kinds are served"))
 	}
 	b.warnLeftCRDs()
 	if len(writes) > 0 {
 		b.stage(StageCRDs, []Wave{{Steps: writes}, {Steps: waits}})
+	}
+}
+
+// checkTemplates blocks on a CRD of crds/ that this plan writes and that is also a resource. Helm does not
+// install such a chart either: what crds/ has brought does not belong to the release (4.3.1,
+// pkg/action/install.go, RunWithContext).
+func (b *builder) checkTemplates(o manifest.Object) {
+	if at, twice := b.targets[o.ID]; twice {
+		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the chart has it twice: in %s and in %s", o.Source, b.in.Target.Objects[at].Source), "remove one of the two, or add --skip-crds")
 	}
 }
 

@@ -36,6 +36,8 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		b.unread(o.ID, "the live object can't be read: ", live.Unreadable, "ask for permission to get it, or retry when the API is back", "get")
 	case b.isLate(o.ID):
 		b.createLate(&step, o)
+	case b.isBehindHook(o.ID):
+		b.createBehindHook(&step, o)
 	case live.Object == nil:
 		b.create(&step, o, known)
 	case live.Object.GetDeletionTimestamp() != nil:

@@ -20,6 +20,8 @@ const hookCascade = "background"
 func (b *builder) place(run *Step) (room Step, needed bool) {
 	left, again := b.left[run.Object]
 	switch {
+	case b.clashes(run):
+		return Step{}, false
 	case b.converts(run):
 		room, needed = b.convert(run)
 	case again:

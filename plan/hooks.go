@@ -26,6 +26,9 @@ func (b *builder) hookStage(event manifest.Event) {
 	for _, run := range runs {
 		if left, begun := b.resumed(&run); begun {
 			steps = append(steps, left...)
+			if len(left) > 0 {
+				b.left[run.Object] = &run
+			}
 			if deletion, asked := deletionAfter(run); asked && run.Hook.Underway {
 				deletions = append(deletions, deletion)
 			}
@@ -81,6 +84,7 @@ func (b *builder) hookRun(stage StageName, event manifest.Event, o manifest.Obje
 	if _, ran := b.hookOf(b.in.History.Last(), o.ID); ran && b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) {
 		h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
 	}
+	h = b.yields(o.ID, h)
 	return Step{
 		ID: stepID(stage, o.ID), Op: OpRun, Object: o.ID, APIVersion: apiVersion(o.Group, o.Version),
 		Source: h.Path, Body: o.Doc, Fidelity: FidelityUnknown, Why: hookWhy(o),

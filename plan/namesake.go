@@ -66,12 +66,15 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 			"add before-hook-creation to its helm.sh/hook-delete-policy, or delete it by hand")
 		return Step{}, false
 	}
-	why := "the hook's last run left it behind"
-	if !ours {
+	why, resource := "the hook's last run left it behind", owner == "" && b.wants(run.Object)
+	switch {
+	case !ours:
 		why = "a hook takes its place, and " + owner
+	case resource:
+		why = "the chart also has it as a hook; the resource is created again after that"
 	}
 	room = replacing(run, live, why)
-	room.Hook.Foreign = !ours
+	room.Hook.Foreign, room.Hook.WasResource = !ours, resource
 	return room, true
 }
 

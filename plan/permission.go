@@ -164,7 +164,7 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 	case s.Estimate != "" || n.in.Judged != "":
 		n.ask(s.Object, "", "create")
 	}
-	if s.Expect.UID != "" { // it waits until that object is gone
+	if s.Expect.UID != "" || s.Of != "" { // it waits until that object is gone
 		n.ask(s.Object, polls, "list", "watch")
 	}
 	undone := n.plan.OnFailure != nil && n.plan.OnFailure.Rollback != nil

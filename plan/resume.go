@@ -60,7 +60,8 @@ func (b *builder) resumed(run *Step) (left []Step, begun bool) {
 	there := live != nil && live.GetDeletionTimestamp() == nil
 	switch b.in.Target.Record.Hooks[run.Hook.Index].LastRun.Phase {
 	case release.PhaseSucceeded:
-		if !there || run.Object.IsCRD() || !run.Hook.Deletes(manifest.HookSucceeded) {
+		again := there && b.wants(run.Object) && Owns(b.in.Release, live) // the interrupted run has created the resource behind it
+		if !there || again || run.Object.IsCRD() || !run.Hook.Deletes(manifest.HookSucceeded) {
 			return nil, true
 		}
 		deletion := hookDeletion(run, "after", "its delete policy is "+string(manifest.HookSucceeded))

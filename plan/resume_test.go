@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -39,6 +42,51 @@ func TestResumable(t *testing.T) {
 		r := &release.Revision{Info: release.Info{Status: tc.status, Description: tc.description}, Hooks: tc.hooks}
 		if got := Resumable(r); got != tc.want {
 			t.Errorf("%s: %t", tc.why, got)
+		}
+	}
+}
+
+// A run that goes on behind a hook takes the hook's object away to create the resource of the same name, but
+// not the resource that the interrupted run has created already.
+func TestResumeBehindTheHookOfAResource(t *testing.T) {
+	key := release.Key{Namespace: "shop", Name: "web"}
+	parse := func(text string) manifest.Object {
+		objects, err := manifest.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return objects[0]
+	}
+	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop"
+	resource, hook := parse(head+"}"), parse(head+", annotations: {helm.sh/hook: pre-upgrade}}")
+	for name, tc := range map[string]struct {
+		live *unstructured.Unstructured
+		want string
+	}{
+		"the hook's":       {hook.Doc, "delete create"},
+		"the resource":     {owned(resource.Doc, key), "none"},
+		"nothing is there": {nil, "create"},
+	} {
+		before := &release.Revision{Name: "web", Namespace: "shop", Version: 1, Info: release.Info{Status: release.StatusDeployed}}
+		r := &release.Revision{Name: "web", Namespace: "shop", Version: 2, Info: release.Info{Status: release.StatusPendingUpgrade, Description: pendingDescription(Upgrade)}}
+		r.Hooks = []release.Hook{{Hook: manifest.Hook{Name: "a", Kind: "ConfigMap", Events: []manifest.Event{manifest.PreUpgrade}}, LastRun: release.Execution{Phase: release.PhaseSucceeded}}}
+		p, _, err := Build(Input{
+			Operation: Upgrade, Release: key, Resume: true, History: release.NewHistory([]*release.Revision{before, r}), Pending: Pending{Ours: true},
+			Stored: Stored([]Sent{{Revision: 1, Objects: []manifest.Object{resource}}, {Revision: 2, Objects: []manifest.Object{resource}}}),
+			Target: &Target{Record: r, Objects: []manifest.Object{resource}, HookObjects: [][]manifest.Object{{hook}}},
+			Live:   map[manifest.ID]Observation{resource.ID: {Object: tc.live}}, Predictions: map[string]Prediction{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ops []string
+		p.Steps(func(_ StageName, s *Step) {
+			if s.Object == resource.ID {
+				ops = append(ops, string(s.Op))
+			}
+		})
+		if got := strings.Join(ops, " "); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
 }

@@ -69,7 +69,8 @@ type Step struct {
 	Op Op     `json:"op"`
 	// When says after which outcome of the step Of this one runs, even if the stage has failed by
 	// then; if it is empty, the step runs when its wave is reached. Of is the ID of the step whose
-	// object this one deletes: the object's UID is known once that step has created it.
+	// object this one deletes, or whose object has to be gone before this one creates its own: the
+	// object's UID is known once that step has created it.
 	When When   `json:"when,omitempty"`
 	Of   string `json:"of,omitempty"`
 
@@ -151,7 +152,8 @@ type HookRun struct {
 	LogPolicies    []manifest.Policy `json:"logPolicies,omitempty"`
 	// Index is the hook's index in the record's list of hooks.
 	Index int `json:"index"`
-	// WasResource says that the object was a resource of the release until now.
+	// WasResource says that the object was a resource of the release until now, or is one that is
+	// created again after the hook.
 	WasResource bool `json:"resource,omitempty"`
 	// Underway says that an interrupted run has already started the hook, so it is only waited for.
 	Underway bool `json:"underway,omitempty"`

@@ -40,12 +40,18 @@ func (r *run) document(doc manifest.File, start int, seen map[manifest.ID]manife
 		return
 	}
 	r.list(doc.Content, objects, at)
-	isHook := len(sorted.Hooks) > 0
 	for _, o := range objects {
 		before := len(r.findings)
 		r.hook(o, sorted, at)
-		if !isHook && len(sorted.Dropped) == 0 {
+		switch {
+		case len(sorted.Dropped) > 0:
+		case len(sorted.Hooks) > 0:
+			r.shared(o, at, seen, "a resource")
+			r.hooked[r.placed(o)] = o
+		default:
 			r.unique(o, at, seen)
+			r.shared(o, at, r.hooked, "a hook")
+			r.alsoInCRDs(o, at)
 		}
 		r.object(o, at, doc.Content)
 		if !slices.ContainsFunc(r.findings[before:], func(f Finding) bool { return f.Severity == Error }) && len(sorted.Dropped) == 0 {
@@ -108,10 +114,7 @@ const cutLength = 62
 // unique checks that every object occurs once. An object without a namespace is in the
 // release's. Names that are as long as cut ones may differ with a shorter release name.
 func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifest.Object) {
-	id := o.ID
-	if id.Namespace == "" {
-		id.Namespace = r.Options.Namespace
-	}
+	id := r.placed(o)
 	at.Object = o.String()
 	if first, ok := seen[id]; ok {
 		message := "the same object is already in " + inChart(first.Source)
@@ -125,6 +128,35 @@ func (r *run) unique(o manifest.Object, at Finding, seen map[manifest.ID]manifes
 		return
 	}
 	seen[id] = o
+}
+
+// placed returns the ID of an object with its namespace. A cluster-wide object gets one, too.
+func (r *run) placed(o manifest.Object) manifest.ID {
+	id := o.ID
+	if id.Namespace == "" {
+		id.Namespace = r.Options.Namespace
+	}
+	return id
+}
+
+// shared warns about an object that the chart has both as a resource and as a hook. others are the objects of the other sort that came before it.
+func (r *run) shared(o manifest.Object, at Finding, others map[manifest.ID]manifest.Object, sort string) {
+	if other, ok := others[r.placed(o)]; ok {
+		at.Severity, at.Object = Warning, o.String()
+		at.Message = fmt.Sprintf("the same object is %s in %s, and a hook takes the place of a resource that has its name", sort, inChart(other.Source))
+		r.add(at)
+	}
+}
+
+// alsoInCRDs warns about a CRD that crds/ has, too: an install creates that one first and then finds it in
+// the way.
+func (r *run) alsoInCRDs(o manifest.Object, at Finding) {
+	d, _ := o.Defines()
+	if first, ok := r.definitions()[d.GroupKind]; ok && first.CRD.ID == o.ID {
+		at.Severity, at.Object = Warning, o.String()
+		at.Message = fmt.Sprintf("the same object is already in %s, so that no release can be installed without --skip-crds", inChart(first.CRD.Source))
+		r.add(at)
+	}
 }
 
 // list rejects resource policies on the items of a List, where nothing reads them: Helm

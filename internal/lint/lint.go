@@ -106,6 +106,8 @@ type run struct {
 	// incomplete is set when values that the chart requires are missing: what
 	// it rendered can't be judged as it would be with them.
 	incomplete bool
+	// hooked are the objects of the hooks that have been checked so far.
+	hooked map[manifest.ID]manifest.Object
 	// defined are the kinds that crds/ defines, once definitions has read it.
 	defined map[schema.GroupKind]manifest.DefinedKind
 }

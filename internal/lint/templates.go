@@ -56,6 +56,7 @@ func (r *run) moment(m moment) {
 		r.extension(t.Name)
 	}
 	seen := map[manifest.ID]manifest.Object{}
+	r.hooked = map[manifest.ID]manifest.Object{}
 	for _, f := range rendered.Files {
 		if strings.HasPrefix(path.Base(f.Path), "_") || strings.TrimSpace(f.Content) == "" {
 			continue
