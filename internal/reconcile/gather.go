@@ -56,7 +56,11 @@ func (p *pass) source(context.Context) bool {
 	return o.Denied == nil && o.NoSource == nil && o.SourceNotReady == ""
 }
 
-// version finds the chart's version: that of a HelmChart is in its status, other charts are loaded.
+// version finds the chart's name and version: for a HelmChart those in its status, other charts are
+// loaded. They only tell that nothing has changed, so that the chart need not be loaded. Those in
+// Chart.yaml may differ: for a chart in a registry source-controller 1.9 takes the name from
+// spec.chart, which may have slashes, and the version from the tag
+// (internal/helm/repository/oci_chart_repository.go, getChartVersion).
 func (p *pass) version(ctx context.Context) bool {
 	s := p.in.Source
 	if s.Kind == flux.KindHelmChart && s.Status.ObservedChartName != "" {

@@ -142,7 +142,8 @@ func (p *pass) run(ctx context.Context) error {
 	p.progress(progressing, fulfilling)
 	p.gather(ctx)
 	d := p.next()
-	if d.State != "" && d.Action != decision.Nothing && !p.load(ctx) {
+	if d.Action != decision.Nothing && (d.State != "" || d.Reason == "TargetChanged") {
+		p.load(ctx)
 		d = p.next()
 	}
 	if d.State == "" && d.Reason != "TargetChanged" {

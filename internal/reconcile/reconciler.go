@@ -66,8 +66,9 @@ type Sources struct {
 	Source *flux.Source
 	Err    error
 	// Chart loads the artifact of Source, checked against its digest. It is called when
-	// the chart is to be rendered and, for an OCIRepository or ExternalArtifact, in each
-	// pass: cache charts by their digests. ErrArtifactGone says that the artifact does not
+	// the chart is to be rendered and in each pass for an OCIRepository, an ExternalArtifact or
+	// a HelmChart whose status has another name or version than its Chart.yaml: cache charts by
+	// their digests. ErrArtifactGone says that the artifact does not
 	// exist (yet). The chart is not changed.
 	Chart func(ctx context.Context) (*chart.Chart, error)
 	// Hook, if set, is called when the pass starts a hook, and Waiting, if set, once it has sent
