@@ -110,7 +110,8 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	p.progress(progressing, running)
 	if a.sort == releasing {
 		if d.Action != decision.Resume {
-			p.hr.Status.LastAttemptedReleaseAction = flux.Attempt(a.name)
+			s := &p.hr.Status
+			s.LastAttemptedReleaseAction, s.LastAttemptedGeneration = flux.Attempt(a.name), p.hr.Metadata.Generation
 		}
 		p.mark(ready, metav1.ConditionUnknown, progressing, running)
 	}

@@ -179,7 +179,9 @@ func (p *pass) attempt(d decision.Decision) {
 		p.clearFailures()
 	}
 	p.handled(flux.AnnotationResetAt, &s.LastHandledResetAt)
-	s.LastAttemptedGeneration = p.hr.Metadata.Generation
+	if d.Action != decision.Unlock { // else what is pending would pass for this generation's in the rest of the pass, and in the next one
+		s.LastAttemptedGeneration = p.hr.Metadata.Generation
+	}
 	s.LastAttemptedRevision, s.LastAttemptedRevisionDigest = p.input.Chart.Version, p.input.Chart.Digest
 	s.LastAttemptedConfigDigest = p.input.ValuesDigest
 	s.LastAttemptedValuesChecksum, s.LastReleaseRevision = "", 0

@@ -96,3 +96,31 @@ func TestRenderingOfALockedRelease(t *testing.T) {
 		}
 	})
 }
+
+// What is pending for another generation is not resumed if only the common metadata or the post-renderers
+// have changed since, even if the release is locked at first.
+func TestRenderingOfAPendingRelease(t *testing.T) {
+	for name, spec := range renderings("three") {
+		for _, locked := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				b := pendingUpgrade(t)
+				b.apply(base + spec + "values: {text: two}")
+				if locked {
+					b.lockedByAnother(func() {
+						if b.mustPass(); b.stored() != "deployed pending-upgrade" {
+							t.Fatalf("records %s", b.stored())
+						}
+					})
+				}
+				if b.passes(); b.stored() != "superseded failed deployed" || b.condition("Ready") != "Ready True UpgradeSucceeded" || !b.rendered("three") {
+					t.Errorf("%s, locked %t: records %s, %s, %v", name, locked, b.stored(), b.condition("Ready"), b.cluster.Objects[configMap])
+				}
+			})
+		}
+	}
+}
+
+// rendered reports whether the ConfigMap has what renderings add.
+func (b *bench) rendered(text string) bool {
+	return b.text() == text || b.cluster.Objects[configMap].GetLabels()["text"] == text
+}
