@@ -112,6 +112,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 		if d.Action != decision.Resume {
 			s := &p.hr.Status
 			s.LastAttemptedReleaseAction, s.LastAttemptedGeneration = flux.Attempt(a.name), p.hr.Metadata.Generation
+			p.rendering()
 		}
 		p.mark(ready, metav1.ConditionUnknown, progressing, running)
 	}
@@ -125,7 +126,11 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 		}
 	}
 	p.performed = true
-	if err := a.run(ctx, d); err != nil {
+	err := a.run(ctx, d)
+	if !left(err) {
+		p.unmade()
+	}
+	if err != nil {
 		return err
 	}
 	if a.sort == remediating || errors.Is(context.Cause(ctx), ErrSuperseded) {

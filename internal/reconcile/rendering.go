@@ -16,7 +16,32 @@ const unknown = "unknown"
 // was deployed counts, so that a failed rendering is tried again; helm-controller 1.6.3 records them
 // whatever an action ends with (internal/reconcile/release.go, summarize).
 func (p *pass) rendered() {
-	p.overwritten = p.swap(rendering{digest.PostRenderers(p.hr.Spec.PostRenderers), digest.CommonMetadata(p.hr.Spec.CommonMetadata)})
+	if was := p.swap(p.wanted()); p.overwritten == nil {
+		p.overwritten = was
+	}
+}
+
+// wanted returns the digests of the spec.
+func (p *pass) wanted() rendering {
+	return rendering{digest.PostRenderers(p.hr.Spec.PostRenderers), digest.CommonMetadata(p.hr.Spec.CommonMetadata)}
+}
+
+// rendering makes the digests unknown while a revision with other ones is made: should the process die,
+// either may be those of the release by the time that the spec changes again.
+func (p *pass) rendering() {
+	if was := p.swap(rendering{unknown, unknown}); *was == p.wanted() {
+		p.swap(*was)
+	} else {
+		p.overwritten = was
+	}
+}
+
+// unmade takes that back if no such revision was deployed.
+func (p *pass) unmade() {
+	if p.hr.Status.ObservedPostRenderersDigest == unknown && p.overwritten != nil {
+		p.swap(*p.overwritten)
+		p.overwritten = nil
+	}
 }
 
 // unrendered takes that back after the rollback of a release that was deployed and whose tests have

@@ -124,3 +124,20 @@ func TestRenderingOfAPendingRelease(t *testing.T) {
 func (b *bench) rendered(text string) bool {
 	return b.text() == text || b.cluster.Objects[configMap].GetLabels()["text"] == text
 }
+
+// A rendering whose process died before it could tell the outcome is released again if the spec is changed
+// back by then: the digests in the status are those from before it.
+func TestUntoldRenderingIsTakenBack(t *testing.T) {
+	for name, spec := range renderings("two") {
+		b := newBench(t, "")
+		b.mustPass()
+		b.apply(base + spec)
+		b.reports = nil
+		b.mustPass()
+		b.hr.Status = b.reports[0] // the last one that was written before
+		b.apply(base)
+		if b.passes(); b.rendered("two") || b.condition("Ready") != "Ready True UpgradeSucceeded" || b.stored() != "superseded superseded deployed" {
+			t.Errorf("%s: records %s, %s, %v", name, b.stored(), b.condition("Ready"), b.cluster.Objects[configMap])
+		}
+	}
+}
