@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -212,14 +213,8 @@ func (p *pass) remedied() {
 		p.nextTry()
 		return
 	}
-	p.stall("RetriesExceeded", p.attempts())
+	p.exceeded()
 	p.observed = true
-}
-
-// attempts returns helm-controller's message about a release whose retries are used up.
-func (p *pass) attempts() string {
-	remedy, _ := p.hr.ActiveRemedy()
-	return fmt.Sprintf("Failed to %s after %d attempt(s)", p.hr.Status.LastAttemptedReleaseAction, remedy.Failures)
 }
 
 // exhausted ends a pass when no retries are left.
@@ -234,7 +229,22 @@ func (p *pass) exhausted(d decision.Decision) {
 		}
 		return
 	}
-	p.stall("RetriesExceeded", p.attempts())
+	p.exceeded()
+}
+
+// exceeded ends a pass because no retries are left. Unlike helm-controller, it also says what ends the
+// stall, there and in Ready.
+func (p *pass) exceeded() {
+	remedy, _ := p.hr.ActiveRemedy()
+	message := fmt.Sprintf("Failed to %s after %d attempt(s)", p.hr.Status.LastAttemptedReleaseAction, remedy.Failures)
+	if !p.r.Compatible {
+		const until = "; " + decision.TriedAgain
+		message += until
+		if c := flux.Condition(p.hr.Status.Conditions, ready); c != nil && c.Status == metav1.ConditionFalse && !strings.HasSuffix(c.Message, until) {
+			p.mark(ready, c.Status, c.Reason, c.Message+until)
+		}
+	}
+	p.stall("RetriesExceeded", message)
 }
 
 // stateError reports why the state of the release can't be determined.
