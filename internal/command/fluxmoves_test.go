@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -51,5 +52,58 @@ func TestCheck24WhatAMoveDeletesByTheFiles(t *testing.T) {
 		d.tree("head", "prune: true", webOf("")+more, "one")
 		t.Chdir("head")
 		d.must("plan many --flux clusters/prod --base-dir ../base --offline").has(t, "Risks: 1 loss of data", "shop/web: uninstall, compared with web 1.0.0", "volumes 1 DELETED with the data")
+	}
+}
+
+// A HelmRelease that is renamed while its release keeps its name is two objects: Flux deletes the old one,
+// whose finalizer uninstalls the release (check 25 of FLUX.md).
+func TestARenamedHelmReleaseIsUninstalled(t *testing.T) {
+	const uninstalled, install = "the release is that of HelmRelease shop/web in the base: Kustomization flux-system/apps prunes: the HelmRelease is deleted, and the release uninstalled", "uninstall, then install"
+	for _, c := range []struct {
+		why, owner, more, head string
+		text, says             string
+	}{
+		{"it prunes", "prune: true", "", "", install, uninstalled},
+		{"the old one is suspended", "prune: true", ", suspend: true", "", "", "left running: the HelmRelease is suspended"},
+		{"the new one is suspended", "prune: true", "", ", suspend: true", "uninstall", uninstalled},
+		{"it does not prune", "prune: false", "", "", "", "left running: Kustomization flux-system/apps does not prune"},
+		{"the old one has another release", "prune: true", "", "front", install, "HelmRelease shop/web moves to another release"},
+	} {
+		for _, live := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, live %t", c.why, live), func(t *testing.T) {
+				d := atDesk(t)
+				d.tree("base", c.owner, webOf("")+c.more, "one")
+				d.tree("head", c.owner, "", "one")
+				more := c.head
+				if more == "front" {
+					d.releaseFile("head/apps/web.yaml", "web", webOf("")+", releaseName: front")
+					more = ""
+				}
+				d.releaseFile("head/apps/frontend.yaml", "frontend", webOf("")+", releaseName: web"+more)
+				line := offlineFlux
+				if live {
+					line = strings.Replace(line, " --offline", "", 1)
+					d.must("install web ./base/charts/web")
+				}
+				t.Chdir("head")
+				web := d.planned(line)["web"]
+				if web.Verdict == nil || !strings.Contains(web.Verdict.Notes[0], c.says) {
+					t.Fatalf("%+v %s", web.Verdict, web.Error)
+				}
+				lost := web.Plan != nil && web.Plan.Operation == plan.Uninstall && web.Plan.Summary.Risks.Data == 1
+				if want := strings.HasPrefix(c.text, "uninstall"); lost != want || want && web.Verdict.Text() != c.text {
+					t.Errorf("%+v, the data is lost: %t", web.Verdict, lost)
+				}
+			})
+		}
+	}
+	// Without a release in the cluster nothing is uninstalled.
+	d := atDesk(t)
+	d.tree("base", "prune: true", webOf(""), "one")
+	d.tree("head", "prune: true", "", "one")
+	d.releaseFile("head/apps/frontend.yaml", "frontend", webOf("")+", releaseName: web")
+	t.Chdir("head")
+	if got := verdict(d.planned("--flux clusters/prod --base-dir ../base")["web"]); !strings.HasPrefix(got, "install: ") {
+		t.Error(got)
 	}
 }

@@ -37,6 +37,7 @@ func (p *Planner) jobs() (out []*job, warnings []string, err error) {
 		if e.Manager != nil {
 			j.managed = managed[e.Manager.String()]
 		}
+		j.successor = j.base != nil && j.base.Manager != nil && stayed[j.base.Manager.String()]
 		out = append(out, j)
 	}
 	for _, e := range left {

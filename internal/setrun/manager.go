@@ -57,6 +57,9 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 			return false, err
 		}
 	}
+	if err := p.handover(ctx, j, v); err != nil {
+		return false, err
+	}
 	if j.out.Verdict != nil {
 		v.Notes = append(v.Notes, j.out.Verdict.Notes...)
 	}
@@ -241,30 +244,6 @@ func (j *job) version(d *engine.Deployment) {
 	c, metadata := *d.Source.Chart, *d.Source.Chart.Metadata
 	metadata.Version, c.Metadata = v.Version, &metadata
 	d.Source.Chart = &c
-}
-
-// left records what happens to an entry that has left the set, and reports whether it is
-// uninstalled.
-func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
-	e := j.base
-	var live releaseset.Lookup
-	if e.Manager.Writer().Storage != "" {
-		own, err := p.Clusters.Engine(e.Cluster, p.Head.Clusters(p.Base)[e.Cluster], "")
-		if err != nil {
-			return false, err
-		}
-		if own != nil {
-			live = lookup(ctx, own)
-		}
-	}
-	v := e.Manager.Removed(p.Head.Set.Appliers, live)
-	if j.successor {
-		v.Action, v.Plans = "uninstall", true
-		v.Notes = []string{e.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}
-	}
-	j.out.Verdict = &v
-	j.base = acting(e, v.Options)
-	return v.Plans, nil
 }
 
 // note adds a sentence to the verdict.

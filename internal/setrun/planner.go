@@ -73,7 +73,7 @@ type job struct {
 	// given holds the values of both sides, for masking them where templates quote them.
 	given []any
 	// managed is the base's entry of the object that deploys this one; successor reports
-	// whether, for an entry that has left, the head has its object with another release.
+	// whether the head has the object of base, with another release unless it still is this one's.
 	managed   *releaseset.Entry
 	successor bool
 	// asked is the engine that plans the entry, see Planner.engine.

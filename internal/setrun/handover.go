@@ -1,0 +1,90 @@
+package setrun
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+)
+
+// left records what happens to an entry that has left the set, and reports whether it is
+// uninstalled.
+func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
+	v, err := p.removed(ctx, j.base, j.successor)
+	if err != nil {
+		return false, err
+	}
+	j.out.Verdict = &v
+	j.base = acting(j.base, v.Options)
+	return v.Plans, nil
+}
+
+// removed returns what the controller does about an entry of the base whose object is gone, or, with
+// successor, deploys another release now.
+func (p *Planner) removed(ctx context.Context, e *releaseset.Entry, successor bool) (v releaseset.Verdict, err error) {
+	var live releaseset.Lookup
+	if e.Manager.Writer().Storage != "" {
+		own, err := p.Clusters.Engine(e.Cluster, p.Head.Clusters(p.Base)[e.Cluster], "")
+		if err != nil {
+			return v, err
+		}
+		if own != nil {
+			live = lookup(ctx, own)
+		}
+	}
+	v = e.Manager.Removed(p.Head.Set.Appliers, live)
+	if successor {
+		v.Action, v.Plans = uninstalls, true
+		v.Notes = []string{e.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}
+	}
+	return v, nil
+}
+
+// uninstalls and unsure are actions of a verdict.
+const uninstalls, unsure = "uninstall", "unknown"
+
+// handover adds to the verdict about an entry what becomes of the release because the base has another
+// object for it.
+func (p *Planner) handover(ctx context.Context, j *job, v *releaseset.Verdict) error {
+	if e := j.base; e != nil && e.Manager != nil && e.Manager.String() != j.head.Manager.String() {
+		gone, err := p.removed(ctx, e, j.successor)
+		if err != nil || !j.stored(ctx, e) {
+			return err
+		}
+		if released := v.Plans; gone.Plans && j.uninstalled(v, e, gone.Options) && released {
+			v.Notes = v.Notes[1:] // they begin with why there is something to release
+		} else if gone.Action == unsure {
+			v.Action, v.Then = unsure, nil
+		}
+		v.Notes = slices.Insert(v.Notes, 0, fmt.Sprintf("the release is that of %s in the base: %s", e.Manager, gone.Notes[0]))
+		return nil
+	}
+	return nil
+}
+
+// stored reports whether the release of an entry may exist.
+func (j *job) stored(ctx context.Context, e *releaseset.Entry) bool {
+	if j.bare == nil {
+		return true
+	}
+	records, err := j.bare.StoringIn(e.Manager.Writer().Storage, e.Namespace).Records(ctx, e.Release())
+	return err != nil || len(records) > 0
+}
+
+// uninstalled makes a verdict say that the release of a base's entry is uninstalled, and then installed
+// anew. It does nothing, and returns false, if another release is uninstalled, if the cluster is not known,
+// and for a controller that keeps no releases: that deletes only what no other object has taken over.
+func (j *job) uninstalled(v *releaseset.Verdict, e *releaseset.Entry, by *releaseset.Options) bool {
+	storage := e.Manager.Writer().Storage
+	if storage == "" || v.Leaves != nil || j.elsewhere != "" {
+		return false
+	}
+	if v.Action, v.Then = uninstalls, nil; v.Plans {
+		v.Then = []string{"install"}
+	}
+	of := e.Release()
+	v.Plans, v.OldChart, v.Leaves, v.LeavesIn, v.LeavesBy = true, false, &of, storage, *by
+	v.Notes = append(v.Notes, "the plan shows what the uninstall deletes")
+	return true
+}
