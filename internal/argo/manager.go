@@ -98,6 +98,9 @@ func (m *manager) Removed(map[string]releaseset.Applier, releaseset.Lookup) rele
 
 // The rest is for controllers that keep releases, or take values from other objects.
 
+// Applier returns "": what applies Applications is not followed.
+func (*manager) Applier() string { return "" }
+
 // Writer returns a Writer without storage: there are no records.
 func (*manager) Writer() releaseset.Writer { return releaseset.Writer{} }
 

@@ -107,3 +107,38 @@ func TestARenamedHelmReleaseIsUninstalled(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A HelmRelease that moves to another Kustomization may be deleted by the one that it leaves.
+func TestAHelmReleaseThatMovesToAnotherKustomization(t *testing.T) {
+	const moves = "unknown: HelmRelease shop/web moves from Kustomization flux-system/apps to Kustomization flux-system/other: unless the latter applies it first"
+	for _, c := range []struct{ owner, metadata, want string }{
+		{"prune: true", "", moves},
+		{"prune: false", "", "nothing: chart, values"},
+		{"prune: true", "annotations: {KEYprune: disabled}", "nothing: chart, values"},
+	} {
+		for _, live := range []bool{false, true} {
+			d := atDesk(t)
+			for _, side := range []string{"base", "head"} {
+				d.tree(side, c.owner, "", "one")
+				d.file(side+"/clusters/prod/other.yaml", kustomization("other", ""))
+				d.file(side+"/other/keep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, namespace: shop}\n")
+			}
+			d.marked("base/apps/web.yaml", c.metadata, webOf(""))
+			d.marked("head/other/web.yaml", c.metadata, webOf(""))
+			line, want := offlineFlux, c.want
+			if live {
+				line = strings.Replace(line, " --offline", "", 1)
+				d.must("install web ./base/charts/web")
+				want = strings.Replace(want, "nothing: chart, values", "upgrade: ", 1) // there is no such HelmRelease
+			}
+			t.Chdir("head")
+			web := d.planned(line)["web"]
+			if got := verdict(web); !strings.HasPrefix(got, want) {
+				t.Errorf("%v, live %t: %s", c, live, got)
+			}
+			if lost := web.Plan != nil && web.Plan.Summary.Risks.Data == 1; lost != (c.want == moves) {
+				t.Errorf("%v, live %t: the data is lost: %t", c, live, lost)
+			}
+		}
+	}
+}

@@ -15,6 +15,9 @@ import (
 type Manager interface {
 	// String returns "HelmRelease apps/web".
 	String() string
+	// Applier returns what applies the object, by its name in Set.Appliers; "" when nothing is known
+	// to.
+	Applier() string
 	// Err returns why the entry can't be planned, nil when it can.
 	Err() error
 	// Unknown returns the objects that values come from and whose content is not known,

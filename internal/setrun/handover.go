@@ -1,6 +1,7 @@
 package setrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,7 +46,7 @@ func (p *Planner) removed(ctx context.Context, e *releaseset.Entry, successor bo
 const uninstalls, unsure = "uninstall", "unknown"
 
 // handover adds to the verdict about an entry what becomes of the release because the base has another
-// object for it.
+// object for it, or something else that applies the object.
 func (p *Planner) handover(ctx context.Context, j *job, v *releaseset.Verdict) error {
 	if e := j.base; e != nil && e.Manager != nil && e.Manager.String() != j.head.Manager.String() {
 		gone, err := p.removed(ctx, e, j.successor)
@@ -60,6 +61,20 @@ func (p *Planner) handover(ctx context.Context, j *job, v *releaseset.Verdict) e
 		v.Notes = slices.Insert(v.Notes, 0, fmt.Sprintf("the release is that of %s in the base: %s", e.Manager, gone.Notes[0]))
 		return nil
 	}
+	e := j.managed
+	if e == nil || e.Manager.Applier() == "" || e.Manager.Applier() == j.head.Manager.Applier() || v.Leaves != nil {
+		return nil
+	}
+	gone, err := p.removed(ctx, e, false)
+	if err != nil || !gone.Plans || !j.stored(ctx, e) {
+		return err
+	}
+	// kustomize-controller 1.9 deletes what has left a Kustomization only while it has the labels of that one
+	// (internal/controller/kustomization_controller.go, deleteObjects).
+	v.Notes = slices.Insert(v.Notes, 0, fmt.Sprintf("%s moves from %s to %s: unless the latter applies it first, the former deletes it, and the release is uninstalled and installed anew; kustomize.toolkit.fluxcd.io/prune: disabled on it, applied before the move, prevents that",
+		e.Manager, e.Manager.Applier(), cmp.Or(j.head.Manager.Applier(), "another one")))
+	j.uninstalled(v, e, gone.Options)
+	v.Action, v.Then = unsure, nil
 	return nil
 }
 

@@ -73,11 +73,19 @@ func (m *Managed) ChartValues() releaseset.ChartValues { return m.chartValues }
 // Sum returns a text that changes with everything in the HelmRelease on which its release depends.
 func (m *Managed) Sum() string {
 	suspended, has := m.owner != nil && m.owner.Spec.Suspend, m.hr.Metadata
-	data, err := json.Marshal([]any{m.hr.Object["spec"], has.Name, has.Namespace, suspended, has.Unapplied(), has.OnlyCreated()})
+	data, err := json.Marshal([]any{m.hr.Object["spec"], has.Name, has.Namespace, m.Applier(), suspended, has.Unapplied(), has.OnlyCreated()})
 	if err != nil {
 		return err.Error()
 	}
 	return string(data)
+}
+
+// Applier returns the Kustomization that applies the HelmRelease, "" if none is known to.
+func (m *Managed) Applier() string {
+	if m.owner == nil {
+		return ""
+	}
+	return applier(m.owner)
 }
 
 // Rewrite post-renders a manifest.
