@@ -119,6 +119,7 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 	}
 	if hr.Spec.Chart != nil {
 		t := hr.Spec.Chart.Spec
+		m.unverified(t.Verify, "spec.chart.spec.verify")
 		if hr.Spec.Chart.Kind == flux.KindOCIRepository {
 			return m.oci(t.URL, t.Ref, t.LayerSelector), nil
 		}
@@ -146,7 +147,18 @@ func (m *Managed) chartSource(ref flux.Reference) (*flux.Source, error) {
 	if p, ok := m.in.find(flux.SourceGroup, ref.Kind, ref.Namespace, ref.Name); ok {
 		m.hidden = slices.Concat(m.hidden, p.secrets)
 	}
-	return m.in.source(ref)
+	source, err := m.in.source(ref)
+	if source != nil {
+		m.unverified(source.Spec.Verify, "spec.verify of "+nameOf(ref))
+	}
+	return source, err
+}
+
+// unverified notes that signatures are not verified, if a field says that source-controller does.
+func (m *Managed) unverified(v *flux.Verification, field string) {
+	if v != nil {
+		m.fields = append(m.fields, field+": signatures are not verified here")
+	}
 }
 
 // place returns a chart that a user has named, or one below what was named: a folder or an
