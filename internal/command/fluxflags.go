@@ -11,14 +11,17 @@ import (
 
 // fluxFlags say how Flux's files are read.
 type fluxFlags struct {
-	kustomizations bool
-	sources        cli.StringSlice
+	kustomizations, noCrossNamespace, strict bool
+
+	sources cli.StringSlice
 }
 
 func (o *fluxFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "flux", Destination: &o.kustomizations, Usage: "FILE is a folder that Flux starts from: its Kustomizations are built, and their HelmReleases planned", Category: setCategory},
 		&cli.StringSliceFlag{Name: "source", Destination: &o.sources, Usage: "the chart or tree of a Flux source that is not in the repository, as `KIND/NAMESPACE/NAME=DIR`, or an archive (.tgz); a GitRepository at the root is the repository itself (repeatable)", Category: setCategory},
+		&cli.BoolFlag{Name: "no-cross-namespace-refs", Destination: &o.noCrossNamespace, Usage: "plan for a helm-controller with this flag: it refuses charts whose source is in another namespace than the HelmRelease", Category: setCategory},
+		&cli.BoolFlag{Name: "strict-post-build-substitutions", Destination: &o.strict, Usage: "plan for a kustomize-controller with the feature gate StrictPostBuildSubstitutions: it refuses variables that are not set", Category: setCategory},
 	}
 }
 
@@ -26,6 +29,7 @@ func (o *fluxFlags) flags() []cli.Flag {
 // to root, that of any other absolute.
 func (o *fluxFlags) add(to *setrun.Reading, root string) error {
 	to.Flux, to.Sources = o.kustomizations, map[string]string{}
+	to.NoCrossNamespaceRefs, to.StrictSubstitutions = o.noCrossNamespace, o.strict
 	for _, arg := range o.sources.Value() {
 		name, place, ok := strings.Cut(arg, "=")
 		if !ok || place == "" || strings.Count(name, "/") != 2 {

@@ -3,6 +3,7 @@ package flux
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 )
 
 // maxReleaseName is Helm's limit for the name of a release.
@@ -75,4 +76,13 @@ func (hr *HelmRelease) ChartSource() Reference {
 		made.Namespace = t.Spec.SourceRef.In(hr.Metadata.Namespace).Namespace
 	}
 	return made
+}
+
+// CrossNamespace returns helm-controller's error about a chart whose source is in another namespace, which
+// the flag --no-cross-namespace-refs forbids; nil if it is in the HelmRelease's.
+func (hr *HelmRelease) CrossNamespace() error {
+	if ref := hr.ChartSource(); ref.Namespace != hr.Metadata.Namespace {
+		return fmt.Errorf("can't access '%s', cross-namespace references have been blocked", ref)
+	}
+	return nil
 }

@@ -39,9 +39,11 @@ func (p *pass) healthChecks(context.Context) bool {
 // source reports whether there is an artifact.
 func (p *pass) source(context.Context) bool {
 	o, ref := &p.input.Obstacles, p.hr.ChartSource()
+	if p.r.NoCrossNamespaceRefs {
+		o.Denied = p.hr.CrossNamespace()
+	}
 	switch {
-	case p.r.NoCrossNamespaceRefs && ref.Namespace != p.hr.Metadata.Namespace:
-		o.Denied = fmt.Errorf("can't access '%s', cross-namespace references have been blocked", ref)
+	case o.Denied != nil:
 	case p.r.NoExternalArtifacts && ref.Kind == flux.KindExternalArtifact: // helm-controller 1.6.3, getSourceFromExternalArtifact
 		o.Denied = fmt.Errorf("can't access '%s', ExternalArtifact feature gate is disabled", ref)
 	case p.in.Source == nil && p.in.Err == nil:

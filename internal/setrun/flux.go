@@ -42,7 +42,10 @@ const input = "-"
 // readObjects reads what files, folders, Kustomizations or the input declare for Flux and
 // Argo CD, and joins it to the set. It returns the files and folders that declare releases.
 func (s *Side) readObjects(names []string, r Reading) (declaring []string, err error) {
-	known := repository.Reading{Sources: r.Sources, Open: s.charts.outside.open, Checkout: r.Checkout}
+	known := repository.Reading{
+		Sources: r.Sources, Open: s.charts.outside.open, Checkout: r.Checkout,
+		NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, StrictSubstitutions: r.StrictSubstitutions,
+	}
 	if r.Flux {
 		for _, name := range names {
 			found, err := repository.Root(s.Tree, name, known)

@@ -48,6 +48,9 @@ type Reading struct {
 	Sources map[string]string
 	// Checkout is the repository that the tree is a version of.
 	Checkout releaseset.Checkout
+	// NoCrossNamespaceRefs and StrictSubstitutions say how Flux's controllers are run, see
+	// repository.Reading.
+	NoCrossNamespaceRefs, StrictSubstitutions bool
 }
 
 // Open opens a tree and reads the set declared by files, slash-separated paths from the tree's

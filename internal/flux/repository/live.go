@@ -45,8 +45,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	}
 	in := decision.Input{
 		Records: has.Records, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten},
-		ValuesDigest: m.values, Drift: found(has.Drift), Obstacles: decision.Obstacles{Records: has.Unreadable, Expression: expression.Check(m.hr.Spec.HealthCheckExprs)},
+		ValuesDigest: m.values, Drift: found(has.Drift), Obstacles: m.obstacles(),
 	}
+	in.Obstacles.Records = has.Unreadable
 	next := *m.hr
 	next.Metadata.Generation = 1
 	there := ""
@@ -82,6 +83,15 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		v.Notes = append(v.Notes, m.drifted(has.Drift)...)
 	}
 	return v, nil
+}
+
+// obstacles returns what ends each pass over the HelmRelease as it is in the repository.
+func (m *Managed) obstacles() (o decision.Obstacles) {
+	o.Expression = expression.Check(m.hr.Spec.HealthCheckExprs)
+	if m.in.reading.NoCrossNamespaceRefs {
+		o.Denied = m.hr.CrossNamespace()
+	}
+	return o
 }
 
 // known returns the chart's version as helm-controller sees it: if its metadata is not

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/build"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
-	"github.com/kubectl-release/kubectl-release/internal/flux/expression"
 	"github.com/kubectl-release/kubectl-release/internal/flux/options"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
@@ -112,7 +111,7 @@ func (m *Managed) Next(base releaseset.Manager, is, was *chart.Metadata, rewritt
 // next is Next for a base that is deployed, nil for none.
 func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool) releaseset.Verdict {
 	in := decision.Input{ValuesDigest: m.values, Chart: decision.Chart{Name: is.Name, Version: is.Version, Rewritten: rewritten}}
-	in.Obstacles.Expression = expression.Check(m.hr.Spec.HealthCheckExprs)
+	in.Obstacles = m.obstacles()
 	next := *m.hr
 	next.Metadata.Generation = 1
 	if before != nil {

@@ -92,6 +92,12 @@ type Reading struct {
 	Open func(place string) (fs.FS, error)
 	// Checkout is the repository that the tree belongs to.
 	Checkout releaseset.Checkout
+	// NoCrossNamespaceRefs is helm-controller's flag: charts whose source is in another namespace are
+	// forbidden.
+	NoCrossNamespaceRefs bool
+	// StrictSubstitutions is kustomize-controller's feature gate StrictPostBuildSubstitutions: a variable
+	// that is not set is an error.
+	StrictSubstitutions bool
 }
 
 // open returns an empty Repository for a tree.

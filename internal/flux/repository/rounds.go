@@ -90,6 +90,7 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 	if err != nil {
 		return nil, fmt.Errorf("Kustomization %s: %w", k, err)
 	}
+	vars.Strict = r.reading.StrictSubstitutions
 	by := replacement{vars, slices.Concat(p.unknown, found.unknown), slices.Concat(p.secrets, found.secrets)}
 	if m.objects == nil || !reflect.DeepEqual(m.by, by) {
 		if m.objects, err = by.in(m.built); err != nil {
