@@ -158,8 +158,30 @@ func rootOf(file string) (root string, inGit bool, err error) {
 	return root, false, err
 }
 
+// filesIn returns what the files of a set are called in the folder of --base-dir: the same if it has any
+// of them, since it is the whole repository then, or else it is the folder of the files.
+func filesIn(dir string, files []string) ([]string, error) {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+		return err == nil
+	}
+	if slices.ContainsFunc(files, has) {
+		return files, nil
+	}
+	var out []string
+	for _, file := range files {
+		name := path.Base(file)
+		if slices.Contains(out, name) && has(name) {
+			return nil, usage("it has one %s, but several files of that name are planned: name a folder with the whole repository", name)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
 func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch setrun.Fetch) (err error) {
-	files := t.files
+	files, earlier := t.files, t.reading
+	earlier.Earlier = true
 	switch {
 	case o.baseDir != "":
 		if t.baseName = o.baseDir; o.baseDir == os.DevNull {
@@ -167,15 +189,12 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 				return err
 			}
 			t.baseName = ""
+		} else {
+			files, err = filesIn(o.baseDir, files)
 		}
-		dir := cmp.Or(t.temporary, o.baseDir)
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path.Join(files[:min(1, len(files))]...)))); err != nil { // DIR is the folder of FILE, not the whole repository
-			files = nil
-			for _, name := range t.files {
-				files = append(files, filepath.Base(name))
-			}
+		if err == nil {
+			t.base, err = setrun.Open(cmp.Or(t.temporary, o.baseDir), files, earlier, fetch)
 		}
-		t.base, err = setrun.Open(dir, files, t.reading, fetch)
 	case o.since != "" && !inGit:
 		return usage("--changed-since %s: %s is not in a Git repository; use --base-dir to name a folder to compare with", o.since, files[0])
 	case o.since != "":
@@ -191,7 +210,7 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 			return err
 		}
 		if err = gittree.Checkout(ctx, t.root, t.baseCommit, t.temporary); err == nil {
-			t.base, err = setrun.Open(t.temporary, files, t.reading, fetch)
+			t.base, err = setrun.Open(t.temporary, files, earlier, fetch)
 		}
 	}
 	if err != nil {

@@ -71,10 +71,16 @@ func fits(term []condition, labels map[string]string) bool {
 	return true
 }
 
-// InCluster keeps only the entries of one cluster. Errors: the set names no such cluster.
+// UndeclaredError says that files do not declare the cluster or the environment whose releases are to be
+// read.
+type UndeclaredError struct{ What string }
+
+func (e *UndeclaredError) Error() string { return e.What }
+
+// InCluster keeps only the entries of one cluster. Errors: *UndeclaredError.
 func (s *Set) InCluster(name string) error {
 	if _, known := s.Clusters[name]; !known {
-		return fmt.Errorf("the set has no cluster %q: it declares %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "), "none"))
+		return &UndeclaredError{fmt.Sprintf("the set has no cluster %q: it declares %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(s.Clusters)), ", "), "none"))}
 	}
 	s.Entries = slices.DeleteFunc(s.Entries, func(e Entry) bool { return e.Cluster != name })
 	return nil

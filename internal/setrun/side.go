@@ -46,6 +46,8 @@ type Reading struct {
 	// Sources maps Flux sources, as Kind/namespace/name, to the folder or archive with their
 	// chart or tree: paths in the tree, or absolute ones outside it.
 	Sources map[string]string
+	// Earlier reports whether this is what the set was before: it may lack the environment or cluster.
+	Earlier bool
 	// Checkout is the repository that the tree is a version of.
 	Checkout releaseset.Checkout
 	// NoCrossNamespaceRefs and StrictSubstitutions say how Flux's controllers are run, see
@@ -65,7 +67,8 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	objects, others := objectFiles(s.Tree, files, r)
 	for _, name := range others {
 		set, err := read(s.Tree, name, r)
-		if errors.Is(err, fs.ErrNotExist) && !there(s.Tree, name) {
+		undeclared := (*releaseset.UndeclaredError)(nil)
+		if errors.Is(err, fs.ErrNotExist) && !there(s.Tree, name) || r.Earlier && errors.As(err, &undeclared) {
 			continue
 		}
 		if err == nil {

@@ -33,7 +33,8 @@ type Options struct {
 // defaultEnvironment is helmfile's.
 const defaultEnvironment = "default"
 
-// Read reads a helmfile of a tree. Errors name the file and line, and say how to go on.
+// Read reads a helmfile of a tree. Errors name the file and line, and say how to go on:
+// *releaseset.UndeclaredError for an environment that the file does not have.
 func Read(tree releaseset.Tree, name string, o Options) (*releaseset.Set, error) {
 	if o.Environment == "" {
 		o.Environment = defaultEnvironment
@@ -67,7 +68,7 @@ func (r *reader) set(name string) (*releaseset.Set, error) {
 		return nil, err
 	}
 	if len(s.environments) > 0 && !s.environments[r.options.Environment] && r.options.Environment != defaultEnvironment {
-		return nil, fmt.Errorf("%s: there is no environment %q: it has %s", name, r.options.Environment, strings.Join(slices.Sorted(maps.Keys(s.environments)), ", "))
+		return nil, &releaseset.UndeclaredError{What: fmt.Sprintf("%s: there is no environment %q: it has %s", name, r.options.Environment, strings.Join(slices.Sorted(maps.Keys(s.environments)), ", "))}
 	}
 	set, err := r.releases(s)
 	if err != nil {
@@ -207,6 +208,10 @@ func (r *reader) nested(set *releaseset.Set, s *state, node yaml.Node) error {
 		r.open = append(r.open, s.file)
 		other, err := r.set(file)
 		r.open = r.open[:len(r.open)-1]
+		if undeclared := (*releaseset.UndeclaredError)(nil); errors.As(err, &undeclared) { // as in helmfile 1.7.4 (UndefinedEnvError in pkg/app/app.go)
+			set.Warnings = append(set.Warnings, undeclared.What+"; its releases are left out")
+			continue
+		}
 		if err != nil {
 			return err
 		}
