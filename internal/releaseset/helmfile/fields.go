@@ -1,10 +1,8 @@
 package helmfile
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
 )
@@ -22,6 +20,7 @@ type fields struct {
 	MissingFile  string               `yaml:"missingFileHandler"`
 	Helmfiles    []yaml.Node          `yaml:"helmfiles"`
 	Releases     []yaml.Node          `yaml:"releases"`
+	Rendered     yaml.Node            `yaml:"renderedvalues"`
 
 	// files are those that Releases come from, in the same order.
 	files []string
@@ -124,62 +123,6 @@ func (f *fields) add(part fields) {
 			*text.to = *text.from
 		}
 	}
-}
-
-// group says what happens to fields: read, warned about with a reason or, if in
-// neither, refused.
-type group struct {
-	read   []string
-	warned map[string]string
-}
-
-var topFields = group{
-	read: strings.Fields("bases environments values repositories helmDefaults commonLabels namespace kubeContext missingFileHandler helmfiles releases templates"),
-	warned: map[string]string{
-		"concurrency": "use --jobs and --parallel", "lockFilePath": "charts have the versions that are written here",
-		"filepath": "it says where helmfile build read it", "renderedvalues": "values are merged already",
-		"apiVersions": "templates see the cluster's, or those of --api-versions", "kubeVersion": "templates see the cluster's, or that of --kube-version",
-	},
-}
-
-var environmentFields = group{read: strings.Fields("values kubeContext missingFileHandler"), warned: map[string]string{}}
-
-var optionFields = strings.Fields("wait waitForJobs timeout atomic rollbackOnFailure cleanupOnFail historyMax createNamespace force takeOwnership serverSide forceConflicts skipSchemaValidation")
-
-var display = map[string]string{
-	"recreatePods": "Helm dropped it", "verify": "--verify says whether signatures are required", "devel": "a prerelease is selected by its version", "keyring": "use --keyring",
-	"trackMode": "this program has its own way of waiting", "trackTimeout": "this program has its own way of waiting", "trackLogs": "this program has its own way of waiting",
-	"suppressDiff": "plans say what changes", "suppressOutputLineRegex": "plans say what changes", "hideNotes": "plans have none",
-	"disableValidation": "the API server validates", "disableValidationOnInstall": "the API server validates", "disableOpenAPIValidation": "the API server validates",
-	"deleteWait": "an uninstall waits if wait is set", "deleteTimeout": "an uninstall waits if wait is set", "cascade": "objects are deleted in the background",
-}
-
-var (
-	defaultFields = group{read: append(strings.Fields("kubeContext skipCRDs args diffArgs syncArgs"), optionFields...), warned: display}
-	releaseFields = group{read: append(strings.Fields("name namespace chart version values secrets set setString labels needs installed condition kubeContext description missingFileHandler"), optionFields...), warned: display}
-)
-
-// checked refuses a mapping with fields that are not read, and warns about those that
-// mean nothing here. Errors name the field's line.
-func checked(file string, mapping *yaml.Node, g group) (warnings []string, err error) {
-	given := merged(mapping)
-	for i := 0; i+1 < len(given); i += 2 {
-		key, value := given[i], given[i+1]
-		reason, warned := g.warned[key.Value]
-		switch {
-		case slices.Contains(g.read, key.Value):
-		case warned:
-			warnings = append(warnings, fmt.Sprintf("%s:%d: %s is ignored: %s", file, key.Line, key.Value, reason))
-		case empty(value):
-		default:
-			return nil, refusal(file, key.Line, fmt.Errorf("%s is not supported", key.Value))
-		}
-	}
-	return warnings, nil
-}
-
-func empty(node *yaml.Node) bool {
-	return node.Tag == "!!null" || node.Kind != yaml.ScalarNode && len(node.Content) == 0 || node.Value == "false" || node.Kind == yaml.ScalarNode && node.Value == ""
 }
 
 // over returns o's options where they are set, else below's; arguments are joined.

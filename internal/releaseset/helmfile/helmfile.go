@@ -62,8 +62,15 @@ type state struct {
 	warnings    []string
 }
 
+func newState(name string) *state {
+	return &state{file: name, dir: path.Dir(name), values: map[string]any{}, environments: map[string]bool{}}
+}
+
 func (r *reader) set(name string) (*releaseset.Set, error) {
-	s := &state{file: name, dir: path.Dir(name), values: map[string]any{}, environments: map[string]bool{}}
+	if data, err := releaseset.ReadFile(r.tree, name); err == nil && built.Match(data) {
+		return r.built(name, string(data))
+	}
+	s := newState(name)
 	if err := r.read(s, name); err != nil {
 		return nil, err
 	}
@@ -96,9 +103,14 @@ func (r *reader) read(s *state, name string) error {
 	if err != nil {
 		return err
 	}
+	return eachPart(string(data), func(part string) error { return r.part(s, name, part) })
+}
+
+// eachPart calls do for each part of a file, with its lines where they are in the file.
+func eachPart(text string, do func(string) error) error {
 	line := 0
-	for _, part := range separator.Split(string(data), -1) {
-		if err := r.part(s, name, strings.Repeat("\n", line)+part); err != nil {
+	for _, part := range separator.Split(text, -1) {
+		if err := do(strings.Repeat("\n", line) + part); err != nil {
 			return err
 		}
 		line += strings.Count(part, "\n")
@@ -113,6 +125,11 @@ func (r *reader) part(s *state, name, text string) error {
 			return err
 		}
 	}
+	return r.document(s, name, text)
+}
+
+// document adds a part whose own templates are rendered.
+func (r *reader) document(s *state, name, text string) error {
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &root); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -120,7 +137,7 @@ func (r *reader) part(s *state, name, text string) error {
 	if len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
 		return nil
 	}
-	warnings, err := checked(name, root.Content[0], topFields)
+	warnings, err := checked(name, root.Content[0], groupOf(root.Content[0]))
 	if err != nil {
 		return err
 	}
@@ -129,14 +146,8 @@ func (r *reader) part(s *state, name, text string) error {
 	if err := root.Content[0].Decode(&f); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if defaults := key(root.Content[0], "helmDefaults"); defaults != nil {
-		warnings, err := checked(name, defaults, defaultFields)
-		if err != nil {
-			return err
-		}
-		s.warnings = append(s.warnings, warnings...)
-	}
 	f.place(name)
+	f.resolve()
 	for _, base := range f.Bases {
 		at, err := s.path(base)
 		if err != nil {
