@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -105,44 +102,6 @@ func planFile(k releaseset.Key) string {
 		parts[i] = strings.ReplaceAll(url.PathEscape(part), ":", "%3A")
 	}
 	return strings.Join(parts, "_") + planEnding
-}
-
-// SaveFolder writes the files of a set into a folder, the plans before set.json: a folder
-// without that is not a set. Files of an earlier set are removed. Errors: the folder holds
-// something else; those of the file system.
-func SaveFolder(dir string, files []File) error {
-	if err := makeRoom(dir); err != nil {
-		return fmt.Errorf("save the set in %s: %w", dir, err)
-	}
-	for _, f := range files {
-		if err := outputfile.Write(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
-			return fmt.Errorf("save the set: %w", err)
-		}
-	}
-	return nil
-}
-
-// makeRoom makes the folder, or empties one that holds a set.
-func makeRoom(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), IndexName) && !strings.HasSuffix(f.Name(), planEnding) {
-			return fmt.Errorf("it contains %s, which is not part of a saved set: name an empty folder", f.Name())
-		}
-	}
-	slices.SortFunc(files, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) }) // set.json first
-	for _, f := range files {
-		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Saved is a set that was read from its folder.
