@@ -33,6 +33,33 @@ func ResolveNeed(entries []Entry, of Key, need string) (Key, error) {
 	return Key{}, fmt.Errorf("%s needs %s, which is in several namespaces: write %s or %s", of, need, elsewhere[0], elsewhere[1])
 }
 
+// Needs returns the needs of all entries, by their keys.
+func (s *Set) Needs() map[Key][]Key {
+	out := map[Key][]Key{}
+	for _, e := range s.Entries {
+		out[e.Key] = e.Needs
+	}
+	return out
+}
+
+// EachNeed calls visit once for each entry that an entry needs, directly or through others. It goes
+// on to what that one needs if visit returns true.
+func EachNeed(needs map[Key][]Key, of Key, visit func(Key) bool) {
+	seen := map[Key]bool{of: true}
+	var walk func(Key)
+	walk = func(k Key) {
+		for _, need := range needs[k] {
+			if !seen[need] {
+				seen[need] = true
+				if visit(need) {
+					walk(need)
+				}
+			}
+		}
+	}
+	walk(of)
+}
+
 // check finds what no set may have: two entries with one key or for one release, and needs in a cycle.
 func (s *Set) check() error {
 	var errs []error

@@ -28,25 +28,16 @@ type promisedKind struct {
 	by releaseset.Key
 }
 
-// promisesOf returns the promises of the plans that an entry needs, directly or indirectly.
-func promisesOf(jobs map[releaseset.Key]*job, of *job) promises {
+// promisesOf returns the promises of the plans that an entry needs, directly or through others, which
+// need not be among the jobs. needs are those of all entries.
+func promisesOf(jobs map[releaseset.Key]*job, needs map[releaseset.Key][]releaseset.Key, of releaseset.Key) promises {
 	out := promises{map[schema.GroupKind]promisedKind{}, map[string]releaseset.Key{}}
-	seen := map[releaseset.Key]bool{}
-	var visit func(j *job)
-	visit = func(j *job) {
-		for _, need := range j.out.Needs {
-			needed := jobs[need]
-			if needed == nil || seen[need] {
-				continue
-			}
-			seen[need] = true
-			if needed.made != nil && !needed.made.Blocked() {
-				out.add(need, needed.made)
-			}
-			visit(needed)
+	releaseset.EachNeed(needs, of, func(need releaseset.Key) bool {
+		if needed := jobs[need]; needed != nil && needed.made != nil && !needed.made.Blocked() {
+			out.add(need, needed.made)
 		}
-	}
-	visit(of)
+		return true
+	})
 	return out
 }
 
@@ -132,7 +123,7 @@ func (a *awaiting) Predict(ctx context.Context, steps []*plan.Step, o apply.Writ
 // deferBlocked plans blocked entries once more, as if what they need already existed. An
 // entry that is no longer blocked is deferred: its plan is an estimate until then.
 func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
-	byKey := map[releaseset.Key]*job{}
+	byKey, needs := map[releaseset.Key]*job{}, p.Head.Set.Needs()
 	for _, j := range jobs {
 		byKey[j.out.Key] = j
 	}
@@ -140,7 +131,7 @@ func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
 		if j.made == nil || !j.made.Blocked() || j.head == nil || len(j.out.Needs) == 0 {
 			continue
 		}
-		brought := promisesOf(byKey, j)
+		brought := promisesOf(byKey, needs, j.out.Key)
 		asked, err := p.engine(ctx, j)
 		if err != nil || asked == nil || brought.empty() {
 			continue

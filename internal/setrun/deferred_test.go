@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -21,6 +22,23 @@ func deferredPlan(widget plan.Fidelity) *plan.Plan {
 		},
 	}}}}}
 	return p
+}
+
+// What an entry needs through one that is not planned, because --selector leaves it out, is promised, too.
+func TestPromisesThroughEntriesThatAreNotPlanned(t *testing.T) {
+	web, api, db := releaseset.Key{Namespace: "shop", Name: "web"}, releaseset.Key{Namespace: "shop", Name: "api"}, releaseset.Key{Namespace: "shop", Name: "db"}
+	made := &plan.Plan{}
+	made.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{
+		{Op: plan.OpCreate, Object: plan.NamespaceID("data"), Body: plan.NamespaceDoc("data")},
+	}}}}}
+	jobs := map[releaseset.Key]*job{
+		web: {out: &releaseset.Planned{Key: web, Needs: []releaseset.Key{api}}},
+		db:  {out: &releaseset.Planned{Key: db}, made: made},
+	}
+	needs := map[releaseset.Key][]releaseset.Key{web: {api}, api: {db}}
+	if got := promisesOf(jobs, needs, web).namespaces; got["data"] != db {
+		t.Errorf("promised are %v", got)
+	}
 }
 
 // A deferred plan is applied if it does what was estimated: the API server's answers may be

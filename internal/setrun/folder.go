@@ -43,11 +43,12 @@ type IndexPlan struct {
 	Key releaseset.Key `json:"key"`
 	// File is a name in the set's folder. Digest is the plan digest (planfile.Encode),
 	// which does not depend on encryption.
-	File         string           `json:"file"`
-	Digest       string           `json:"digest"`
-	EffectDigest string           `json:"effectDigest"`
-	Operation    plan.Operation   `json:"operation"`
-	Needs        []releaseset.Key `json:"needs,omitempty"`
+	File         string         `json:"file"`
+	Digest       string         `json:"digest"`
+	EffectDigest string         `json:"effectDigest"`
+	Operation    plan.Operation `json:"operation"`
+	// Needs are other plans of the set, see Planned.order.
+	Needs []releaseset.Key `json:"needs,omitempty"`
 	// Deferred says why the plan is an estimate until what it needs exists.
 	Deferred string `json:"deferred,omitempty"`
 }
@@ -78,8 +79,9 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 			return nil, fmt.Errorf("%s: %w", r.Key, err)
 		}
 		out = append(out, File{r.File, encoded})
-		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.EffectDigest, r.Plan.Operation, r.Needs, r.Deferred})
+		index.Plans = append(index.Plans, IndexPlan{r.Key, r.File, r.Digest, r.Plan.EffectDigest, r.Plan.Operation, nil, r.Deferred})
 	}
+	made.order(index.Plans)
 	slices.SortFunc(index.Plans, func(a, b IndexPlan) int { return strings.Compare(a.File, b.File) })
 	data, err := json.MarshalIndent(index, "", "  ")
 	if err != nil {
@@ -88,6 +90,31 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 	data = append(data, '\n')
 	made.Digest = checksum(data)
 	return append(out, File{IndexName, data}), nil
+}
+
+// order enters what each plan of a set needs: other plans of the set. Where an entry in between has no
+// plan, or one that does the opposite (an uninstall or not), what that one needs is needed, too.
+func (p *Planned) order(plans []IndexPlan) {
+	uninstalls, left := map[releaseset.Key]bool{}, map[releaseset.Key]bool{}
+	for _, saved := range plans {
+		uninstalls[saved.Key] = saved.Operation == plan.Uninstall
+	}
+	for _, r := range p.Releases {
+		left[r.Key] = r.Left
+	}
+	for i := range plans {
+		saved, needs := &plans[i], p.needs
+		if left[saved.Key] {
+			needs = p.before
+		}
+		releaseset.EachNeed(needs, saved.Key, func(need releaseset.Key) bool {
+			uninstall, planned := uninstalls[need]
+			if planned {
+				saved.Needs = append(saved.Needs, need)
+			}
+			return !planned || uninstall != uninstalls[saved.Key]
+		})
+	}
 }
 
 // planFile returns the name of the file for an entry's plan, which no other entry's plan has:

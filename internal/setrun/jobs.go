@@ -18,21 +18,20 @@ func (p *Planner) jobs() (out []*job, warnings []string, err error) {
 			}
 		}
 	}
-	var selected []releaseset.Entry
 	for _, e := range p.Head.Set.Entries {
 		if e.Manager != nil {
 			stayed[e.Manager.String()] = true
 		}
-		if p.Selector.Selects(e) {
-			selected = append(selected, e)
-		}
 	}
-	waves, err := releaseset.Waves(selected)
+	waves, err := releaseset.Waves(p.Head.Set.Entries)
 	if err != nil {
 		return nil, nil, err
 	}
 	before, left := p.matched()
 	for _, e := range slices.Concat(waves...) {
+		if !p.Selector.Selects(e) {
+			continue
+		}
 		j := &job{out: planned(&e), head: &e, base: before[e.Key]}
 		if e.Manager != nil {
 			j.managed = managed[e.Manager.String()]

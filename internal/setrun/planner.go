@@ -62,6 +62,8 @@ type Planned struct {
 	// Unknown holds, by key, the objects that values of a plan come from but whose content is
 	// not known: markers replace it, and the plan can't be saved.
 	Unknown map[releaseset.Key][]string
+	// needs are those of all entries, selected or not; before are those of the base's entries.
+	needs, before map[releaseset.Key][]releaseset.Key
 }
 
 // job is one entry to plan; out is the part of the document that it fills.
@@ -96,6 +98,9 @@ type job struct {
 func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	out := &Planned{Plans: map[releaseset.Key]*plan.Plan{}, Unknown: map[releaseset.Key][]string{}}
 	out.FormatVersion, out.ToolVersion, out.Compared = releaseset.FormatVersion, p.ToolVersion, p.Base != nil
+	if out.needs = p.Head.Set.Needs(); p.Base != nil {
+		out.before = p.Base.Set.Needs()
+	}
 	mask := p.mask(&job{}, nil)
 	jobs, warnings, err := p.jobs()
 	out.Warnings, out.Unread = mask.Texts(slices.Concat(p.Head.Set.Warnings, warnings)), mask.Texts(p.Head.Set.Unread)
