@@ -116,6 +116,28 @@ func TestPruningWhatDoesNotExist(t *testing.T) {
 	}
 }
 
+// A release that the set declares for the first time, as one that is not to exist, is uninstalled. Without
+// a cluster nobody knows whether it exists.
+func TestAReleaseIsDeclaredToBeUninstalled(t *testing.T) {
+	d := atDesk(t)
+	d.file("base/set.yaml", "version: 1\nreleases: []\n")
+	d.file("head/set.yaml", "version: 1\ndefaults: {namespace: shop, installed: false}\nreleases: [{name: web}]\n")
+	const line = "plan many head/set.yaml --base-dir base --detailed-exitcode"
+	if a := d.must(line); !strings.Contains(a.out, "nothing is touched") {
+		t.Errorf("without a release: it says\n%s", a.out)
+	}
+	d.must("install web ./web")
+	if a := d.must(line + " --offline"); !strings.Contains(a.out, "nothing is touched") {
+		t.Errorf("offline: it says\n%s", a.out)
+	}
+	if a := d.types(line + " --out set"); a.code != exitChanges || !strings.Contains(a.out, "shop/web  uninstall") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	if a := d.must("apply many set"); !strings.Contains(a.out, "shop/web  uninstalled") {
+		t.Errorf("it says\n%s", a.out)
+	}
+}
+
 // Each release of a set is a run of its own, which the lock separates from the others: two contexts may be
 // of one cluster.
 func TestEveryReleaseOfASetHasItsOwnLock(t *testing.T) {

@@ -158,6 +158,13 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		return
 	case j.head == nil, p.Base == nil:
 		j.out.Touched = true
+	case j.base == nil && j.head.Uninstalled: // only a cluster knows whether there is something to uninstall
+		asked, err := p.engine(ctx, j)
+		if err != nil {
+			p.fail(j, err)
+			return
+		}
+		j.out.Touched, j.out.Because = asked != nil, []string{"new in the set"}
 	case j.base == nil:
 		j.out.Touched, j.out.Because = !j.head.Uninstalled, []string{"new in the set"}
 	case j.head.Uninstalled && j.base.Uninstalled:
