@@ -69,7 +69,7 @@ func TestFlowDAppliesWhatWasSavedAndSigned(t *testing.T) {
 	job(0, "printf 'version: 1\\ndefaults: {namespace: "+namespace+"}\\nreleases: [{name: web, chart: ./chart, values: [{replicas: 5}]}, {name: two, chart: ./chart}]\\n' > releases.yaml")
 	job(0, "kubectl release plan many releases.yaml --out plans --encrypt-to recipients.txt --sign ci")
 	job(1, "rm -rf forged && cp -R plans forged && rm forged/set.json.sig && kubectl release apply many forged"+opening)
-	job(0, `kubectl release apply many plans --expect-digest "$(sha256sum plans/set.json | cut -d ' ' -f 1)"`+opening)
+	job(0, `kubectl release apply many plans --expect-digest "sha256:$(sha256sum plans/set.json | cut -d ' ' -f 1)"`+opening)
 }
 
 // At night the whole set is planned: exit code 0 if nothing differs, 2 and a report if somebody

@@ -451,9 +451,9 @@ func TestActionSavesPlans(t *testing.T) {
 	a, _ := readAction(t)
 	saving := map[string]string{"against": "cluster", "encrypt-to": "age1recipient", "sign-key-file": "ci", "comment": "never"}
 	for want, with := range map[string]map[string]string{
-		"plan web chart [^\n]*--encrypt-to age1recipient --sign ci --untrusted -n shop -f prod.yaml --out RUN/plan/saved/plan.age --commit c0ffee": {"name": "web", "chart": "chart", "namespace": "shop", "values": "prod.yaml"},
-		"plan many a.yaml b.yaml [^\n]*--encrypt-to age1recipient --sign ci -e prod --changed-since [0-9a-f]{40} --out RUN/plan/saved":             {"releases": "a.yaml,b.yaml", "environment": "prod"},
-		"plan many a.yaml [^\n]*--sign ci --all --out RUN/plan/saved":                                                                              {"releases": "a.yaml", "all": "true"},
+		"plan web chart [^\n]*--encrypt-to age1recipient --sign ci --untrusted -n shop -f prod.yaml --out RUN/plan/saved/plan.age --commit c0ffee":     {"name": "web", "chart": "chart", "namespace": "shop", "values": "prod.yaml"},
+		"plan many a.yaml b.yaml [^\n]*--encrypt-to age1recipient --sign ci -e prod --changed-since [0-9a-f]{40} --out RUN/plan/saved --commit c0ffee": {"releases": "a.yaml,b.yaml", "environment": "prod"},
+		"plan many a.yaml [^\n]*--sign ci --all --out RUN/plan/saved --commit c0ffee":                                                                  {"releases": "a.yaml", "all": "true"},
 	} {
 		temp := t.TempDir()
 		printer(t, filepath.Join(temp, "program"), "")

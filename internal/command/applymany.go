@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,8 +25,7 @@ import (
 type applyManyFlags struct {
 	show      showFlags
 	files     planFileFlags
-	expect    string
-	signer    signerFlags
+	approval  approvalFlags
 	parallel  int
 	keepGoing bool
 	lock      releasestore.LockOptions
@@ -37,15 +36,14 @@ func (p *program) applyManyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "many", Usage: "apply a saved set of plans", ArgsUsage: "DIR",
 		Description: describe("Does exactly what the plans say that plan many saved in the folder DIR or in one file. All\nof them are checked before the first write; if one no longer holds, nothing is written\n(exit 4). Releases are applied after those they need; if one fails, no others are started.",
-			"kubectl release apply many plans\nkubectl release apply many plans --expect-digest 9f2c… --keep-going"),
+			"kubectl release apply many plans\nkubectl release apply many plans --expect-digest sha256:9f2c… --keep-going\nkubectl release apply many plans --allowed-signers allowed_signers --max-age 24h"),
 		Flags: joined([]cli.Flag{
-			notEmpty(&cli.StringFlag{Name: "expect-digest", Destination: &o.expect, Usage: "the `DIGEST` of the set, as printed by plan many; any other set is refused (exit 4)", Category: setCategory}),
 			&cli.IntFlag{Name: "parallel", Destination: &o.parallel, Usage: "how many releases to apply in parallel", Value: 4, Category: setCategory},
 			&cli.BoolFlag{Name: "keep-going", Destination: &o.keepGoing, Usage: "after a failure, continue with releases that do not need a failed one", Category: setCategory},
 			&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: "text or json (one event per line while it runs; see docs/events.md)", Value: "text", Category: planCategory},
 			&cli.DurationFlag{Name: "lock-timeout", Destination: &o.lock.Wait, Usage: "how long to queue behind another operation", Category: applyCategory},
 			showSecretsFlag(&p.showSecrets),
-		}, o.files.opening(), o.signer.flags("DIR/set.json")),
+		}, o.files.opening(), o.approval.flagsFor("DIR", "set", "DIR/set.json")),
 		Action: takes(1, 1, func(ctx context.Context, args []string) error {
 			if err := p.calledMany(args); err != nil {
 				return err
@@ -60,7 +58,7 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	if o.show.output != "text" && o.show.output != "json" {
 		return usage("-o %s: must be text or json", o.show.output)
 	}
-	if err := o.signer.check(); err != nil {
+	if err := o.approval.check(); err != nil {
 		return err
 	}
 	kept, err := setrun.OpenKept(dir)
@@ -73,13 +71,17 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 	if err != nil {
 		return err
 	}
-	if o.signer.signers != "" {
-		if err := o.signer.signed(setrun.IndexName, kept.Read, "sha256:"+saved.Digest, report.SetStatementPredicate); err != nil {
+	if o.approval.signers != "" {
+		if err := o.approval.signed(setrun.IndexName, kept.Read, saved.Digest, report.SetStatementPredicate); err != nil {
 			return err
 		}
 	}
-	if expected := strings.TrimPrefix(o.expect, "sha256:"); o.expect != "" && expected != saved.Digest {
-		return &engine.StaleError{Differences: []string{fmt.Sprintf("the set in %s has the digest %s, but %s was approved", dir, saved.Digest, expected)}}
+	err = o.approval.matches(dir, "set", saved.Digest)
+	if err == nil {
+		err = o.approval.allows(dir, saved.Origin, time.Now())
+	}
+	if err != nil {
+		return err
 	}
 	runs := &setRuns{program: p, show: &o.show, saved: saved, clusters: p.manyClusters(false)}
 	applier := setrun.Applier{Saved: saved, Runner: runs.runner, Parallel: o.parallel, KeepGoing: o.keepGoing, Lock: o.lock}

@@ -24,7 +24,7 @@ func unapproved(format string, args ...any) error {
 	return &unapprovedError{fmt.Sprintf(format, args...)}
 }
 
-// approvalFlags are the conditions that a saved plan must meet to be applied.
+// approvalFlags are the conditions that a saved plan or set must meet to be applied.
 type approvalFlags struct {
 	digest, commit string
 	maxAge         time.Duration
@@ -49,12 +49,15 @@ func (o *signerFlags) check() error {
 	return nil
 }
 
-func (o *approvalFlags) flags() []cli.Flag {
+func (o *approvalFlags) flags() []cli.Flag { return o.flagsFor("FILE", "plan", "FILE") }
+
+// flagsFor returns the flags for what, a plan or set, in name; signed is the file that is signed.
+func (o *approvalFlags) flagsFor(name, what, signed string) []cli.Flag {
 	return append([]cli.Flag{
-		notEmpty(&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse FILE (exit 4) unless this is its `DIGEST`, the sha256:… of the approved plan", Category: approvalCategory}),
-		notEmpty(&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse FILE (exit 4) unless it was planned from this `COMMIT` (full hash)", Category: approvalCategory}),
-		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse FILE (exit 4) if it is older than this", Category: approvalCategory},
-	}, o.signerFlags.flags("FILE")...)
+		notEmpty(&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse " + name + " (exit 4) unless this is its `DIGEST`, the sha256:… of the approved " + what, Category: approvalCategory}),
+		notEmpty(&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse " + name + " (exit 4) unless it was planned from this `COMMIT` (full hash)", Category: approvalCategory}),
+		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse " + name + " (exit 4) if it is older than this", Category: approvalCategory},
+	}, o.signerFlags.flags(signed)...)
 }
 
 // check refuses flags with values that make no sense.
@@ -73,22 +76,26 @@ func (o *approvalFlags) sealed(file string, data []byte) error {
 			return err
 		}
 	}
+	return o.matches(file, "plan", digest)
+}
+
+// matches checks the digest of what, a plan or set, in a file.
+func (o *approvalFlags) matches(file, what, digest string) error {
 	if o.digest != "" && o.digest != digest {
 		return unapproved("%s is not the plan that was approved: its digest is %s, but %s is expected", file, digest, o.digest)
 	}
 	return nil
 }
 
-// allows checks the origin of a saved plan: its commit and its age.
-func (o *approvalFlags) allows(file string, saved *plan.Plan, now time.Time) error {
-	from := saved.Origin
+// allows checks the origin of a saved plan or set: its commit and its age.
+func (o *approvalFlags) allows(file string, from *plan.Origin, now time.Time) error {
 	switch {
 	case o.commit == "" && o.maxAge == 0:
 		return nil
 	case from == nil:
 		return unapproved("%s does not say when and from which commit it was made: it was saved by an older version", file)
 	case o.commit != "" && o.commit != from.Commit:
-		return unapproved("%s was planned from commit %s, but %s is expected", file, cmp.Or(from.Commit, "(not known: set it with plan --commit)"), o.commit)
+		return unapproved("%s was planned from commit %s, but %s is expected", file, cmp.Or(from.Commit, "(not known: plan with --commit)"), o.commit)
 	case from.Expired(now, o.maxAge):
 		return unapproved("%s was made at %s, more than %s ago", file, from.Created.Format(time.RFC3339), o.maxAge)
 	}

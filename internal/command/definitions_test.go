@@ -112,7 +112,7 @@ var lacking = map[string]string{
 	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.sign readerFlags.judged readerFlags.judgedGroup readerFlags.readOnly " +
 		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",
 	// Charts of a set are in its tree, or fetched; a set is approved by its digest.
-	"plan many": "fetchFlags.load planFileFlags.commit",
+	"plan many": "fetchFlags.load",
 	// A set was shown when it was planned.
 	"apply many": "readerFlags.judged readerFlags.judgedGroup readerFlags.readOnly showFlags.color showFlags.contextLines showFlags.full showFlags.hideNotes showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.spill showFlags.summary",
 	// It asks whether the chart is still the same, and fetches none; the plan says what is masked.

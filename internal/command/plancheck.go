@@ -84,7 +84,7 @@ func (p *program) readApproved(files *planFileFlags, approval *approvalFlags, fi
 	if err != nil {
 		return nil, err
 	}
-	return saved, approval.allows(file, saved, time.Now())
+	return saved, approval.allows(file, saved.Origin, time.Now())
 }
 
 // openSaved reads a saved plan that can be applied, and judges it by the --deny and --policy of

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -36,6 +37,7 @@ func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, 
 			return err
 		}
 	}
+	made.Origin = originOf(o.commit, time.Now())
 	files, err := setrun.Encode(made, clusters, seal)
 	if err != nil {
 		return err

@@ -74,11 +74,7 @@ func (p *program) renderSetAs(o *showFlags, format string, w io.Writer, d *relea
 	if !slices.Contains(setOutputs, format) {
 		return usage("-o %s: for a set it must be %s", format, oneOf(setOutputs))
 	}
-	subject := findings.Subject{Name: setName(d)}
-	if d.Digest != "" {
-		subject.Digest = "sha256:" + d.Digest
-	}
-	return printFindings(terminal.Content(w), format, subject, setPlans(d)...)
+	return printFindings(terminal.Content(w), format, findings.Subject{Name: setName(d), Digest: d.Digest}, setPlans(d)...)
 }
 
 // setPlans returns the plans of a set for findings. Each plan refers to its entry in the set and is

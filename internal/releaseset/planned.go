@@ -29,8 +29,10 @@ type Document struct {
 	// Compared says that there was something to compare with, so entries may be
 	// untouched.
 	Compared bool `json:"compared"`
-	// Digest is the SHA-256 of the set.json that was written, in hex; "" without one.
+	// Digest is "sha256:" and the SHA-256 of the set.json that was written, in hex; "" without one.
 	Digest string `json:"digest,omitempty"`
+	// Origin says where and when the set was saved; nil if it was not.
+	Origin *plan.Origin `json:"origin,omitempty"`
 	// Releases are in the order of risk: see Finish.
 	Releases []Planned `json:"releases"`
 	Warnings []string  `json:"warnings,omitempty"`
@@ -78,7 +80,7 @@ type Planned struct {
 	Error string         `json:"error,omitempty"`
 	// ErrorAt is the template's line that Error is about; empty for other errors.
 	ErrorAt Place `json:"errorAt,omitzero"`
-	// File is the saved plan, in the folder of the set; Digest is the plan's in hex.
+	// File is the saved plan, in the folder of the set; Digest is the plan's digest.
 	File   string `json:"file,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	// Deferred says why the entry can be planned properly only once what it needs

@@ -230,14 +230,15 @@ func estimated(p *plan.Document) bool {
 	return found
 }
 
-// shortDigest returns the beginning of the digest; "" for a row of several releases, whose digests
+// shortDigest returns the digest's first hex digits; "" for a row of several releases, whose digests
 // differ.
 func (r setRow) shortDigest() string {
 	if len(r.like) > 0 {
 		return ""
 	}
 	const short = 12
-	return r.Digest[:min(short, len(r.Digest))]
+	digest := strings.TrimPrefix(r.Digest, "sha256:")
+	return digest[:min(short, len(digest))]
 }
 
 // isAre returns "1 release is" or "2 releases are".

@@ -34,6 +34,7 @@ type Index struct {
 	Selectors     []string                      `json:"selectors,omitempty"`
 	Head          string                        `json:"head,omitempty"`
 	Base          string                        `json:"base,omitempty"`
+	Origin        *plan.Origin                  `json:"origin,omitempty"`
 	Clusters      map[string]releaseset.Cluster `json:"clusters,omitempty"`
 	Plans         []IndexPlan                   `json:"plans"`
 }
@@ -59,7 +60,7 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 	var out []File
 	index := Index{
 		FormatVersion: releaseset.FormatVersion, ToolVersion: made.ToolVersion, Files: made.Files, Environment: made.Environment, Selectors: made.Selectors,
-		Head: made.Head, Base: made.Base, Clusters: clusters, Plans: []IndexPlan{},
+		Head: made.Head, Base: made.Base, Origin: made.Origin, Clusters: clusters, Plans: []IndexPlan{},
 	}
 	for i := range made.Releases {
 		r := &made.Releases[i]
@@ -70,7 +71,7 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 			return nil, fmt.Errorf("the plan of %s can't be saved: what it would write is not known without %s; leave it out with --selector, or plan it with permission to read them", r.Key, strings.Join(unknown, ", "))
 		}
 		r.File = planFile(r.Key)
-		stamped, encoded, err := planfile.Encode(made.Plans[r.Key], plan.Stamp{EffectDigest: made.Plans[r.Key].EffectDigest})
+		stamped, encoded, err := planfile.Encode(made.Plans[r.Key], plan.Stamp{EffectDigest: made.Plans[r.Key].EffectDigest, Origin: made.Origin})
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +89,7 @@ func Encode(made *Planned, clusters map[string]releaseset.Cluster, seal planfile
 		return nil, err
 	}
 	data = append(data, '\n')
-	made.Digest = checksum(data)
+	made.Digest = plan.Digest(data)
 	return append(out, File{IndexName, data}), nil
 }
 
@@ -145,7 +146,7 @@ func OpenSaved(from *Kept, keys planfile.Keys) (*Saved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the set: %w", err)
 	}
-	s := &Saved{Digest: checksum(data), Plans: map[releaseset.Key]*plan.Plan{}}
+	s := &Saved{Digest: plan.Digest(data), Plans: map[releaseset.Key]*plan.Plan{}}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s.Index); err != nil {
@@ -205,7 +206,7 @@ func (s *Saved) strangers(from *Kept) error {
 func (s *Saved) Document(show func(*plan.Plan) *plan.Document) *releaseset.Document {
 	d := &releaseset.Document{
 		FormatVersion: s.FormatVersion, ToolVersion: s.ToolVersion, Files: s.Files, Environment: s.Environment, Selectors: s.Selectors,
-		Head: s.Head, Base: s.Base, Compared: s.Base != "", Digest: s.Digest, Releases: []releaseset.Planned{},
+		Head: s.Head, Base: s.Base, Origin: s.Origin, Compared: s.Base != "", Digest: s.Digest, Releases: []releaseset.Planned{},
 	}
 	for _, p := range s.Index.Plans {
 		d.Releases = append(d.Releases, releaseset.Planned{
