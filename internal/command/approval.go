@@ -82,7 +82,7 @@ func (o *approvalFlags) sealed(file string, data []byte) error {
 // matches checks the digest of what, a plan or set, in a file.
 func (o *approvalFlags) matches(file, what, digest string) error {
 	if o.digest != "" && o.digest != digest {
-		return unapproved("%s is not the plan that was approved: its digest is %s, but %s is expected", file, digest, o.digest)
+		return unapproved("%s is not the %s that was approved: its digest is %s, but %s is expected", file, what, digest, o.digest)
 	}
 	return nil
 }
@@ -119,17 +119,26 @@ func (o *effectFlags) keyFlag() cli.Flag {
 // check refuses a malformed digest.
 func (o *effectFlags) check() error { return checkDigest("expect-effect", o.expect) }
 
+// effectKey returns the key of effect digests, nil without one.
+func (p *program) effectKey(o *effectFlags) ([]byte, error) {
+	if o.keyFile == "" {
+		return nil, nil
+	}
+	key, err := p.readFile("--effect-key-file", o.keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("--effect-key-file: %w", err)
+	}
+	if len(key) < 16 {
+		return nil, fmt.Errorf("--effect-key-file: %s has %d bytes, but a key that can't be guessed has at least 16", o.keyFile, len(key))
+	}
+	return key, nil
+}
+
 // effectDigest returns the digest of the plan's effect.
 func (p *program) effectDigest(o *effectFlags, made *plan.Plan) (string, error) {
-	var key []byte
-	if o.keyFile != "" {
-		var err error
-		if key, err = p.readFile("--effect-key-file", o.keyFile); err != nil {
-			return "", fmt.Errorf("--effect-key-file: %w", err)
-		}
-		if len(key) < 16 {
-			return "", fmt.Errorf("--effect-key-file: %s has %d bytes, but a key that can't be guessed has at least 16", o.keyFile, len(key))
-		}
+	key, err := p.effectKey(o)
+	if err != nil {
+		return "", err
 	}
 	return p.maskOf(made).EffectDigest(made, key), nil
 }

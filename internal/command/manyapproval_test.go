@@ -92,3 +92,33 @@ func TestASetIsApprovedAsAPlanIs(t *testing.T) {
 	d.must("plan many set.yaml --out set --sign ci --commit 0123abc")
 	d.must("apply many set --allowed-signers signers --expect-commit 0123abc --max-age 24h --expect-digest " + plan.Digest([]byte(d.read("set/set.json"))))
 }
+
+// A set's table shows the beginning of each plan's digest; with a key, effect digests cover secrets.
+func TestDigestsOfASet(t *testing.T) {
+	d := atDesk(t)
+	d.file("key", strings.Repeat("k", 16))
+	set := func(password string) {
+		d.file("own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+		d.file("own/templates/all.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: web}, stringData: {password: {{ .Values.password | quote }}}}")
+		d.file("set.yaml", "version: 1\nreleases: [{name: web, namespace: shop, chart: own, values: [{password: "+password+"}]}]\n")
+	}
+	effect := func(flags string) string {
+		t.Helper()
+		a := d.must("plan many set.yaml -o json" + flags)
+		return regexp.MustCompile(`"effectDigest": "sha256:[0-9a-f]{64}"`).FindString(a.out)
+	}
+	set("first-secret")
+	bare, keyed := effect(""), effect(" --effect-key-file key")
+	set("other-secret")
+	if effect("") != bare || effect(" --effect-key-file key") == keyed || bare == "" || keyed == "" {
+		t.Errorf("without a key %s and %s, with one %s and %s", bare, effect(""), keyed, effect(" --effect-key-file key"))
+	}
+	a := d.must("plan many set.yaml --out set -o markdown")
+	saved := regexp.MustCompile(`"digest": "sha256:([0-9a-f]{12})`).FindStringSubmatch(d.read("set/set.json"))
+	if saved == nil || !strings.Contains(a.out, "| `"+saved[1]+"` |") {
+		t.Errorf("%q is not in\n%s", saved, a.out)
+	}
+	if a := d.types("plan many set.yaml --effect-key-file set.yaml --effect-key-file ci"); a.code != exitError {
+		t.Errorf("a key that is not there: exit code %d", a.code)
+	}
+}

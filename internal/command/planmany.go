@@ -207,6 +207,10 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 	if defaults.Sensitive, err = o.show.patterns(); err != nil {
 		return nil, err
 	}
+	key, err := p.effectKey(&o.files.effect)
+	if err != nil {
+		return nil, err
+	}
 	clusters := p.manyClusters(o.fetch.offline)
 	clusters.reader = &o.files.reader
 	if clusters.capable, err = o.capable.capabilities(); err != nil {
@@ -214,7 +218,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 	}
 	planner := setrun.Planner{
 		Head: t.head, Base: t.base, BaseName: t.baseName, Selector: selector, All: o.all, Prune: o.prune,
-		Defaults: defaults, Clusters: clusters, Jobs: o.jobs, ShowSecrets: p.showSecrets, ToolVersion: toolVersion(),
+		Defaults: defaults, Clusters: clusters, Jobs: o.jobs, ShowSecrets: p.showSecrets, ToolVersion: toolVersion(), EffectKey: key,
 		PolicyChanged: t.policyChanged(o.options.policies.Value()), Commit: t.commit(ctx),
 	}
 	made, err := planner.Plan(ctx)

@@ -33,7 +33,6 @@ type planFileFlags struct {
 func (o *planFileFlags) saving() []cli.Flag {
 	return append(o.sealing(), o.signFlag("FILE"),
 		&cli.StringFlag{Name: "out", Destination: &o.out, Usage: "save the plan in `FILE`, for apply; it holds secrets", Category: savingCategory},
-		o.effect.keyFlag(),
 	)
 }
 
@@ -50,6 +49,7 @@ func (o *planFileFlags) sealing() []cli.Flag {
 		&cli.BoolFlag{Name: "detailed-exitcode", Destination: &o.detailedExitCode, Usage: "exit 2 if there are changes, 3 if only the record would change", Category: planCategory},
 		o.passphraseFlag(),
 		&cli.StringFlag{Name: "commit", Destination: &o.commit, Usage: "with --out: the `COMMIT` that is planned, for --expect-commit (default: GITHUB_SHA or CI_COMMIT_SHA)", Category: savingCategory},
+		o.effect.keyFlag(),
 	}...)
 }
 

@@ -38,6 +38,8 @@ type Planner struct {
 	// ShowSecrets leaves the documents unmasked.
 	ShowSecrets bool
 	ToolVersion string
+	// EffectKey makes effect digests cover the values of secrets, too; nil if they are not to.
+	EffectKey []byte
 }
 
 // Clusters provides access to clusters by their name in the set. It is used concurrently,
@@ -166,7 +168,7 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		}
 		j.out.Touched, j.out.Because = asked != nil, []string{"new in the set"}
 	case j.base == nil:
-		j.out.Touched, j.out.Because = !j.head.Uninstalled, []string{"new in the set"}
+		j.out.Touched, j.out.Because = true, []string{"new in the set"}
 	case j.head.Uninstalled && j.base.Uninstalled:
 	default:
 		j.out.Because = p.Head.closure(j.head).because(p.Base.closure(j.base))
@@ -208,7 +210,7 @@ func (p *Planner) fail(j *job, err error) {
 
 // keep stores a job's plan, and the document in which it is shown.
 func (p *Planner) keep(j *job, made *plan.Plan) {
-	stamped, _, _ := made.Stamped(plan.Stamp{EffectDigest: redact.EffectDigest(made, nil)}) // it fails only for plans that are saved
+	stamped, _, _ := made.Stamped(plan.Stamp{EffectDigest: redact.EffectDigest(made, p.EffectKey)}) // it fails only for plans that are saved
 	j.made = stamped.WithSecrets(redact.Recurring(made))
 	shown := j.made
 	if !p.ShowSecrets {
