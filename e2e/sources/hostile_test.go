@@ -81,6 +81,7 @@ func TestCheck50LyingRegistry(t *testing.T) {
 		"a realm of the cloud":  {realm("http://169.254.169.254/latest"), "link-local", nil},
 		"a realm elsewhere":     {realm(foreign.URL + "/token"), "asks for its credentials to be sent to", nil},
 		"a layer of 2^62 bytes": {manifest("4611686018427387904", good), "larger than 100 MiB", nil},
+		"no algorithm":          {manifest("10", strings.TrimPrefix(good, "sha256:")), "not one of SHA-256", nil},
 		"SHA-512":               {manifest("10", "sha512:"+strings.Repeat("0", 128)), "not one of SHA-256", nil},
 		"other bytes": {func(w http.ResponseWriter, q *http.Request) bool {
 			if !strings.Contains(q.URL.Path, "/blobs/") {

@@ -216,6 +216,10 @@ func (q *signatureSearch) layers(ctx context.Context, reference, kind string, ta
 		if i >= maxSignatures || !strings.HasPrefix(layer.MediaType, kind) || layer.Size < 0 || layer.Size > maxSignatureBytes {
 			continue
 		}
+		if err := layer.Digest.Validate(); err != nil {
+			q.last = fmt.Errorf("it can't be read: %q: %w", layer.Digest, err)
+			continue
+		}
 		data, err := fetchBlob(ctx, q.repo, q.at, layer)
 		if err != nil && q.skips(err) {
 			continue

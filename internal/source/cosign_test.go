@@ -34,6 +34,8 @@ func TestDanglingSignatures(t *testing.T) {
 	payload := fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":"x"},"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"},"optional":null}`, Digest(manifest))
 	deleted, changed := newBlob(signature.BundleType, []byte("deleted")).Descriptor, newBlob(signature.BundleType, []byte("changed")).Descriptor
 	good := newBlob(signature.BundleType, bundle).Descriptor
+	bare := good
+	bare.Digest = bare.Digest[len("sha256:"):]
 	old := newBlob(simpleLayer, payload).Descriptor
 	old.Annotations = map[string]string{simpleAnnotation: base64.StdEncoding.EncodeToString(sign(payload))}
 	oldDeleted := newBlob(simpleLayer, []byte("deleted")).Descriptor
@@ -42,16 +44,17 @@ func TestDanglingSignatures(t *testing.T) {
 		tag       []byte
 		err       string
 	}{
-		"a deleted manifest":      {[][]byte{nil, layers(t, "x", good)}, nil, ""},
-		"a deleted bundle":        {[][]byte{layers(t, "x", deleted), layers(t, "x", good)}, nil, ""},
-		"another bundle":          {[][]byte{layers(t, "x", changed), layers(t, "x", good)}, nil, ""},
-		"in one manifest":         {[][]byte{layers(t, "x", deleted, good)}, nil, ""},
-		"below a tag":             {nil, layers(t, "x", oldDeleted, old), ""},
-		"a referrer, and a tag":   {[][]byte{nil}, layers(t, "x", old), ""},
-		"nothing but a manifest":  {[][]byte{nil}, nil, "a signature that it does not have"},
-		"nothing but a bundle":    {[][]byte{layers(t, "x", deleted)}, nil, "a signature that it does not have"},
-		"nothing but another one": {[][]byte{layers(t, "x", changed)}, nil, "was promised"},
-		"nothing":                 {nil, nil, "the registry has none"},
+		"a deleted manifest":       {[][]byte{nil, layers(t, "x", good)}, nil, ""},
+		"a deleted bundle":         {[][]byte{layers(t, "x", deleted), layers(t, "x", good)}, nil, ""},
+		"another bundle":           {[][]byte{layers(t, "x", changed), layers(t, "x", good)}, nil, ""},
+		"a digest no one can read": {[][]byte{layers(t, "x", bare), layers(t, "x", good)}, nil, ""},
+		"in one manifest":          {[][]byte{layers(t, "x", deleted, good)}, nil, ""},
+		"below a tag":              {nil, layers(t, "x", oldDeleted, old), ""},
+		"a referrer, and a tag":    {[][]byte{nil}, layers(t, "x", old), ""},
+		"nothing but a manifest":   {[][]byte{nil}, nil, "a signature that it does not have"},
+		"nothing but a bundle":     {[][]byte{layers(t, "x", deleted)}, nil, "a signature that it does not have"},
+		"nothing but another one":  {[][]byte{layers(t, "x", changed)}, nil, "was promised"},
+		"nothing":                  {nil, nil, "the registry has none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			index := ocispec.Index{MediaType: ocispec.MediaTypeImageIndex}

@@ -90,3 +90,13 @@ func TestPushToAnUnreadableTag(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A manifest beside an archive whose digest has no algorithm is of no archive.
+func TestManifestWithoutAlgorithm(t *testing.T) {
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	layer := newBlob(chartType, archive).Descriptor
+	layer.Digest = layer.Digest[len("sha256:"):]
+	if err := holds(manifestOf(t, layer), Digest(archive)); err == nil || !strings.Contains(err.Error(), "not one of SHA-256") {
+		t.Errorf("%v", err)
+	}
+}

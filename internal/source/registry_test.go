@@ -165,6 +165,8 @@ func TestLyingRegistry(t *testing.T) {
 		"a negative size":            {with(func(d *ocispec.Descriptor) { d.Size = -1 }), archive, "larger than 100 MiB"},
 		"another digest":             {with(func(*ocispec.Descriptor) {}), append([]byte{1}, archive[1:]...), "was promised"},
 		"fewer bytes":                {with(func(*ocispec.Descriptor) {}), archive[:10], "mismatch Content-Length"},
+		"a digest without algorithm": {with(func(d *ocispec.Descriptor) { d.Digest = d.Digest[len("sha256:"):] }), archive, "not one of SHA-256"},
+		"no digest":                  {with(func(d *ocispec.Descriptor) { d.Digest = "" }), archive, "not one of SHA-256"},
 		"SHA-512":                    {with(func(d *ocispec.Descriptor) { d.Digest = "sha512:00" }), archive, "not one of SHA-256"},
 		"no layer with a chart":      {with(func(d *ocispec.Descriptor) { d.MediaType = "x" }), archive, "it has no layer"},
 		"no chart at all":            {[]byte(`{"schemaVersion":2,"config":{"mediaType":"x"}}`), nil, "is not a chart"},
