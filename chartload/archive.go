@@ -30,12 +30,10 @@ func (l *loader) archive(r io.Reader, where string, depth int) (*chart.Chart, er
 // counts, at its own position, but of archives in charts/ the first (Helm 4.3.1,
 // pkg/chart/v2/loader/load.go, LoadFiles).
 func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
-	unzipped, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
+	tr, err := entries(r)
 	if err != nil {
-		return nil, errNoGzip
+		return nil, err
 	}
-	defer func() { _ = unzipped.Close() }()
-	tr := tar.NewReader(&limited{r: unzipped, room: maxStreamBytes})
 	var files []*chart.File
 	seen := map[string]int{}
 	for {
@@ -70,6 +68,15 @@ func (l *loader) unpack(r io.Reader, where string) ([]*chart.File, error) {
 		return nil, errors.New("the archive contains no files")
 	}
 	return compact(files), nil
+}
+
+// entries returns a reader of the entries of an archive.
+func entries(r io.Reader) (*tar.Reader, error) {
+	unzipped, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
+	if err != nil {
+		return nil, errNoGzip
+	}
+	return tar.NewReader(&limited{r: unzipped, room: maxStreamBytes}), nil
 }
 
 // entry reads one entry of an archive; it returns nil for folders and tar's extended headers.

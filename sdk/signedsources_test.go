@@ -49,6 +49,10 @@ func TestSignedSources(t *testing.T) {
 		paths := map[string]string{"HELM_CONFIG_HOME": filepath.Join(home, ".config", "helm")}
 		sources, err := FindSources(func(name string) (string, bool) { v, ok := paths[name]; return v, ok }, home)
 		fine(t, err)
+		server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.4.2", URL: "alpha-1.0.0.tgz"}))
+		if _, err := sources.LoadChart(t.Context(), "alpha", ChartOptions{Repo: server.URL}); lives == 0 && (err == nil || !strings.Contains(err.Error(), "is signed as chart alpha 1.0.0, not as alpha 1.4.2")) {
+			t.Errorf("an older chart passed off as newer: %v", err)
+		}
 		loaded, err := sources.LoadChart(t.Context(), server.URL+"/alpha-1.0.0.tgz", ChartOptions{})
 		switch {
 		case lives == 0 && (err != nil || loaded.pin.Signature == nil):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
@@ -53,7 +54,8 @@ type ChartOptions struct {
 // LoadChart loads a chart from a folder or file, REPO/NAME, a URL, or oci://HOST/PATH, tried in
 // Helm's order. The index of Repo is fetched if it has changed; for REPO/NAME the one in the cache
 // counts, as in Helm. Plans of a fetched chart are pinned to its bytes, see [Client.Apply]. Errors: the
-// chart does not exist, can't be fetched, or is not the one that the index or digest promises.
+// chart does not exist, can't be fetched, or is not the one that the index or digest promises; if it has
+// to be signed, also if its name or version is another one, which is only a warning otherwise.
 func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (*Chart, error) {
 	there := func(path string) bool {
 		_, err := os.Lstat(path)
@@ -71,7 +73,7 @@ func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (
 	if err != nil {
 		return nil, err
 	}
-	fetched, err := run.Fetch(ctx, found)
+	fetched, other, err := dependency.Fetch(ctx, run, found)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +84,7 @@ func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (
 	if err := dependency.Verify(loaded); err != nil {
 		return nil, err
 	}
-	return &Chart{chart: loaded, warnings: append(found.Warnings, warnings...), pin: fetched.Pin(ref, chart)}, nil
+	return &Chart{chart: loaded, warnings: slices.Concat(found.Warnings, other, warnings), pin: fetched.Pin(ref, chart)}, nil
 }
 
 // unmoved returns an error if the source of the plan's chart now has a different one. A server that

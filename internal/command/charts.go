@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
@@ -206,10 +207,11 @@ func (p *program) fetch(ctx context.Context, s *source.Sources, ref resolve.Refe
 	if err != nil {
 		return source.Fetched{}, err
 	}
-	fetched, err := s.Fetch(ctx, found)
+	fetched, warnings, err := dependency.Fetch(ctx, s, found)
 	if err != nil {
 		return source.Fetched{}, err
 	}
+	p.warnAll(warnings)
 	if fetched.Mismatch != nil {
 		p.warn(strings.TrimSuffix(fetched.Mismatch.Error(), ": it is not used") + "; it is used because of --allow-digest-mismatch")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/argv"
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -77,6 +78,7 @@ func exitCode(err error) int {
 	var locked *releasestore.LockedError
 	var digest *source.DigestError
 	var unverified *source.UnverifiedError
+	var other *dependency.OtherChartError
 	var offline *source.OfflineError
 	var left *leftError
 	var unapproved *unapprovedError
@@ -86,7 +88,7 @@ func exitCode(err error) int {
 		return exitLeft
 	case errors.As(err, &unapproved):
 		return exitStale
-	case errors.As(err, &digest), errors.As(err, &unverified):
+	case errors.As(err, &digest), errors.As(err, &unverified), errors.As(err, &other):
 		return exitUntrusted
 	case errors.As(err, &offline):
 		return exitOffline

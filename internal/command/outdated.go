@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -137,7 +138,7 @@ func (p *program) newer(ctx context.Context, s *session, charts *source.Sources,
 	if err != nil {
 		return nil, err
 	}
-	fetched, err := charts.Fetch(ctx, found)
+	fetched, other, err := dependency.Fetch(ctx, charts, found)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (p *program) newer(ctx context.Context, s *session, charts *source.Sources,
 	}
 	made, err := s.engine.PlanDeployment(ctx, engine.Deployment{
 		Release: key, Mode: engine.UpgradeOnly, ServerSide: engine.ServerSideAuto,
-		Source:  engine.Source{Chart: loaded, Warnings: warnings, Fetched: fetched.Pin(o.Chart, o.Place), Reuse: values.ResetThenReuseValues},
+		Source:  engine.Source{Chart: loaded, Warnings: append(other, warnings...), Fetched: fetched.Pin(o.Chart, o.Place), Reuse: values.ResetThenReuseValues},
 		Options: plan.Options{Timeout: plan.DefaultTimeout, FieldManager: plan.FieldManager},
 	})
 	return p.hideRead(made, err)

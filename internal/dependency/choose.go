@@ -170,7 +170,7 @@ func (j *job) fetchOne(ctx context.Context, c *chosen) error {
 	if err != nil {
 		return err
 	}
-	fetched, err := j.Sources.Fetch(ctx, found)
+	fetched, _, err := Fetch(ctx, j.Sources, found) // take refuses what is only a warning
 	if err != nil {
 		return err
 	}
