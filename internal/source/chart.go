@@ -150,11 +150,16 @@ func (s *Sources) fetch(ctx context.Context, f Found) (Fetched, error) {
 	return out, s.note(f.URL, out.Digest)
 }
 
+// unencoded is the Accept-Encoding for files whose bytes count. The transport then decodes nothing: some
+// servers call an archive's own compression a Content-Encoding. Helm 4.3.1 switches off the transport's
+// compression for them (pkg/getter/httpgetter.go, httpClient).
+const unencoded = "identity"
+
 // download fetches a file of a chart, of at most most bytes.
 func (s *Sources) download(ctx context.Context, f Found, at string, most int64) ([]byte, error) {
 	resp, err := s.get(ctx, request{
 		url: at, access: f.access, home: f.home,
-		header: http.Header{"Accept": {"application/gzip,application/octet-stream"}},
+		header: http.Header{"Accept": {"application/gzip,application/octet-stream"}, "Accept-Encoding": {unencoded}},
 	})
 	if err != nil {
 		return nil, err

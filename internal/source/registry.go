@@ -78,7 +78,7 @@ func (s *Sources) registryClient(ctx context.Context, i resolve.Image) (*auth.Cl
 		s.tokens[key] = auth.NewCache()
 	}
 	return &auth.Client{
-		Client: &guarded, Header: http.Header{"User-Agent": {s.UserAgent}}, Cache: s.tokens[key],
+		Client: &guarded, Header: http.Header{"User-Agent": {s.UserAgent}, "Accept-Encoding": {unencoded}}, Cache: s.tokens[key],
 		Credential: func(ctx context.Context, hostport string) (auth.Credential, error) {
 			switch {
 			case hostport != host, access.Password == "" && s.Access.Password != "":
