@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
@@ -56,8 +58,12 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 	if err != nil {
 		return err
 	}
+	loaded, _, err := located{name: fetched.FileName(), fetched: &fetched}.load()
+	if err != nil {
+		return err
+	}
 	if o.untar {
-		return unpack(located{name: fetched.FileName(), fetched: &fetched}, o.unpacked())
+		return unpack(loaded, o.unpacked())
 	}
 	at := o.destination
 	if info, err := os.Stat(at); err != nil {
@@ -94,19 +100,16 @@ func (o *pullFlags) unpacked() string {
 	return filepath.Join(o.destination, o.untarDir)
 }
 
-// unpack writes a chart's files into a folder with the chart's name in dir. The folder must not
-// exist; it appears once all files are written.
-func unpack(l located, dir string) error {
-	loaded, _, err := l.load()
-	if err != nil {
-		return err
-	}
-	at := filepath.Join(dir, loaded.Name())
+// unpack writes a chart's files into a folder with the chart's name in dir, without any of Git's own,
+// which could have programs run. The folder must not exist; it appears once all files are written.
+func unpack(c *chart.Chart, dir string) error {
+	at := filepath.Join(dir, c.Name())
 	if _, err := os.Lstat(at); err == nil {
-		return fmt.Errorf("unpack %s: %s already exists", l.name, at)
+		return fmt.Errorf("unpack %s: %s already exists", c.Name(), at)
 	}
-	if err := writeFolder(loaded.Raw, at); err != nil {
-		return fmt.Errorf("unpack %s: %w", l.name, err)
+	files := slices.DeleteFunc(slices.Clone(c.Raw), func(f *chart.File) bool { return inputfile.OfGit(f.Name) })
+	if err := writeFolder(files, at); err != nil {
+		return fmt.Errorf("unpack %s: %w", c.Name(), err)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	entries, err := fs.ReadDir(t.ReadLinkFS, name)
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return ofGit(e.Name()) }), err
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return OfGit(e.Name()) }), err
 }
 
 var errOfGit = errors.New("it is Git's own, which is not read: it may hold credentials")
@@ -78,7 +78,7 @@ var errOfGit = errors.New("it is Git's own, which is not read: it may hold crede
 // tree passes: os.Root refuses that.
 func (t *Tree) check(op, name string) error {
 	path := filepath.FromSlash(name)
-	if ofGit(path) {
+	if OfGit(path) {
 		return &fs.PathError{Op: op, Path: name, Err: errOfGit}
 	}
 	real, err := filepath.EvalSymlinks(filepath.Join(t.top, path))
@@ -96,8 +96,8 @@ func (t *Tree) check(op, name string) error {
 	return nil
 }
 
-// ofGit reports whether a path has a part .git, in any case: many file systems ignore it.
-func ofGit(path string) bool {
+// OfGit reports whether a path has a part .git, in any case: many file systems ignore it.
+func OfGit(path string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		if strings.EqualFold(part, ".git") {
 			return true

@@ -68,7 +68,7 @@ func TestTree(t *testing.T) {
 		}
 	}
 	found, err := fs.Glob(tree, "*/*")
-	if err != nil || slices.ContainsFunc(found, ofGit) || !slices.Contains(found, "envs/up.yaml") {
+	if err != nil || slices.ContainsFunc(found, OfGit) || !slices.Contains(found, "envs/up.yaml") {
 		t.Errorf("%v, %v", found, err)
 	}
 }

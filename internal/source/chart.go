@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -190,13 +191,14 @@ func readBody(resp *http.Response, at string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// FileName returns the file name under which the archive is written to a folder.
+// FileName returns the file name under which the archive is written to a folder: the last part of its
+// URL. An index does not choose names of other files than archives, such as .bashrc.
 func (f Found) FileName() string {
 	if f.image != nil {
 		return f.image.Name() + "-" + cmp.Or(f.Version, f.image.Tag, "sha256-"+strings.TrimPrefix(f.Manifest, "sha256:")) + ".tgz"
 	}
 	name, err := resolve.FileName(f.URL)
-	if err != nil {
+	if err != nil || f.Repository != "" && path.Ext(name) != ".tgz" {
 		return cmp.Or(f.Name, "chart") + "-" + cmp.Or(f.Version, "0") + ".tgz"
 	}
 	return name

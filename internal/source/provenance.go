@@ -43,6 +43,9 @@ func (d demand) provenance(data []byte, name string, archive []byte, now time.Ti
 // digest, or a tag that is not a version.
 func (f Found) signedName() string {
 	if f.image == nil {
+		if name, err := resolve.FileName(f.URL); err == nil {
+			return name
+		}
 		return f.FileName()
 	}
 	if f.Version == "" {
