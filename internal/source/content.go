@@ -114,9 +114,13 @@ func gone(err error) bool { return err == nil || errors.Is(err, fs.ErrNotExist) 
 
 // DigestError says that bytes are not those that were promised.
 type DigestError struct {
+	// Got is "" if there are fewer or more bytes than there would have to be.
 	What, Want, Got string
 }
 
 func (e *DigestError) Error() string {
+	if e.Got == "" {
+		return fmt.Sprintf("%s has another size than what was promised, %s: it is not used", e.What, e.Want)
+	}
 	return fmt.Sprintf("%s has digest %s, but %s was promised: it is not used", e.What, e.Got, e.Want)
 }

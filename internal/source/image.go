@@ -195,7 +195,7 @@ func (s *Sources) fetchManifest(ctx context.Context, f Found) ([]byte, error) {
 func readManifest(ctx context.Context, repo *remote.Repository, reference, what string) ([]byte, error) {
 	_, body, err := repo.FetchReference(ctx, reference)
 	if err != nil {
-		return nil, err
+		return nil, announced(what, reference, err)
 	}
 	defer body.Close()
 	return inputfile.ReadAll(body, what, maxManifestBytes)
@@ -245,17 +245,20 @@ func (s *Sources) blob(ctx context.Context, f Found, layer ocispec.Descriptor, k
 
 // fetchBlob reads a layer whose size was checked; at is the chart's URL, for errors.
 func fetchBlob(ctx context.Context, repo *remote.Repository, at string, layer ocispec.Descriptor) ([]byte, error) {
+	what, want := "the layer of "+at, string(layer.Digest)
 	body, err := repo.Blobs().Fetch(ctx, layer)
 	if err != nil {
-		return nil, explained("chart "+at, err)
+		return nil, explained("chart "+at, announced(what, want, err))
 	}
 	defer body.Close()
 	data, err := readBlob(body, layer)
 	switch {
 	case errors.Is(err, content.ErrMismatchedDigest):
-		return nil, &DigestError{What: "the layer of " + at, Want: string(layer.Digest), Got: Digest(data)}
+		return nil, &DigestError{What: what, Want: want, Got: Digest(data)}
+	case errors.Is(err, content.ErrTrailingData):
+		return nil, &DigestError{What: what, Want: want}
 	case err != nil:
-		return nil, fmt.Errorf("fetch the layer of %s: %w", at, err)
+		return nil, fmt.Errorf("fetch %s: %w", what, err)
 	}
 	return data, nil
 }

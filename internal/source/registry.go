@@ -191,12 +191,15 @@ func (e *RealmError) Error() string {
 }
 
 // explained converts an error of a registry to *NotThereError, *RefusedError, *RealmError,
-// *UnreachedError, or one that begins with what.
+// *UnreachedError, or one that begins with what. A *DigestError stays as it is.
 func explained(what string, err error) error {
 	var refused *errcode.ErrorResponse
+	var other *DigestError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &other):
+		return other
 	case errors.Is(err, errdef.ErrNotFound):
 		return &NotThereError{What: what}
 	case errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound:
@@ -216,7 +219,7 @@ func explained(what string, err error) error {
 		}
 		return &UnreachedError{Err: fmt.Errorf("%s: %w", what, unreached(failed).Err)}
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return fmt.Errorf("%s: %w", what, withoutSecrets(err))
 }
 
 // NotThereError says that a registry does not have something.
