@@ -519,6 +519,8 @@ func TestDependencyUpdateFlag(t *testing.T) {
 	h.write("um/charts/alpha-1.0.0.tgz", string(sourcetest.Chart(t, "alpha", "1.0.0", "other")))
 	h.fails(8, "was promised", "template", "web", "um")
 	h.fails(8, "was promised", "package", "um")
+	h.fails(8, "was promised", "plan", "web", "um", "--against", "um", "--offline")
+	h.fails(1, "was promised", "lint", "um")
 	h.ok("dependency", "build", "um")
 	h.ok("template", "web", "um")
 }

@@ -234,7 +234,7 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 		return b, fmt.Errorf("--against %s: not a revision number or a file; as a chart: %w", b.Name, err)
 	}
 	b.Name = resolve.Public(b.Name)
-	loaded, warnings, err := found.load()
+	loaded, warnings, err := found.complete()
 	if err != nil {
 		return b, err
 	}

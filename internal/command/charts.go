@@ -111,6 +111,18 @@ func (l located) load() (*chart.Chart, []chart.Warning, error) {
 	return chartload.Archive(bytes.NewReader(l.fetched.Data), l.name)
 }
 
+// complete is load for a chart that is rendered: the archives in its charts/ must be those in its lock.
+func (l located) complete() (*chart.Chart, []chart.Warning, error) {
+	loaded, warnings, err := l.load()
+	if err == nil {
+		err = dependency.Verify(loaded)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return loaded, warnings, nil
+}
+
 func (l located) files() ([]*chart.File, error) {
 	if l.fetched == nil {
 		return chartload.Files(l.name, l.options)

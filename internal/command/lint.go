@@ -135,7 +135,7 @@ func (l *linter) tree(ctx context.Context, p *program, path string) ([]string, [
 		return refused(err)
 	}
 	in := lint.Input{Values: l.values, Options: l.options}
-	in.Chart, in.Warnings, in.LoadErr = found.load()
+	in.Chart, in.Warnings, in.LoadErr = found.complete()
 	p.hideValues(engine.Source{Chart: in.Chart, Values: in.Values})
 	if in.LoadErr == nil {
 		in.Files = in.Chart.Raw

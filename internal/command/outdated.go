@@ -142,7 +142,7 @@ func (p *program) newer(ctx context.Context, s *session, charts *source.Sources,
 	if err != nil {
 		return nil, err
 	}
-	loaded, warnings, err := located{name: fetched.FileName(), fetched: &fetched}.load()
+	loaded, warnings, err := located{name: fetched.FileName(), fetched: &fetched}.complete()
 	if err != nil {
 		return nil, err
 	}
