@@ -77,6 +77,7 @@ func TestDanglingSignatures(t *testing.T) {
 				server.Put("/v2/charts/alpha/manifests/"+signatureTag(Digest(manifest)), tc.tag)
 			}
 			server.Put("/v2/charts/alpha/blobs/"+changed.Digest.String(), []byte("CHANGED"))
+			server.Put("/v2/charts/alpha/blobs/"+bare.Digest.String(), bundle)
 			for path, content := range map[string][]byte{"manifests/1.0.0": manifest, "manifests/" + Digest(manifest): manifest, "blobs/" + Digest(alpha): alpha, "blobs/" + Digest(bundle): bundle, "blobs/" + Digest(payload): payload} {
 				server.Put("/v2/charts/alpha/"+path, content)
 			}
