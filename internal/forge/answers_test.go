@@ -101,6 +101,10 @@ func TestAnswers(t *testing.T) {
 		{"429 with Retry-After", answer(429, "", "Retry-After", "7"), false, map[string]result{
 			"list": {2, []time.Duration{7 * second}, "created"}, "create": {2, []time.Duration{7 * second}, "created"}, "edit": {2, []time.Duration{7 * second}, "edited"}, "check": {2, []time.Duration{7 * second}, ""},
 		}},
+		{"429 until a date", answer(429, "", "Retry-After", "Thu, 01 Jan 2026 00:00:07 GMT", "Date", "Thu, 01 Jan 2026 00:00:00 GMT"), false, map[string]result{
+			"list": {2, []time.Duration{7 * second}, "created"}, "create": {2, []time.Duration{7 * second}, "created"}, "edit": {2, []time.Duration{7 * second}, "edited"}, "check": {2, []time.Duration{7 * second}, ""},
+		}},
+		{"429 until a date that is over", answer(429, "", "Retry-After", "Thu, 01 Jan 2026 00:00:00 GMT", "Date", "Thu, 01 Jan 2026 00:00:07 GMT"), false, map[string]result{"list": {2, again[:1], "created"}}},
 		{"429 without", answer(429, ""), false, map[string]result{
 			"list": {2, again[:1], "created"}, "create": {2, again[:1], "created"}, "edit": {2, again[:1], "edited"}, "check": {2, again[:1], ""},
 		}},

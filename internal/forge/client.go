@@ -10,12 +10,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 const (
@@ -148,7 +148,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 		return "", fmt.Errorf("%s %s: %w", method, r.URL.Path, err)
 	}
 	if answer.StatusCode >= http.StatusMultipleChoices {
-		return "", &StatusError{Method: method, Path: r.URL.Path, Code: answer.StatusCode, Message: c.message(data), after: retryAfter(answer.Header)}
+		return "", &StatusError{Method: method, Path: r.URL.Path, Code: answer.StatusCode, Message: c.message(data), after: retry.After(answer.Header)}
 	}
 	if into != nil {
 		if err := json.Unmarshal(data, into); err != nil {
@@ -188,14 +188,6 @@ func (c *client) message(data []byte) string {
 	const longest = 300
 	text = strings.ReplaceAll(text, c.token, "***")
 	return escape.Line(text[:min(len(text), longest)])
-}
-
-func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
 }
 
 // nextPage returns the link to the next page (RFC 8288), <URL>; rel="next", or "".

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -66,6 +68,22 @@ func Attempt(ctx context.Context, send func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	return send(ctx)
+}
+
+// After returns the pause that an answer asks for with Retry-After, in seconds or until a date (RFC 9110,
+// section 10.2.3); 0 if it asks for none. What a date means is reckoned from the answer's own Date
+// (section 6.6.1): the clocks may differ.
+func After(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	until, err := http.ParseTime(text)
+	now, unknown := http.ParseTime(h.Get("Date"))
+	if err != nil || unknown != nil {
+		return 0
+	}
+	return max(0, until.Sub(now))
 }
 
 // Wait returns how long to wait before the next attempt: pause, or what the server asked

@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"oras.land/oras-go/v2/registry/remote/retry"
+	orasretry "oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
@@ -67,7 +67,7 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 // and not all of them together: a Timeout of the client would include the pauses.
 func patientClient(over http.RoundTripper) *http.Client {
 	return &http.Client{
-		Transport:     &resuming{next: &retry.Transport{Base: &timed{over}, Policy: func() retry.Policy { return patience }}},
+		Transport:     &resuming{next: &orasretry.Transport{Base: &timed{over}, Policy: func() orasretry.Policy { return patience }}},
 		CheckRedirect: redirected,
 	}
 }

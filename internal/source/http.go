@@ -10,14 +10,14 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"oras.land/oras-go/v2/registry/remote/retry"
+	orasretry "oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Access is how to access a server, from a repository's entry or the flags of a command.
@@ -61,7 +61,7 @@ func (a Access) elsewhere() Access {
 const maxRetryAfter = time.Minute
 
 // patience is the retry policy: pauses of 0.2 to 3.2 seconds, or what the server asks for.
-var patience = &retry.GenericPolicy{
+var patience = &orasretry.GenericPolicy{
 	Retryable: func(r *http.Response, err error) (bool, error) {
 		if err != nil {
 			return passes(err), nil
@@ -69,31 +69,15 @@ var patience = &retry.GenericPolicy{
 		return r.StatusCode == http.StatusRequestTimeout || r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= 500 && r.StatusCode != http.StatusNotImplemented, nil
 	},
 	Backoff: func(attempt int, r *http.Response) time.Duration {
-		return max(pauses(attempt, nil), retryAfter(r))
+		if r == nil {
+			return pauses(attempt, nil)
+		}
+		return max(pauses(attempt, nil), retry.After(r.Header))
 	},
 	MinWait: 100 * time.Millisecond, MaxWait: maxRetryAfter, MaxRetry: 5,
 }
 
-var pauses = retry.ExponentialBackoff(200*time.Millisecond, 2, 0.1)
-
-// retryAfter returns the pause that a server asks for, in seconds or until a date (RFC 9110, section
-// 10.2.3); 0 if it asks for none. What a date means is reckoned from the response's own Date (section
-// 6.6.1): the clocks may differ.
-func retryAfter(r *http.Response) time.Duration {
-	if r == nil {
-		return 0
-	}
-	text := r.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	until, err := http.ParseTime(text)
-	now, unknown := http.ParseTime(r.Header.Get("Date"))
-	if err != nil || unknown != nil {
-		return 0
-	}
-	return until.Sub(now)
-}
+var pauses = orasretry.ExponentialBackoff(200*time.Millisecond, 2, 0.1)
 
 // passes reports whether an error is transient.
 func passes(err error) bool {
