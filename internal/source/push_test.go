@@ -100,3 +100,33 @@ func TestManifestWithoutAlgorithm(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A registry can't have a chart, or the credentials for it, sent to another server.
+func TestUploadsStay(t *testing.T) {
+	foreign := sourcetest.Serve(t, sourcetest.Options{})
+	asked := false
+	_, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		switch {
+		case r.Header.Get("Authorization") == "":
+			w.Header().Set("WWW-Authenticate", `Basic realm="r"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.Method == http.MethodPost:
+			asked = true
+			w.Header().Set("Location", foreign.URL+"/upload")
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return true
+	})
+	image.Tag = ""
+	s := ours(t)
+	s.Access = Access{Username: "u", Password: "p"}
+	_, err := s.Push(t.Context(), Upload{To: image, Metadata: &chart.Metadata{APIVersion: "v2", Name: "alpha", Version: "1.0.0"}, Archive: sourcetest.Chart(t, "alpha", "1.0.0", "")})
+	if err == nil || !asked {
+		t.Errorf("asked: %v, %v", asked, err)
+	}
+	if q := foreign.Requests(); len(q) != 0 {
+		t.Errorf("the other server was sent %+v", q)
+	}
+}
