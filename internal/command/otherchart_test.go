@@ -75,3 +75,14 @@ func TestAnOlderChartPassedOffAsNewer(t *testing.T) {
 		}
 	}
 }
+
+// What is signed and is no chart is not the chart that was asked for.
+func TestSignedButNoChart(t *testing.T) {
+	d, server := atDesk(t), sourcetest.Serve(t, sourcetest.Options{})
+	key := cosigned(t, server, "/alpha-1.0.0.tgz", sourcetest.Archive(t, "alpha", map[string]string{"values.yaml": "a: 1\n"}))
+	server.Put("/index.yaml", sourcetest.Index(sourcetest.Entry{Name: "alpha", Version: "1.0.0", URL: "alpha-1.0.0.tgz"}))
+	if a := d.types("verify alpha --repo " + server.URL + " --verify-key " + key); a.code != exitError || !strings.Contains(a.err, "Chart.yaml is missing") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	d.must("verify " + server.URL + "/alpha-1.0.0.tgz --verify-key " + key)
+}

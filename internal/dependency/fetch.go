@@ -16,18 +16,23 @@ import (
 // was found. A signature does not cover these: neither an index nor a tag is signed, so a server could
 // pass off an older chart, or another one, as the one that was asked for. They are an error if the chart
 // has to be signed, and otherwise a warning, as Helm 4.3.1 takes what an index has under a version.
-// Errors: those of source.Sources.Fetch; *OtherChartError.
+// Errors: those of source.Sources.Fetch; *OtherChartError; what has to be signed is not a chart.
 func Fetch(ctx context.Context, s *source.Sources, f source.Found) (source.Fetched, []chart.Warning, error) {
 	fetched, err := s.Fetch(ctx, f)
 	if err != nil {
 		return source.Fetched{}, nil, err
 	}
-	holds, err := chartload.Metadata(bytes.NewReader(fetched.Data), fetched.FileName())
-	if err != nil {
-		return fetched, nil, nil // loading it fails, and says why
-	}
 	wanted := &chart.Metadata{Name: f.Name, Version: foundVersion(f)}
-	if matches(wanted, holds) {
+	if text(wanted) == "" {
+		return fetched, nil, nil
+	}
+	holds, err := chartload.Metadata(bytes.NewReader(fetched.Data), fetched.FileName())
+	switch {
+	case err != nil && fetched.Signature != nil:
+		return source.Fetched{}, nil, err
+	case err != nil: // loading it fails, and says why
+		return fetched, nil, nil
+	case matches(wanted, holds):
 		return fetched, nil, nil
 	}
 	other := &OtherChartError{At: fetched.Location(), Holds: text(holds), Wanted: text(wanted)}
