@@ -91,7 +91,7 @@ func (h *HeldLock) Hold(ctx context.Context) (expired <-chan struct{}, err error
 }
 
 // Check returns a LostError when the lock is lost: another run has taken it, it was freed, or it could not
-// be renewed for outage.
+// be renewed for outages times its duration.
 func (h *HeldLock) Check() error {
 	if !h.Supported() {
 		return nil
@@ -154,8 +154,10 @@ func (h *HeldLock) renewLoop(ctx context.Context) {
 		if sleep(ctx, h.locker.clock, min(pause, h.untilExpiry(pause))) != nil {
 			return
 		}
-		_ = h.Check() // marks the lock as expired
-		switch renewed, lost := h.renew(ctx); {
+		_ = h.Check() // marks the lock as expired, as below: a renewal may stall until then
+		renewed, lost := h.renew(ctx)
+		_ = h.Check()
+		switch {
 		case lost:
 			return
 		case renewed:

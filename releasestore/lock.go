@@ -82,7 +82,7 @@ type Holder struct {
 }
 
 // abandoned reports whether another run may take the lock: it has no holder, or the holder has not
-// renewed it for its full duration and so treats it as lost itself (see HeldLock.Check).
+// renewed it for its full duration and so writes nothing until it is renewed (see HeldLock.Hold).
 func (h Holder) abandoned() bool { return h.Identity == "" || h.Unchanged >= h.Duration }
 
 // Text describes the holder to users: "ann on ci-1, process 7, for 23s (renewed 2s
