@@ -28,18 +28,20 @@ import (
 
 // Predict makes a dry run of each step, concurrently, and returns the predictions by step ID.
 // Refusals, and reasons why a dry run was not possible, are in them; only an unreachable cluster is
-// an error.
+// an error. Of a kind about which the API server, which is reachable, does not answer, no more objects are
+// asked about: each would take as long.
 func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
 	o.DryRun = true
 	answers := make(map[string]plan.Prediction, len(steps))
 	var mu sync.Mutex
 	alike := map[schema.GroupKind]map[string]any{} // the last answer of each kind
+	var silent sync.Map                            // the kinds about which the API server does not answer
 	next := make(chan *plan.Step)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(retry.Concurrency, len(steps)) { // goroutines are reused: one for each step would grow a new stack every time
 		group.Go(func() error {
 			for s := range next {
-				answer, err := c.predict(ctx, s, o)
+				answer, err := c.predict(ctx, s, o, &silent)
 				if err != nil {
 					return err
 				}
@@ -72,8 +74,12 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 	return answers, nil
 }
 
-// predict makes the dry run of one step; an error concerns the whole cluster.
-func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions) (plan.Prediction, error) {
+// predict makes the dry run of one step, unless its kind is one of silent; an error concerns the whole cluster.
+func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions, silent *sync.Map) (plan.Prediction, error) {
+	kind := s.Object.GroupKind()
+	if _, known := silent.Load(kind); known {
+		return plan.Prediction{Estimated: "the API server was not asked: it did not answer about another " + kind.Kind}, nil
+	}
 	o = o.For(s)
 	var warned []string
 	ctx = context.WithValue(ctx, dryRunWarnings{}, &warned)
@@ -83,12 +89,26 @@ func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions
 		o.Force = true
 		after, err = c.foresee(ctx, s, o)
 	}
-	if err != nil && (ctx.Err() != nil || unreachable(err)) {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil, unreachable(err) && (apierrors.IsUnauthorized(err) || !c.answers(ctx)):
 		return plan.Prediction{}, err
+	case unreachable(err):
+		silent.Store(kind, true)
 	}
 	told := answer(after, err)
 	told.Drift, told.Warnings = drift, warned
 	return told, nil
+}
+
+// answers reports whether the API server answers at all, where it has not answered about an object: webhooks
+// that are called one after another, for example, may take longer than an attempt.
+func (c *Client) answers(ctx context.Context) bool {
+	err := c.send(ctx, func(ctx context.Context) error {
+		return c.core.RESTClient().Get().AbsPath("/version").Do(ctx).Error()
+	})
+	var api apierrors.APIStatus
+	return err == nil || errors.As(err, &api) && api.Status().Code < 500
 }
 
 // nearest returns what most resembles the outcome of a step: the live object, else the body.
