@@ -123,10 +123,10 @@ func (b *builder) deploy() {
 	b.checkNamespaces()
 	b.filterStored()
 	b.namespaceStage()
-	b.crdStage()
 	if !b.in.Resume {
 		b.recordStage(StagePending, b.pendingRecord(pending))
 	}
+	b.crdStage()
 	b.hookStage(pre)
 	b.stage(StageResources, b.resources())
 	b.waitStage()
