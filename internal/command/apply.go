@@ -166,13 +166,6 @@ func (p *program) confirm(ctx context.Context, yes bool, question, otherwise str
 
 // finish reports how a run ended.
 func (p *program) finish(ctx context.Context, how ending) error {
-	var back *engine.RolledBackError
-	switch {
-	case how.err == nil, errors.As(how.err, &back):
-	case how.outcome.Written, how.outcome.Recorded:
-		how.err = &unfinishedError{how.err, how.made, how.outcome}
-	default:
-		how.err = unwritten(how.err)
-	}
+	how.err = how.explained()
 	return p.presenter.end(ctx, how)
 }

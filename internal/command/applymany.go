@@ -149,6 +149,7 @@ func (r *setRuns) runner(key releaseset.Key, made *plan.Plan) (*engine.Engine, f
 		watched.Stop()
 		run.underway.over()
 		how := ending{made: made, outcome: outcome, err: err}
+		how.err = how.explained()
 		if exitCode(err) != exitLocked {
 			end(how)
 			return

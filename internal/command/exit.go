@@ -200,7 +200,7 @@ func (p *program) hint(err error) string {
 		return p.wait() + "\nlook: " + p.command("status", locked.Key.Name)
 	case errors.As(err, &lost):
 		return "another run may be working on it: check with " + p.command("status", lost.Key.Name)
-	case errors.As(err, &unfinished):
+	case errors.As(err, &unfinished) && p.goOn(unfinished) != "":
 		return p.goOn(unfinished)
 	case errors.Is(err, apply.ErrBlocked):
 		return "nothing was written"

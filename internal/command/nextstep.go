@@ -1,6 +1,8 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/argv"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -42,6 +45,23 @@ func (e *unfinishedError) Error() string {
 
 func (e *unfinishedError) Unwrap() error { return e.cause }
 
+// explained returns the error of a run with what the run has written, unless the error or its exit code says
+// so anyway.
+func (how ending) explained() error {
+	var back *engine.RolledBackError
+	switch {
+	case how.err == nil, errors.As(how.err, &back):
+		return how.err
+	case how.outcome.Written, how.outcome.Recorded:
+		return &unfinishedError{how.err, how.made, how.outcome}
+	case errors.Is(how.err, context.Canceled), how.made.Blocked(), exitCode(how.err) != exitError:
+		return unwritten(how.err)
+	case how.outcome.Revision != nil && apply.Passes(how.err): // the answer to the first write may have been lost
+		return fmt.Errorf("%w\nas far as is known, nothing was written", how.err)
+	}
+	return fmt.Errorf("%w\nnothing was written", how.err)
+}
+
 // goOn returns the commands that continue a run that stopped halfway, and those that undo it.
 func (p *program) goOn(e *unfinishedError) string {
 	name := e.made.Release.Name
@@ -51,6 +71,7 @@ func (p *program) goOn(e *unfinishedError) string {
 	}
 	next = "go on: " + next
 	switch {
+	case !e.outcome.Recorded: // there is nothing to remove or to go back from
 	case e.made.Operation == plan.Install, e.made.Operation == plan.Upgrade && e.outcome.Before == 0:
 		next += "\nremove it: " + p.command("uninstall", name)
 	case e.made.Operation == plan.Upgrade:

@@ -1,0 +1,52 @@
+package command
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+// A run that fails before anything is written says so, and one that has created only the namespace names
+// no release that could be removed.
+func TestAFailureSaysWhatWasWritten(t *testing.T) {
+	d := atDesk(t)
+	d.file("releases.yaml", "version: 1\nreleases:\n- {name: web, namespace: shop, chart: ./web}\n")
+	d.must("plan many releases.yaml --out plans")
+	d.client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "sh.helm.release.v1.web.v1", errors.New("a webhook"))
+	})
+	for line, says := range map[string]string{
+		"install web ./web":                   "a webhook\nnothing was written\n",
+		"apply web ./web --yes":               "a webhook\nnothing was written\n",
+		"upgrade --install web ./web -o json": `a webhook\nnothing was written"`,
+		"apply many plans":                    "a webhook\nshop/web  nothing was written\n",
+	} {
+		if a := d.types(line); a.code != exitError || !strings.Contains(a.out+a.err, says) {
+			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
+		}
+	}
+	delete(d.Objects, plan.NamespaceID("shop"))
+	a := d.types("install web ./web --create-namespace")
+	if !strings.Contains(a.err, "\npart of the plan was applied: 1 of 2 changes were made\n") || strings.Contains(a.err, "uninstall") {
+		t.Errorf("with a namespace: exit code %d\n%s", a.code, a.err)
+	}
+}
+
+// A release of a set that fails halfway says how far it came, as one that is applied by itself.
+func TestAFailureInASetSaysWhatWasWritten(t *testing.T) {
+	d := atDesk(t)
+	d.file("releases.yaml", "version: 1\nreleases:\n- {name: web, namespace: shop, chart: ./web}\n")
+	d.must("plan many releases.yaml --out plans")
+	d.failsNext()
+	const says = "\nshop/web  no object of the release was changed; revision 1 is recorded as failed\n"
+	if a := d.types("apply many plans"); a.code != exitError || !strings.Contains(a.err, says) {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
