@@ -126,6 +126,7 @@ func (b *builder) deploy() {
 	if !b.in.Resume {
 		b.recordStage(StagePending, b.pendingRecord(pending))
 	}
+	b.interruptedStage()
 	b.crdStage()
 	b.hookStage(pre)
 	b.stage(StageResources, b.resources())

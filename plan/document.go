@@ -179,9 +179,11 @@ const (
 	StageNamespace StageName = "namespace"
 	StageCRDs      StageName = "crds"
 	StagePending   StageName = "record pending"
-	StageResources StageName = "resources"
-	StageWait      StageName = "wait"
-	StageRecord    StageName = "record"
+	// StageInterrupted deletes what hooks of an interrupted run have left.
+	StageInterrupted StageName = "interrupted hooks"
+	StageResources   StageName = "resources"
+	StageWait        StageName = "wait"
+	StageRecord      StageName = "record"
 )
 
 // Wave is a set of steps that may run in parallel. The next wave starts when

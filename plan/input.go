@@ -33,8 +33,9 @@ type Input struct {
 	Corrupt []CorruptRecord
 	// Stored is what those revisions sent: see the function Stored.
 	Stored []StoredObject
-	// StoredHookObjects are the objects of the newest stored revision's hooks, which
-	// uninstall runs, as in Target.HookObjects.
+	// StoredHookObjects are the objects of the newest stored revision's hooks, as in
+	// Target.HookObjects: uninstall runs them, and an interrupted run may have left them. They are only
+	// needed if there is no target, or that revision is pending.
 	StoredHookObjects [][]manifest.Object
 	// Target is the desired state; nil for Uninstall and CorrectRecords.
 	Target *Target

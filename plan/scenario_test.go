@@ -304,7 +304,7 @@ func (s scenario) input(setup setup) plan.Input {
 		in.Live[plan.NamespaceID(name)] = plan.Observation{}
 	}
 	in.History = s.history(setup)
-	if last := in.History.Last(); last != nil && setup.Operation == plan.Uninstall {
+	if last := in.History.Last(); last != nil && (setup.Operation == plan.Uninstall || last.Info.Status.Pending()) {
 		in.StoredHookObjects = s.hookObjects(last.Hooks, setup, in.Kinds)
 	}
 	var sent []plan.Sent

@@ -31,6 +31,7 @@ func (b *builder) uninstall() {
 	b.recordStage(StagePending, b.recordStep("pending", Record{
 		Revision: last.Version, Status: release.StatusUninstalling, Description: description,
 	}, fmt.Sprintf("revision %d uninstalling", last.Version)))
+	b.interruptedStage()
 	b.hookStage(manifest.PreDelete)
 
 	removals := make([]Step, 0, len(b.in.Stored)) // steps are large, as in resources

@@ -146,7 +146,7 @@ func sentBy(revisions []*release.Revision, target *plan.Target) ([]plan.Sent, er
 // qualify looks up every kind of the input in discovery and sets the namespaces of all objects and
 // the ownership metadata of the target's resources.
 func qualify(ctx context.Context, api API, in *plan.Input, sent []plan.Sent) error {
-	if last := in.History.Last(); in.Target == nil && last != nil {
+	if last := in.History.Last(); last != nil && (in.Target == nil || last.Info.Status.Pending()) {
 		in.StoredHookObjects = hookObjects(last)
 	}
 	if err := checkHooks(in); err != nil {
@@ -253,6 +253,11 @@ func refs(in plan.Input) []apply.Ref {
 	addNamespace(add, in.Release.Namespace)
 	for _, o := range in.HooksToRun() {
 		add(o)
+	}
+	if last := in.History.Last(); last != nil && last.Info.Status.Pending() {
+		for _, o := range slices.Concat(in.StoredHookObjects...) {
+			add(o)
+		}
 	}
 	for _, s := range in.Stored {
 		add(s.Latest())

@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
+	"github.com/kubectl-release/kubectl-release/internal/release"
+)
+
+// interruptedStage deletes what the hooks of an interrupted run have left, and waits until it is gone: a Job
+// that is still running would go on working beside this plan. Where this plan runs a hook of the same name,
+// that one deletes it.
+func (b *builder) interruptedStage() {
+	last := b.in.History.Last()
+	if last == nil || !last.Info.Status.Pending() || b.in.Resume || b.in.Against != nil {
+		return
+	}
+	settled := map[manifest.ID]bool{} // other stages decide about them
+	for _, o := range b.in.HooksToRun() {
+		settled[o.ID] = true
+	}
+	for _, s := range b.in.Stored {
+		settled[s.ID] = true
+	}
+	var steps []Step
+	for i, objects := range b.in.StoredHookObjects {
+		h := last.Hooks[i]
+		for _, o := range objects {
+			if settled[o.ID] || b.wants(o.ID) || o.ID.IsCRD() {
+				continue
+			}
+			if why := b.interrupted(h, o.ID); why != "" {
+				settled[o.ID] = true
+				steps = append(steps, b.leftover(h, i, o, why))
+			}
+		}
+	}
+	if len(steps) > 0 {
+		b.stage(StageInterrupted, []Wave{{Steps: steps}})
+	}
+}
+
+// interrupted says why a live object is to be deleted that a hook of an interrupted run has left; "" if it is
+// not. The records of most runs do not say which hooks have begun, so the object's state decides: one that is
+// still running goes whatever its delete policies are, one that has ended only by those.
+func (b *builder) interrupted(h release.Hook, id manifest.ID) string {
+	live := b.live(id).Object
+	tests := !slices.ContainsFunc(h.Events, func(e manifest.Event) bool { return e != manifest.Test })
+	if live == nil || live.GetDeletionTimestamp() != nil || tests || !b.leftByHook(id, live) {
+		return ""
+	}
+	state := readiness.HookDone(live, readiness.Context{}).State
+	switch {
+	case state == readiness.Progressing:
+		return "the interrupted run started it, and it is still running"
+	case state == readiness.Ready && h.Deletes(manifest.HookSucceeded):
+		return "the interrupted run did not, as its delete policy " + string(manifest.HookSucceeded) + " asks"
+	case state == readiness.Failed && h.Deletes(manifest.HookFailed):
+		return "the interrupted run did not, as its delete policy " + string(manifest.HookFailed) + " asks"
+	}
+	return ""
+}
+
+// leftover returns the step that deletes what the hook with this index of the newest revision has left. Its
+// pods go first, which a deletion in the background would not wait for.
+func (b *builder) leftover(h release.Hook, index int, o manifest.Object, why string) Step {
+	run := Step{
+		ID: stepID(StageInterrupted, o.ID), Object: o.ID, APIVersion: apiVersion(o.Group, b.version(o)), Source: h.Path,
+		Hook: &HookRun{Event: h.Events[0], Weight: h.Weight, DeletePolicies: h.DeletePolicies, Index: index},
+	}
+	step := hookDeletion(&run, "left", why)
+	live := b.live(o.ID).Object
+	step.Cascade, step.Before, step.Expect = "foreground", live, Expect{UID: live.GetUID()}
+	return step
+}
