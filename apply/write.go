@@ -55,16 +55,12 @@ func (r *run) create(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
-// noVersion is a resourceVersion that no object has: etcd's revision is 1 while it is still empty
-// (etcd, server/storage/mvcc/kvstore.go, NewStore).
-const noVersion = "1"
-
 // serverSideCreate creates an object by server-side apply. An apply can't demand that the object
-// does not exist. With a resourceVersion that no object has, however, the API server creates a
+// does not exist. With a resourceVersion that no object has ("1"), however, the API server creates a
 // missing object and answers with a conflict if there is one.
 func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured.Unstructured, error) {
 	body := manifest.Sharing(s.Body)
-	body.SetResourceVersion(noVersion)
+	body.SetResourceVersion(plan.NoVersion)
 	data, err := json.Marshal(body.Object)
 	if err != nil {
 		return nil, err

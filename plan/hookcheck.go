@@ -41,7 +41,10 @@ func (b *builder) checkHook(step *Step) {
 		b.checkCustomResource(step)
 	}
 	r := b.in.Predictions[step.ID].Refused
-	if r == nil || step.InPlace() || r.Reason != "Invalid" && r.Reason != "BadRequest" || byAdmission(*r) || r.taken() {
+	if r == nil {
+		r = b.tried(step)
+	}
+	if r == nil || step.InPlace() || !r.ofContent() {
 		return
 	}
 	p := Problem{Kind: ProblemInvalid, Step: step.ID, Object: step.Object, What: "the API server refuses the hook: " + r.Message, Do: remedy(*r)}

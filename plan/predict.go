@@ -16,6 +16,9 @@ import (
 func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	if why := b.notYet(step); why != "" {
 		b.estimated(step, estimate, why)
+		if r := b.tried(step); r != nil {
+			b.refuse(step, Problem{Kind: ProblemInvalid, What: "the API server refuses it: " + r.Message, Do: remedy(*r)})
+		}
 		return
 	}
 	id := b.dryRunID(step)
@@ -104,16 +107,21 @@ const NotAsked = "the API server was not asked"
 // notYet says why the server can't be asked: the object's namespace, kind or version does not exist
 // yet, the kind has another schema by then, or the namespace is being deleted. It returns "" if it can.
 func (b *builder) notYet(step *Step) string {
-	id := step.Object
-	switch {
-	case b.namespaceGoes(id.Namespace):
-		return fmt.Sprintf("the namespace %s is being deleted", id.Namespace)
-	case id.Namespace == "" || !b.namespaceMissing(id.Namespace):
-	case b.bringsNamespace(id.Namespace):
-		return fmt.Sprintf("the namespace %s comes with this plan", id.Namespace)
+	switch name := step.Object.Namespace; {
+	case b.namespaceGoes(name):
+		return fmt.Sprintf("the namespace %s is being deleted", name)
+	case name == "" || !b.namespaceMissing(name):
+		return b.kindNotYet(step)
+	case b.bringsNamespace(name):
+		return fmt.Sprintf("the namespace %s comes with this plan", name)
 	default:
-		return fmt.Sprintf("there is no namespace %s", id.Namespace)
+		return fmt.Sprintf("there is no namespace %s", name)
 	}
+}
+
+// kindNotYet is the part of notYet about the kind.
+func (b *builder) kindNotYet(step *Step) string {
+	id := step.Object
 	if len(b.in.Kinds[id.GroupKind()].Versions) == 0 && b.bringsKind(id) {
 		return fmt.Sprintf("the kind %s comes with this plan", id.Kind)
 	}

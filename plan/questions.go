@@ -4,7 +4,8 @@ package plan
 // asks them and builds again; a comparison does without answers.
 type Questions struct {
 	// DryRuns are the steps whose outcome is not known yet; the answers go into Input.Predictions.
-	// With --force, a step may be asked about again under another ID, see dryRunID.
+	// With --force, a step may be asked about again under another ID, see dryRunID. A step whose namespace
+	// comes with the plan is asked about in another one, see trial.
 	DryRuns []*Step
 	// Permissions are the permissions that no dry run checks, without duplicates; the answers go
 	// into Input.Access.
@@ -48,10 +49,18 @@ func (b *builder) dryRuns() []*Step {
 			open = append(open, &again)
 		}
 	}
+	try := func(s *Step) {
+		if trial, possible := b.trial(s); possible {
+			if _, answered := b.in.Predictions[trial.ID]; !answered {
+				open = append(open, &trial)
+			}
+		}
+	}
 	b.plan.Steps(func(_ StageName, s *Step) {
 		if s.Body == nil {
 			return
 		}
+		try(s)
 		switch s.Op {
 		case OpCreate, OpPatch, OpAdopt, OpReplace, OpRecreate:
 			ask(s)

@@ -31,6 +31,11 @@ func (r Refusal) exceedsQuota() bool {
 	return r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota")
 }
 
+// ofContent reports whether the request was refused for what the object says, whatever else there is.
+func (r Refusal) ofContent() bool {
+	return (r.Reason == "Invalid" || r.Reason == "BadRequest") && !byAdmission(r) && !r.taken()
+}
+
 // byAdmission reports whether an admission policy, an admission webhook, Pod Security or a LimitRange refused
 // the request, according to the messages of Kubernetes 1.36 (that of a LimitRange is in
 // plugin/pkg/admission/limitranger/admission.go).

@@ -185,7 +185,7 @@ func (q *quickServer) objects(w http.ResponseWriter, r *http.Request, body []byt
 		collection, name = collection[:at], collection[at+1:]
 	}
 	live := q.stored[collection][name]
-	version, _, _ := unstructured.NestedString(object, "metadata", "resourceVersion") // no object has version "1": see noVersion in apply/write.go
+	version, _, _ := unstructured.NestedString(object, "metadata", "resourceVersion") // no object has version "1": see plan.NoVersion
 	switch {
 	case live == nil && (r.Method == http.MethodGet || r.Method == http.MethodDelete || r.Method == http.MethodPut):
 		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound)
