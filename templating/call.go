@@ -50,11 +50,8 @@ type function struct {
 	name     string
 	params   []param
 	variadic bool
-	weight   budget.Weight
-	// guard refuses calls that would use too many resources; nil for most functions.
-	guard budget.Guard
-	// grows says that the result takes memory of its own, which is counted.
-	grows bool
+	// cost counts the calls.
+	cost *budget.Function
 	// gathers says that what the function makes may be given back, see gathers.
 	gathers bool
 	// varies says that results are taken from Options.Recall.
@@ -68,7 +65,7 @@ type function struct {
 // newFunction wraps a Go function that returns one result, or a result and an error.
 func newFunction(name string, fn reflect.Value) *function {
 	t := fn.Type()
-	f := &function{name: name, weight: budget.Ordinary(), variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
+	f := &function{name: name, cost: budget.MethodOf(name), variadic: t.IsVariadic(), params: make([]param, t.NumIn())}
 	for i := range f.params {
 		in := t.In(i)
 		if f.variadic && i == len(f.params)-1 {
@@ -171,25 +168,8 @@ func (s *state) count(f *function, n int) {
 
 // run calls an ordinary function within the budget.
 func (s *state) run(f *function, args []any) any {
-	size, floats := 0, false
-	for _, a := range args {
-		switch a := a.(type) {
-		case string:
-			size += len(a)
-		case float64:
-			floats = true
-		}
-	}
-	if err := s.Step(f.weight.Call + size/f.weight.Bytes); err != nil {
+	if err := f.cost.Before(&s.Budget, args); err != nil {
 		s.check(err)
-	}
-	if err := s.Room(size); err != nil {
-		s.check(err)
-	}
-	if f.guard != nil {
-		if err := f.guard(&s.Budget, args); err != nil {
-			s.check(fmt.Errorf("%s: %w", f.name, err))
-		}
 	}
 	if s.reads != nil {
 		s.reads.Call(f.name, args)
@@ -207,12 +187,8 @@ func (s *state) run(f *function, args []any) any {
 	if s.reads != nil {
 		s.reads.Copied(f.name, args, result)
 	}
-	if floats {
-		s.wrote(f.name, args, result)
-	}
-	if f.grows {
-		s.check(s.Made(budget.SizeOf(result)))
-	}
+	s.wrote(f.name, args, result)
+	s.check(f.cost.After(&s.Budget, result))
 	return result
 }
 

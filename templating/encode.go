@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
 
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 	"github.com/kubectl-release/kubectl-release/internal/yamltext"
 )
 
@@ -17,12 +18,12 @@ import (
 // Error, or as the only item of a list. Results are those of Helm 4.3.1
 // (https://github.com/helm/helm/blob/v4.3.1/pkg/engine/funcs.go), including the messages of YAML and
 // JSON, because charts test for them.
-func encodingFunctions() map[string]any {
+func encodingFunctions(b *budget.Budget) map[string]any {
 	return map[string]any{
-		"toYaml":        toYAML,
-		"mustToYaml":    mustToYAML,
+		"toYaml":        func(v any) string { out, _ := mustToYAML(b, v); return out },
+		"mustToYaml":    func(v any) (string, error) { return mustToYAML(b, v) },
 		"toYamlPretty":  toYAMLPretty,
-		"fromYaml":      fromYAML,
+		"fromYaml":      func(text string) map[string]any { return fromYAML(b, text) },
 		"fromYamlArray": func(text string) []any { return decodeList(text, unmarshalYAML) },
 		"toJson":        func(v any) string { out, _ := toJSON(v); return out },
 		"mustToJson":    toJSON,
@@ -36,24 +37,27 @@ func encodingFunctions() map[string]any {
 
 func unmarshalYAML(data []byte, into any) error { return yaml.Unmarshal(data, into) }
 
-func fromYAML(text string) map[string]any {
+// fromYAML and mustToYAML count what they leave to the library. If that would be too much, the render ends with
+// whatever comes next.
+func fromYAML(b *budget.Budget, text string) map[string]any {
 	if table, ok := yamltext.UnmarshalFlat(text); ok {
 		return table
+	}
+	if b.ReadSlowly(text) != nil {
+		return map[string]any{}
 	}
 	return decodeTable(text, unmarshalYAML)
 }
 
-func toYAML(v any) string {
-	out, _ := mustToYAML(v)
-	return out
-}
-
-func mustToYAML(v any) (string, error) {
+func mustToYAML(b *budget.Budget, v any) (string, error) {
 	if table, is := v.(Values); is {
 		v = map[string]any(table)
 	}
 	if text, ok := yamltext.Marshal(v); ok {
 		return text, nil
+	}
+	if err := b.WriteSlowly(v); err != nil {
+		return "", err
 	}
 	data, err := yaml.Marshal(v)
 	if err != nil {

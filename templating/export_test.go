@@ -20,6 +20,13 @@ const (
 	MaxKeys  = budget.MaxKeySeconds * time.Second
 )
 
+// RenderBriefly renders a chart as Render does with no options, but takes that many steps at most, and a second for keys.
+func RenderBriefly(c *chart.Chart, top map[string]any, steps int) (Rendered, error) {
+	e := newExecution(Options{})
+	e.Steps, e.Keys = budget.MaxSteps-steps, MaxKeys-time.Second
+	return e.render(c, top)
+}
+
 // RenderEffort renders a chart as Render does with no options, and returns the effort that this took, even
 // if it fails. Errors are those of Render.
 func RenderEffort(c *chart.Chart, top map[string]any) (Effort, error) {

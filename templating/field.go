@@ -40,13 +40,16 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 		if s.reads != nil && name != "AsMap" {
 			s.reads.Whole(r)
 		}
+		if name == "YAML" || name == "Encode" {
+			s.check(s.WriteSlowly(r))
+		}
 	case VersionSet:
 		if name == "Has" && len(s.options.Undiscovered) > 0 {
 			return s.call(dot, r.hasMethod(s.options.Undiscovered), c)
 		}
 	case Files:
-		if name == "Glob" {
-			return s.call(dot, r.glob(&s.Budget), c)
+		if f := r.method(&s.Budget, name); f != nil {
+			return s.call(dot, f, c)
 		}
 	case nil:
 		if s.options.Strict {

@@ -37,6 +37,37 @@ func (f Files) GetBytes(name string) []byte {
 // Get is GetBytes as a string.
 func (f Files) Get(name string) string { return string(f[name]) }
 
+// method returns a method that takes as long as the files are large, as a template calls it, and nil for others.
+func (f Files) method(b *budget.Budget, name string) *function {
+	var m *function
+	switch name {
+	case "Glob":
+		return f.glob(b)
+	case "AsConfig":
+		m = newFunction(name, reflect.ValueOf(func() (string, error) { return f.written(b, f.AsConfig) }))
+	case "AsSecrets":
+		m = newFunction(name, reflect.ValueOf(func() (string, error) { return f.written(b, f.AsSecrets) }))
+	case "Lines":
+		m = newFunction(name, reflect.ValueOf(f.Lines))
+	default:
+		return nil
+	}
+	m.cost = budget.FunctionOf(name, reflect.TypeFor[string]())
+	return m
+}
+
+// written counts the steps of writing all files and writes them.
+func (f Files) written(b *budget.Budget, write func() string) (string, error) {
+	size := 0
+	for _, data := range f {
+		size += len(data)
+	}
+	if err := b.Step(size / fileBytes); err != nil {
+		return "", err
+	}
+	return write(), nil
+}
+
 // glob returns Glob as a template calls it, which returns the files whose path matches; "*" stops at a
 // slash, "**" does not. A pattern that can't be parsed matches all, as in Helm 4.3.1
 // (pkg/engine/files.go, Glob).
@@ -83,7 +114,8 @@ func (f Files) flatten(encode func([]byte) string) string {
 	for _, name := range sortedKeys(f) {
 		out[path.Base(name)] = encode(f[name])
 	}
-	return toYAML(out)
+	text, _ := mustToYAML(&budget.Budget{}, out) // count has counted it
+	return text
 }
 
 // Lines returns the lines of a file, without an empty last one.

@@ -38,8 +38,9 @@ func (s *state) tpl(args []any) any {
 	u, ok := s.tpls[text]
 	if !ok {
 		var err error
-		s.check(s.Step(len(text)))
-		if s.words += wordsOf(text); s.words > maxWords {
+		words := wordsOf(text)
+		s.check(s.Step(wordSteps*words + len(text)/tplBytes))
+		if s.words += words; s.words > maxWords {
 			s.fail("the actions in all texts given to tpl have more than %d words in total", maxWords)
 		}
 		if u, err = parseUnit(tplName, s.tplPlace(), text, s.functions.names); err != nil {

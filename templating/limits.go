@@ -24,5 +24,11 @@ const (
 // template.
 const callSteps = 10
 
+// A text given to tpl takes so many steps for each word in its actions and one for so many bytes.
+const wordSteps, tplBytes = 4, 64
+
+// fileBytes is how many bytes of files AsConfig and its kin write in one step.
+const fileBytes = 8
+
 // globWork is how many positions in a path .Files.Glob looks at in one step.
 const globWork = 32

@@ -19,7 +19,7 @@ type registry struct {
 }
 
 func newRegistry(e *execution) *registry {
-	r := &registry{names: rawFunctions(), ready: map[string]*function{}, recalls: e.options.Recall != nil}
+	r := &registry{names: rawFunctions(&e.Budget), ready: map[string]*function{}, recalls: e.options.Recall != nil}
 	e.CountMerges(r.names)
 	if !e.options.DNS {
 		r.names["getHostByName"] = func(string) string { return "" }
@@ -61,8 +61,7 @@ func (r *registry) get(name string) *function {
 		return nil
 	}
 	f := newFunction(name, reflect.ValueOf(raw))
-	f.guard, f.weight = budget.GuardOf(name), budget.WeightOf(name)
-	f.grows = budget.MakesMemory(name, reflect.TypeOf(raw).Out(0))
+	f.cost = budget.FunctionOf(name, reflect.TypeOf(raw).Out(0))
 	f.varies = r.recalls && varies(name)
 	for i := range f.params {
 		f.params[i].copied = copies(name, i, reflect.TypeOf(raw).Out(0))
@@ -95,7 +94,7 @@ func copies(name string, parameter int, result reflect.Type) bool {
 
 // rawFunctions returns Go's functions, sprig's without those that read the environment, and Helm's
 // (Helm 4.3.1, pkg/engine/funcs.go, funcMap). A later set replaces functions of an earlier one.
-func rawFunctions() map[string]any {
+func rawFunctions(b *budget.Budget) map[string]any {
 	all := builtinFunctions()
 	sprigs := sprig.TxtFuncMap()
 	delete(sprigs, "env")
@@ -105,7 +104,7 @@ func rawFunctions() map[string]any {
 		all["deepCopy"], all["mustDeepCopy"] = newCopier(theirs), newCopier(theirs)
 	}
 	maps.Copy(all, orderedFunctions())
-	maps.Copy(all, encodingFunctions())
+	maps.Copy(all, encodingFunctions(b))
 	maps.Copy(all, durationFunctions())
 	return all
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-release/kubectl-release/internal/budget"
+	"github.com/kubectl-release/kubectl-release/internal/budget"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
@@ -52,7 +54,7 @@ func stdlibData() map[string]any {
 const partials = `{{ define "p" }}<{{ . }}{{ with $ }}!{{ end }}>{{ end }}`
 
 func executeStdlib(text string) (string, error) {
-	functions := rawFunctions() // printf is ours, too: it names types as Helm does
+	functions := rawFunctions(&budget.Budget{}) // printf is ours, too: it names types as Helm does
 	for _, builtin := range []string{"and", "or", "call", "html", "js", "urlquery", "index", "len", "not", "print", "println", "eq", "ne", "lt", "le", "gt", "ge"} {
 		delete(functions, builtin)
 	}

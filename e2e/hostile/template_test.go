@@ -111,6 +111,8 @@ func hostileGrowth() map[string]hostile {
 		"wrap":                    `{{ wrapWith 1 (repeat 10000 "x") (repeat 30000 "a ") }}`,
 		"HTML":                    `{{ html (repeat 20000000 "<") }}`,
 		"JavaScript":              `{{ js (repeat 20000000 "<") }}`,
+		"sorting":                 `{{ range 1000000 }}{{ $x := sortAlpha (until 100000) }}{{ end }}`,
+		"YAML of YAML":            `{{ $d := dict "a" "b" }}{{ range until 1000 }}{{ $d = dict "a" (toYaml $d) "b" (toYaml $d) }}{{ end }}`,
 		"queries":                 `{{ urlquery (repeat 20000000 "<") }}`,
 		"nospace":                 `{{ nospace (repeat 100000000 "a ") }}`,
 	})
@@ -132,15 +134,17 @@ func hostileGrowth() map[string]hostile {
 
 // hostileEffort returns templates that take time.
 func hostileEffort() map[string]hostile {
-	return in("takes too long", map[string]string{
+	cases := in("takes too long", map[string]string{
 		"a loop without end":     `{{ range 1000000000000 }}{{ end }}`,
 		"loops in loops":         `{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}`,
 		"calls":                  `{{ range 100000000 }}{{ $x := add 1 2 3 }}{{ end }}`,
 		"loops left at once":     `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ range $d }}{{ break }}{{ end }}{{ end }}`,
 		"many variables":         variables(3000) + `{{ range 1000000 }}{{ $x := $a1 }}{{ end }}`,
-		"derived passwords":      `{{ range 1000 }}{{ $x := derivePassword 1 "long" "a" "b" "c" }}{{ end }}`,
-		"htpasswd":               `{{ range 1000 }}{{ $x := htpasswd "a" "b" }}{{ end }}`,
-		"bcrypt":                 `{{ range 1000 }}{{ $x := bcrypt "b" }}{{ end }}`,
+		"copies of the values":   `{{ range 1000000 }}{{ $x := $.Values.YAML }}{{ end }}`,
+		"files as YAML":          `{{ range 1000000 }}{{ $x := $.Files.AsConfig }}{{ end }}`,
+		"expressions in turn":    `{{ $a := repeat 100000 "a: b \n" }}{{ range 1000000 }}{{ $x := regexReplaceAll "[ \\t]+(\\r?\\n)" $a "\n" }}{{ end }}`,
+		"expressions of groups":  `{{ $a := repeat 100000 "a" }}{{ $e := repeat 300 "(a)?" }}{{ range 1000000 }}{{ $x := regexReplaceAll $e $a "${1}" }}{{ end }}`,
+		"comparing tables":       `{{ $l := list }}{{ range $i := until 500 }}{{ $d := dict }}{{ range $j := until 100 }}{{ $_ := set $d (print $j) (add $i $j) }}{{ end }}{{ $l = append $l $d }}{{ end }}{{ range 1000 }}{{ $x := uniq $l }}{{ end }}`,
 		"zones of time":          `{{ range 1000000 }}{{ $x := dateInZone "2006" 1 "Europe/Berlin" }}{{ end }}`,
 		"versions":               `{{ range 1000000 }}{{ $x := semverCompare ">=1.2.3-0 <2 || ~3" "1.4.5" }}{{ end }}`,
 		"numbers of tables":      `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) $i }}{{ end }}{{ range 1000000 }}{{ $x := int $d }}{{ end }}`,
@@ -155,8 +159,7 @@ func hostileEffort() map[string]hostile {
 		"searching":              `{{ $l := until 100000 }}{{ range 1000000 }}{{ $x := has -1 $l }}{{ end }}`,
 		"comparing each":         `{{ uniq (until 20000) }}`,
 		"comparing text":         `{{ $x := repeat 1000000 "a" }}{{ $z := print $x "" }}{{ range 1000000 }}{{ $y := eq $x $z }}{{ end }}`,
-		"sorting":                `{{ range 1000000 }}{{ $x := sortAlpha (until 100000) }}{{ end }}`,
-		"shuffling":              `{{ range 100000000 }}{{ $x := shuffle "abcdefghijklmnop" }}{{ end }}`,
+		"shuffling":              `{{ range 100000000 }}{{ $x := shuffle "ab" }}{{ end }}`,
 		"numbers of many digits": `{{ $x := repeat 10000000 "1" }}{{ range 1000000 }}{{ $y := float64 $x }}{{ end }}`,
 		"reading YAML":           `{{ $x := repeat 10000 "a: b\n" }}{{ range 1000000 }}{{ $y := fromYaml $x }}{{ end }}`,
 		"writing YAML":           `{{ $l := until 100000 }}{{ range 1000000 }}{{ $x := toYaml $l }}{{ end }}`,
@@ -166,11 +169,15 @@ func hostileEffort() map[string]hostile {
 		"gathering a text":       `{{ $s := "" }}{{ range until 100000 }}{{ $s = printf "%s,10.0.0.0/32" $s }}{{ end }}`,
 		"gathering a table":      `{{ $d := dict }}{{ range until 100000 }}{{ $d = merge (dict (print .) 1) $d }}{{ end }}`,
 		"copying":                `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ $x := deepCopy $d }}{{ end }}`,
-		"YAML of YAML":           `{{ $d := dict "a" "b" }}{{ range until 1000 }}{{ $d = dict "a" (toYaml $d) "b" (toYaml $d) }}{{ end }}`,
-		"reading JSON":           `{{ $x := "[1, 2, 3]" }}{{ range 1000000 }}{{ $y := fromJsonArray $x }}{{ end }}`,
+		"reading JSON":           `{{ $x := "[]" }}{{ range 1000000 }}{{ $y := fromJsonArray $x }}{{ end }}`,
 		"tpl":                    `{{ $a := repeat 1000 "{{ 1 }}" }}{{ range 1000000 }}{{ $x := tpl $a $ }}{{ end }}`,
 		"include that doubles":   `{{ define "a" }}{{ if gt . 0 }}{{ include "a" (sub . 1) }}{{ include "a" (sub . 1) }}{{ end }}{{ end }}{{ include "a" 40 }}`,
 	})
+	for name, c := range cases {
+		c.Steps = true
+		cases[name] = c
+	}
+	return cases
 }
 
 // hostileKeyMaking returns templates that generate keys without end.
@@ -180,6 +187,10 @@ func hostileKeyMaking() map[string]hostile {
 	})
 	if *soak { // half a minute of CPU time each
 		maps.Copy(cases, in("generates too many keys", map[string]string{
+			"derived passwords": `{{ range 1000 }}{{ $x := derivePassword 1 "long" "a" "b" "c" }}{{ end }}`,
+			"htpasswd":          `{{ range 1000 }}{{ $x := htpasswd "a" "b" }}{{ end }}`,
+			"bcrypt":            `{{ range 1000 }}{{ $x := bcrypt "b" }}{{ end }}`,
+
 			"certificates": `{{ range 1000 }}{{ $x := genCA "a" 365 }}{{ end }}`,
 			"long keys":    `{{ range 1000 }}{{ $x := genPrivateKey "rsa" }}{{ end }}`,
 			"old keys":     `{{ range 1000 }}{{ $x := genPrivateKey "dsa" }}{{ end }}`,

@@ -15,6 +15,8 @@ import (
 // Budget is what one render has used up. Errors of its methods end the render. The
 // zero Budget has used nothing. It is not safe for concurrent use.
 type Budget struct {
+	// running is the function that is being called, costliest the one whose calls have taken the most steps.
+	running, costliest *Function
 	// Steps counts executed nodes, and calls by weight; at most MaxSteps.
 	Steps int
 	// Bytes counts text and memory made and not known to be freed, at most MaxBytes.
@@ -24,9 +26,8 @@ type Budget struct {
 }
 
 var (
-	errSteps = errors.New("rendering takes too long: it executes more than 5 million steps; look for an endless loop")
 	errBytes = fmt.Errorf("rendering produces too much text, or lists and maps that are too large: more than %d MiB in total", MaxBytes>>20)
-	errKeys  = fmt.Errorf("rendering generates too many keys: they would take more than %d seconds of CPU time; generate keys outside the chart, or smaller ones", MaxKeySeconds)
+	errKeys  = fmt.Errorf("rendering generates too many keys or password hashes: they would take more than %d seconds of CPU time; generate them outside the chart, or smaller keys", MaxKeySeconds)
 	errItems = fmt.Errorf("the list would be too long: more than %d items", maxItems)
 )
 
@@ -34,9 +35,20 @@ var (
 func (b *Budget) Step(n int) error {
 	b.Steps += n
 	if b.Steps > MaxSteps {
-		return errSteps
+		return b.tooLong()
 	}
 	return nil
+}
+
+// tooLong names the function whose calls have taken most of the steps, if there is one.
+func (b *Budget) tooLong() error {
+	says := fmt.Sprintf("rendering takes too long: it executes more than %d million steps", MaxSteps/1_000_000)
+	for _, f := range []*Function{b.running, b.costliest} {
+		if f != nil && f.spentOf(b) > MaxSteps/2 {
+			return errors.New(says + ", most of them in calls of " + f.name)
+		}
+	}
+	return errors.New(says + "; look for an endless loop")
 }
 
 // key counts a key that takes that long to make.
@@ -48,13 +60,13 @@ func (b *Budget) key(takes time.Duration) error {
 	return nil
 }
 
-// Made counts text, and memory that a function fills.
+// Made counts text, and memory that a function fills, and the steps that filling it takes.
 func (b *Budget) Made(n int) error {
 	b.Bytes += n
 	if b.Bytes > MaxBytes {
 		return errBytes
 	}
-	return nil
+	return b.Step(n / copiedBytes)
 }
 
 // Freed takes back what Made has counted for memory that nothing holds any more.

@@ -1,6 +1,8 @@
 package budget
 
 import (
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -15,6 +17,9 @@ func TestKeysHaveTheirOwnBudget(t *testing.T) {
 	}{
 		{"genPrivateKey", []any{"rsa"}, 12},
 		{"genPrivateKey", []any{"dsa"}, 12},
+		{"htpasswd", []any{"a", "b"}, 166},
+		{"bcrypt", []any{"a"}, 166},
+		{"derivePassword", []any{uint32(1), "long", "a", "b", "c"}, 50},
 		{"genPrivateKey", []any{"ed25519"}, 100_000},
 		{"genCA", []any{"a", 365}, 100},
 		{"genSelfSignedCert", []any{"a", nil, nil, 365}, 100},
@@ -23,7 +28,7 @@ func TestKeysHaveTheirOwnBudget(t *testing.T) {
 	} {
 		var b Budget
 		made := 0
-		for GuardOf(c.name)(&b, c.args) == nil {
+		for guardOf(c.name)(&b, c.args) == nil {
 			made++
 		}
 		if made != c.most {
@@ -44,16 +49,67 @@ func TestPrintingIsCheap(t *testing.T) {
 	}{
 		{"%s,%s", 1 << 13},
 		{"%5d. x #1 %-30v%%", 1 << 13},
-		{"%q", 1 << 19},
-		{"% #x", 1 << 19},
-		{"%[1]s%[1]s", 1 << 15},
+		{"%q", 1 << 16},
+		{"% #x", 1 << 16},
+		{"%[1]s%[1]s", 1 << 14},
 	} {
 		var b Budget
-		if err := GuardOf("printf")(&b, []any{c.format, text}); err != nil {
+		if err := guardOf("printf")(&b, []any{c.format, text}); err != nil {
 			t.Fatal(err)
 		}
 		if b.Steps > c.most || b.Steps < c.most/4 {
 			t.Errorf("printf %q: %d steps of at most %d", c.format, b.Steps, c.most)
+		}
+	}
+}
+
+// Matching is charged for the instructions that it can reach: looking for words in a text that does not have them is
+// cheap, and expressions that try many things at each character cost as much as there are.
+func TestMatchingIsChargedForWhatItTries(t *testing.T) {
+	text := strings.Repeat("  endpoint = 0.0.0.0:4317\n", 4000)
+	for _, c := range []struct {
+		expr, in    string
+		least, most float64 // steps for each byte
+	}{
+		{`(?m)^[[:space:]]*otelcol\.exporter\.syslog[[:space:]]`, text, 0.1, 0.7},
+		{`[ \t]+(\r?\n)`, text, 0.1, 0.5},
+		{`(a|aa|aaa|b+)*c$`, text, 0.1, 0.8},
+		{`(a|aa|aaa|b+)*c$`, strings.Repeat("a", 100_000), 0.8, 2},
+		{`(a{500}|b{500})`, strings.Repeat("a", 100_000), 50, 100},
+		{strings.Repeat("(a)?", 300), strings.Repeat("a", 10_000), 500, 5000},
+	} {
+		var b Budget
+		if err := guardMatch(&b, []any{c.expr, c.in}); err != nil && b.Steps <= MaxSteps {
+			t.Fatal(err)
+		}
+		if per := float64(b.Steps) / float64(len(c.in)); per < c.least || per > c.most {
+			t.Errorf("%.40s: %.2f steps for each byte, want %v to %v", c.expr, per, c.least, c.most)
+		}
+	}
+}
+
+// An error about too many steps names the function that has taken most of them. Only if there is none is a loop likely.
+func TestTooManyStepsHaveAReason(t *testing.T) {
+	for name, c := range map[string]struct {
+		loop int
+		want string
+	}{
+		"calls":       {0, "most of them in calls of semverCompare"},
+		"much more":   {MaxSteps / 4, "most of them in calls of semverCompare"},
+		"mostly loop": {MaxSteps * 3 / 4, "look for an endless loop"},
+	} {
+		b, others := Budget{Steps: c.loop}, FunctionOf("add", reflect.TypeFor[int64]())
+		_ = others.Before(&b, []any{1})
+		_ = others.After(&b, 1)
+		f := FunctionOf("semverCompare", reflect.TypeFor[bool]())
+		err := error(nil)
+		for err == nil {
+			if err = f.Before(&b, []any{">1", "2"}); err == nil {
+				err = f.After(&b, true)
+			}
+		}
+		if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), fmt.Sprintf("more than %d million steps", MaxSteps/1_000_000)) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

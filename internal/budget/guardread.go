@@ -23,17 +23,21 @@ func guardPrintf(b *Budget, args []any) error {
 		padding += run
 		run = 0
 	}
-	weigh, growth := weighCopied, 1
+	weigh, growth, times := weighCopied, 1, 1
 	if encodes {
 		weigh, growth = weighBy, 5 // "% #x" makes "0x61 " of "a"
 	}
 	if strings.Contains(format, "%[") {
-		growth = product(growth, strings.Count(format, "%")) // one argument many times
+		times = strings.Count(format, "%") // one argument many times
 	}
 	if err := b.Step(len(format) / 4); err != nil {
 		return err
 	}
-	if err := weigh(4, growth)(b, args[1:]); err != nil {
+	before := b.Steps
+	if err := weigh(3, product(growth, times))(b, args[1:]); err != nil {
+		return err
+	}
+	if err := b.Step((b.Steps - before) * (times - 1)); err != nil {
 		return err
 	}
 	if padding > 64<<10 {
@@ -46,38 +50,63 @@ func guardPrintf(b *Budget, args []any) error {
 
 func isLetter(c byte) bool { return 'a' <= c|' ' && c|' ' <= 'z' }
 
-// guardOfReader is GuardOf for functions that parse text.
-func guardOfReader(name string) Guard {
+// guardOfReader is guardOf for functions that parse text.
+func guardOfReader(name string) guard {
 	switch name {
-	case "fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson":
-		return func(b *Budget, a []any) error { return guardDecode(b, text(a[0])) }
+	case "fromYaml": // ReadSlowly counts the rest
+		return func(b *Budget, a []any) error { return guardDecode(b, text(a[0]), 1, readBytes) }
+	case "fromJson", "fromJsonArray", "mustFromJson":
+		return func(b *Budget, a []any) error { return guardDecode(b, text(a[0]), 2, 16) }
+	case "fromYamlArray":
+		return func(b *Budget, a []any) error { return guardDecode(b, text(a[0]), slowSteps, slowBytes) }
 	case "fromToml":
 		return guardTOML
 	}
 	return nil
 }
 
+// The YAML library takes so many steps for each value, and one for so many bytes.
+const slowSteps, slowBytes = 10, 4
+
+// WriteSlowly counts what it takes to write a value as YAML with the library.
+func (b *Budget) WriteSlowly(v any) error {
+	if err := b.Step(5 * slowSteps); err != nil {
+		return err
+	}
+	return weigh(slowSteps, 4, slowBytes)(b, []any{v})
+}
+
+// ReadSlowly counts what it takes to read YAML with the library.
+func (b *Budget) ReadSlowly(in string) error {
+	return b.Step(5*slowSteps + slowSteps*values(in) + len(in)/slowBytes)
+}
+
 // guardDecode counts values and, with much less weight, their text: 0.4 MB of
 // flow-style YAML takes as long as 5 MB of the CRDs that people write.
-func guardDecode(b *Budget, in string) error {
+func guardDecode(b *Budget, in string, steps, bytes int) error {
 	if len(in) > maxDecode {
 		return fmt.Errorf("the text is %d MiB; at most %d MiB can be decoded", len(in)>>20, maxDecode>>20)
 	}
-	nodes := strings.Count(in, "\n") + strings.Count(in, ",") + strings.Count(in, "[") + strings.Count(in, "{")
+	nodes := values(in)
 	if nodes > MaxValueNodes {
 		return fmt.Errorf("the text has more than %d values", MaxValueNodes)
 	}
-	if err := b.Step(10*nodes + len(in)/4); err != nil {
+	if err := b.Step(steps*nodes + len(in)/bytes); err != nil {
 		return err
 	}
 	return b.Made(2 * len(in))
+}
+
+// values returns about how many values a YAML or JSON text has.
+func values(in string) int {
+	return strings.Count(in, "\n") + strings.Count(in, ",") + strings.Count(in, "[") + strings.Count(in, "{")
 }
 
 // guardTOML also bounds dotted keys: each dot is a table within a table, and the
 // time to read a key grows with the square of their number.
 func guardTOML(b *Budget, args []any) error {
 	in := text(args[0])
-	if err := guardDecode(b, in); err != nil {
+	if err := guardDecode(b, in, slowSteps, slowBytes); err != nil {
 		return err
 	}
 	for line := range strings.Lines(in) {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Guard refuses a call that would use more than the budget has left. It runs
+// guard refuses a call that would use more than the budget has left. It runs
 // before the function, which is sprig's or Go's and knows no limits.
-type Guard func(b *Budget, args []any) error
+type guard func(b *Budget, args []any) error
 
-// GuardOf returns the guard of the template function with that name; nil for most,
+// guardOf returns the guard of the template function with that name; nil for most,
 // which need nothing beyond what every call counts. A guard's arguments are those of
 // the call, with the types of the function's parameters.
-func GuardOf(name string) Guard {
-	for _, of := range []func(string) Guard{guardOfWeigher, guardOfText, guardOfRegex, guardOfMaker, guardOfKeys, guardOfReader} {
+func guardOf(name string) guard {
+	for _, of := range []func(string) guard{guardOfWeigher, guardOfText, guardOfRegex, guardOfMaker, guardOfKeys, guardOfReader} {
 		if g := of(name); g != nil {
 			return g
 		}
@@ -22,28 +22,30 @@ func GuardOf(name string) Guard {
 	return nil
 }
 
-// guardOfWeigher is GuardOf for functions that walk a value to its leaves.
-func guardOfWeigher(name string) Guard {
+// guardOfWeigher is guardOf for functions that walk a value to its leaves.
+func guardOfWeigher(name string) guard {
 	if countsOn(name) {
 		return weighBy(8, 0)
 	}
 	switch name {
-	case "toYaml", "mustToYaml", "toYamlPretty", "toToml", "mustToToml":
+	case "toYaml", "mustToYaml":
+		return weighBy(2, 4) // WriteSlowly counts the rest
+	case "toYamlPretty", "toToml", "mustToToml":
 		return weighBy(10, 4)
 	case "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson", "toRawJson", "mustToRawJson":
-		return weighBy(4, 6)
+		return weighBy(2, 6)
 	case "deepCopy", "mustDeepCopy":
-		return weighBy(16, 1)
-	case "quote", "squote", "html", "js", "urlquery":
-		return weighBy(4, 6)
-	case "toString", "toStrings", "sortAlpha":
 		return weighBy(4, 1)
+	case "quote", "squote", "html", "js", "urlquery":
+		return weighBy(2, 6)
+	case "toString", "toStrings", "sortAlpha":
+		return weighBy(3, 1)
 	case "cat", "print", "println":
-		return weighCopied(4, 1)
+		return weighCopied(3, 1)
 	case "dict":
 		return guardDict
 	case "deepEqual", "eq", "ne":
-		return weighBy(2, 1)
+		return weighCopied(1, 1)
 	case "has", "mustHas", "uniq", "mustUniq", "without", "mustWithout":
 		return func(b *Budget, a []any) error { return guardSearch(b, name, a) }
 	case "set":
@@ -63,8 +65,8 @@ func guardDict(b *Budget, args []any) error {
 	return weighBy(8, 1)(b, keys)
 }
 
-// guardOfText is GuardOf for functions that make one text out of others.
-func guardOfText(name string) Guard {
+// guardOfText is guardOf for functions that make one text out of others.
+func guardOfText(name string) guard {
 	switch name {
 	case "repeat":
 		return func(b *Budget, a []any) error { return b.Room(product(number(a[0]), len(text(a[1])))) }
@@ -82,8 +84,8 @@ func guardOfText(name string) Guard {
 	return nil
 }
 
-// guardOfMaker is GuardOf for functions that make lists.
-func guardOfMaker(name string) Guard {
+// guardOfMaker is guardOf for functions that make lists.
+func guardOfMaker(name string) guard {
 	switch name {
 	case "until":
 		return func(_ *Budget, a []any) error { return items(number(a[0])) }
@@ -100,8 +102,8 @@ func guardOfMaker(name string) Guard {
 	return nil
 }
 
-// guardOfKeys is GuardOf for functions that make keys and random text.
-func guardOfKeys(name string) Guard {
+// guardOfKeys is guardOf for functions that make keys, hash passwords and make random text.
+func guardOfKeys(name string) guard {
 	switch name {
 	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric":
 		return func(b *Budget, a []any) error {
@@ -110,16 +112,16 @@ func guardOfKeys(name string) Guard {
 	case "randBytes":
 		return func(b *Budget, a []any) error { return b.Room(product(2, number(a[0]))) }
 	case "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey",
-		"genSignedCert", "genSignedCertWithKey", "buildCustomCert":
+		"genSignedCert", "genSignedCertWithKey", "buildCustomCert", "bcrypt", "htpasswd", "derivePassword":
 		return func(b *Budget, a []any) error { return b.key(KeyTime(name, a)) }
 	}
 	return nil
 }
 
-// MakesMemory reports whether a function's result is new memory. Functions that
+// makesMemory reports whether a function's result is new memory. Functions that
 // pass on what they were given (default, get, ternary …) have results of type any
 // and are not counted.
-func MakesMemory(name string, result reflect.Type) bool {
+func makesMemory(name string, result reflect.Type) bool {
 	switch name {
 	case "concat":
 		return true
@@ -234,17 +236,19 @@ func guardSplit(b *Budget, args []any) error {
 	return b.Made(product(parts, 96))
 }
 
-// guardSearch counts comparisons: one for each item, or for each pair of items.
+// guardSearch counts comparisons: of each item, or of each pair of items. Comparing two takes time in proportion
+// to their size.
 func guardSearch(b *Budget, name string, args []any) error {
-	if err := weighBy(2, 1)(b, args); err != nil {
+	before := b.Steps
+	if err := weighCopied(1, 1)(b, args); err != nil {
 		return err
 	}
+	size := b.Steps - before
 	switch name {
 	case "uniq", "mustUniq":
-		n := lengthOf(args[0])
-		return b.Step(product(n, n) / 2)
+		return b.Step(product(size, lengthOf(args[0])) / 6)
 	case "without", "mustWithout":
-		return b.Step(product(lengthOf(args[0]), len(args)-1))
+		return b.Step(product(size, len(args)-1) / 3)
 	}
 	return nil
 }

@@ -1,15 +1,16 @@
 package budget
 
 // Limits of one render. Helm has none of them; they are far above what charts
-// need and low enough that a hostile chart ends within about two seconds and
+// need and low enough that a hostile chart ends within about eight seconds and
 // 256 MiB.
 const (
 	// MaxSteps limits executed nodes, function calls, and expensive functions
 	// by weight (weights.go). TestChartsHaveRoom shows what charts take.
-	MaxSteps = 5_000_000
-	// MaxKeySeconds is the processor time that making keys may take, on average
-	// and in addition to all steps: twelve RSA keys of 4,096 bits, or 100 of 2,048
-	// bits. Some charts make three of 4,096 bits, and some make ten others.
+	MaxSteps = 30_000_000
+	// MaxKeySeconds is the processor time that making keys and hashing passwords may take, on
+	// average and in addition to all steps: twelve RSA keys of 4,096 bits, or 100 of 2,048
+	// bits, or 166 entries of htpasswd. Some charts make three of 4,096 bits, some make ten
+	// others, and one makes an entry for each tenant.
 	MaxKeySeconds = 10
 	// MaxBytes is all text that one render may make: output and the results of
 	// functions together, except what only a variable has held that is assigned
@@ -28,10 +29,10 @@ const (
 	maxPattern = 32 << 10
 	// randomSteps is the cost of one random character in steps.
 	randomSteps = 5
-	// copiedBytes is how many bytes of text print and its kin copy in one step: half of
-	// their time is charged as that of reading the text, by Weight.Bytes, and half as
-	// that of writing it.
-	copiedBytes = 256
+	// copiedBytes is how many bytes of text are copied in one step: half of the time is
+	// charged as that of reading the text, by weight.Bytes, and half as that of writing it.
+	// readBytes is how many are looked at one by one.
+	copiedBytes, readBytes = 256, 32
 	// mergeSteps is the cost of merging one key of a table, otherSteps of merging a
 	// value of another type, or a part of it.
 	mergeSteps, otherSteps = 4, 10

@@ -19,14 +19,14 @@ func weighAll(b *Budget, args []any) error {
 }
 
 // weighBy is weighAll for functions that take a number of steps for each part of
-// a value and can make its text growth times as long, which takes time as well.
-func weighBy(steps, growth int) Guard { return weigh(steps, growth, 16) }
+// a value, read its text byte by byte and can make it growth times as long.
+func weighBy(steps, growth int) guard { return weigh(steps, growth, readBytes) }
 
 // weighCopied is weighBy for functions that copy text as it is.
-func weighCopied(steps, growth int) Guard { return weigh(steps, growth, copiedBytes) }
+func weighCopied(steps, growth int) guard { return weigh(steps, growth, copiedBytes) }
 
-// weigh is weighBy for functions that write that many bytes in the time of a step.
-func weigh(steps, growth, written int) Guard {
+// weigh is weighBy for functions that read that many bytes in the time of a step.
+func weigh(steps, growth, read int) guard {
 	return func(b *Budget, args []any) error {
 		before := b.Steps
 		bytes := 0
@@ -37,11 +37,10 @@ func weigh(steps, growth, written int) Guard {
 			}
 			bytes += n
 		}
-		grown := product(bytes, growth)
-		if err := b.Room(grown); err != nil {
+		if err := b.Room(product(bytes, growth)); err != nil {
 			return err
 		}
-		return b.Step((steps-1)*(b.Steps-before) + grown/written)
+		return b.Step((steps-1)*(b.Steps-before) + bytes/read)
 	}
 }
 

@@ -6,51 +6,47 @@ import (
 	"time"
 )
 
-// Weight is what a call of a function costs in steps, on top of the nodes that it
-// consists of: a step for each 0.2 µs that BenchmarkWeights measures, 0.3 µs for
-// functions that take milliseconds.
-type Weight struct {
+// weight is what a call of a function costs in steps, on top of the nodes that it
+// consists of: a step for each 0.15 to 0.3 µs that BenchmarkWeights measures.
+type weight struct {
 	// Call is for any call.
 	Call int
 	// Bytes is how many bytes of the texts among the arguments cost another step.
 	Bytes int
 }
 
-// Ordinary returns the weight of most functions.
-func Ordinary() Weight { return Weight{Call: 3, Bytes: 16} }
+// ordinary returns the weight of most functions.
+func ordinary() weight { return weight{Call: 3, Bytes: 32} }
 
-// WeightOf returns the weight of the template function with that name.
-func WeightOf(name string) Weight {
-	w := Ordinary()
+// weightOf returns the weight of the template function with that name.
+func weightOf(name string) weight {
+	w := ordinary()
 	switch name {
-	case "derivePassword":
-		w.Call = 700_000 // 0.2 s
-	case "bcrypt", "htpasswd":
-		w.Call = 200_000 // 0.06 s
 	case "dateInZone", "date_in_zone", "htmlDateInZone":
 		w.Call = 400 // reads the zone from a file
 	case "regexMatch", "mustRegexMatch", "regexFind", "mustRegexFind", "regexFindAll", "mustRegexFindAll", "regexSplit", "mustRegexSplit",
 		"regexReplaceAll", "mustRegexReplaceAll", "regexReplaceAllLiteral", "mustRegexReplaceAllLiteral":
-		w.Call = 50
-	case "toYaml", "mustToYaml", "toYamlPretty", "fromYaml", "fromYamlArray", "toToml", "mustToToml", "fromToml":
-		w.Call = 50
+		w = weight{Call: 20, Bytes: copiedBytes}
+	case "toYamlPretty", "fromYamlArray", "toToml", "mustToToml", "fromToml":
+		w = weight{Call: 50, Bytes: copiedBytes}
 	case "semver", "semverCompare":
-		w = Weight{Call: 50, Bytes: 1}
+		w = weight{Call: 20, Bytes: 1}
 	case "encryptAES", "decryptAES":
 		w.Call = 30
 	case "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson", "toRawJson", "mustToRawJson",
 		"fromJson", "fromJsonArray", "mustFromJson", "deepCopy", "mustDeepCopy", "urlParse", "shuffle", "initials", "seq":
 		w.Call = 10
-	case "cat", "print", "println", "printf":
+	case "cat", "print", "println", "printf", "toYaml", "mustToYaml", "fromYaml", "dict", "list", "tuple", "set", "unset", "get", "hasKey",
+		"default", "coalesce", "ternary", "empty", "eq", "ne", "hasPrefix", "hasSuffix", "len", "trunc", "trimPrefix", "trimSuffix":
 		w.Bytes = copiedBytes
 	case "camelcase", "snakecase", "kebabcase", "swapcase", "title", "date":
-		w = Weight{Call: 10, Bytes: 2}
+		w = weight{Call: 10, Bytes: 2}
 	}
 	switch {
 	case strings.HasPrefix(name, "rand"):
 		w.Call = 20
 	case countsOn(name):
-		w = Weight{Call: 10, Bytes: 2}
+		w = weight{Call: 10, Bytes: 2}
 	}
 	return w
 }
@@ -66,11 +62,15 @@ func countsOn(name string) bool {
 	return strings.HasPrefix(name, "duration")
 }
 
-// KeyTime returns the processor time that making or reading keys takes, on average:
+// KeyTime returns the processor time that making or reading keys, or deriving them from passwords, takes on average:
 // an RSA key is made by trying numbers until two are prime, so one may take three
 // times as long as another.
 func KeyTime(name string, args []any) time.Duration {
 	switch name {
+	case "derivePassword":
+		return derived
+	case "bcrypt", "htpasswd":
+		return hashed
 	case "genPrivateKey":
 		return keyTimeOf(text(args[0]))
 	case "genCA", "genSelfSignedCert", "genSignedCert":
@@ -87,6 +87,8 @@ const (
 	rsa4096 = 800 * time.Millisecond
 	dsa2048 = 800 * time.Millisecond
 	onCurve = 100 * time.Microsecond
+	hashed  = 60 * time.Millisecond
+	derived = 200 * time.Millisecond
 )
 
 func keyTimeOf(kind string) time.Duration {

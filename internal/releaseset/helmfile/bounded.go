@@ -143,7 +143,7 @@ func (b *bounded) counted(functions template.FuncMap) template.FuncMap {
 }
 
 func (b *bounded) function(name string, f reflect.Value) any {
-	guard, weight, grows := budget.GuardOf(name), budget.WeightOf(name), budget.MakesMemory(name, f.Type().Out(0))
+	cost := budget.FunctionOf(name, f.Type().Out(0))
 	t := f.Type()
 	in := make([]reflect.Type, t.NumIn())
 	for i := range in {
@@ -157,33 +157,15 @@ func (b *bounded) function(name string, f reflect.Value) any {
 	return reflect.MakeFunc(failing, func(args []reflect.Value) []reflect.Value {
 		var err error
 		out := []reflect.Value{reflect.Zero(t.Out(0))}
-		if err = b.check(b.before(weight, guard, plain(args, t.IsVariadic()))); err == nil {
-			if out = call(args); grows {
-				err = b.check(b.budget.Made(budget.SizeOf(out[0].Interface())))
-			}
+		if err = b.check(cost.Before(&b.budget, plain(args, t.IsVariadic()))); err == nil {
+			out = call(args)
+			err = b.check(cost.After(&b.budget, out[0].Interface()))
 		}
 		if len(out) == 1 || err != nil {
 			out = []reflect.Value{out[0], reflect.ValueOf(&err).Elem()}
 		}
 		return out
 	}).Interface()
-}
-
-// before counts a call that is about to be made.
-func (b *bounded) before(w budget.Weight, guard budget.Guard, args []any) error {
-	size := 0
-	for _, a := range args {
-		if text, ok := a.(string); ok {
-			size += len(text)
-		}
-	}
-	if err := b.budget.Step(w.Call + size/w.Bytes); err != nil {
-		return err
-	}
-	if err := b.budget.Room(size); err != nil || guard == nil {
-		return err
-	}
-	return guard(&b.budget, args)
 }
 
 // check remembers an error of the budget, which ends the template.

@@ -58,10 +58,16 @@ func (r *reader) functions(dir string) template.FuncMap {
 		return value, nil
 	}
 	out["toYaml"] = func(value any) (string, error) {
+		if err := r.bounded.check(r.bounded.budget.WriteSlowly(value)); err != nil {
+			return "", err
+		}
 		text, err := yaml.Marshal(value)
 		return string(text), err
 	}
 	out["fromYaml"] = func(text string) (map[string]any, error) {
+		if err := r.bounded.check(r.bounded.budget.ReadSlowly(text)); err != nil {
+			return nil, err
+		}
 		table, _, err := values.Parse([]byte(text), "fromYaml")
 		return table, err
 	}
