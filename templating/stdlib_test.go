@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/internal/budget"
-	"github.com/kubectl-release/kubectl-release/internal/budget"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 

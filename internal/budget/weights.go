@@ -30,7 +30,7 @@ func weightOf(name string) weight {
 	case "toYamlPretty", "fromYamlArray", "toToml", "mustToToml", "fromToml":
 		w = weight{Call: 50, Bytes: copiedBytes}
 	case "semver", "semverCompare":
-		w = weight{Call: 20, Bytes: 1}
+		w = weight{Call: 50, Bytes: 1}
 	case "encryptAES", "decryptAES":
 		w.Call = 30
 	case "toJson", "mustToJson", "toPrettyJson", "mustToPrettyJson", "toRawJson", "mustToRawJson",

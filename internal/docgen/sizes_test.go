@@ -15,7 +15,6 @@ var short = map[string]string{
 	"chartload/limits.go":                           "docs/limits.md is about these constants",
 	"internal/gcpacing/early/early.go":              "it is imported for its effect",
 	"internal/manifest/limits.go":                   "docs/limits.md is about these constants",
-	"templating/limits.go":                          "docs/limits.md is about these constants",
 	"internal/outputfile/owner_other.go":            "another operating system",
 	"internal/outputfile/owner_unix.go":             "another operating system",
 	"internal/outputfile/swap_darwin.go":            "another operating system",
