@@ -32,9 +32,9 @@ type Env struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Lock is the release's lock; nil when there is none.
 	Lock Lock
-	// Judge says whether an awaited object is ready, where it knows better than package
+	// Readiness says whether an awaited object is ready, where it knows better than package
 	// readiness; judged is false for other objects. nil judges none.
-	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
+	Readiness func(*unstructured.Unstructured) (result readiness.Result, judged bool)
 }
 
 // Outcome says what a run has done, whether it succeeded or not.

@@ -205,8 +205,8 @@ func (w *waiter) check(ctx context.Context, p *pending, object *unstructured.Uns
 	if p.step.Hook != nil {
 		return readiness.HookDone(object, at)
 	}
-	if w.run.env.Judge != nil && object != nil {
-		if result, judged := w.run.env.Judge(object); judged {
+	if w.run.env.Readiness != nil && object != nil {
+		if result, judged := w.run.env.Readiness(object); judged {
 			return result
 		}
 	}

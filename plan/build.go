@@ -89,7 +89,7 @@ func newPlan(in Input) *Plan {
 		Values:        in.Values,
 		Against:       in.Against,
 		ReadOnly:      in.ReadOnly,
-		Judged:        in.Judged,
+		Applier:       in.Applier,
 		Stages:        []Stage{},
 	}, Bundle: Bundle{Secrets: in.Secrets, Newest: NewestOf(in.History), Undoing: in.Undoing}}
 	if namespace := in.Live[NamespaceID(in.Release.Namespace)].Object; namespace != nil && in.Against == nil {

@@ -57,7 +57,7 @@ func (b *builder) missing(id manifest.ID, answer string, verbs ...string) bool {
 // checkAccess turns missing permissions into problems: one for all that prevent applying, and one
 // for each other consequence, no matter how many resources and objects are affected.
 func (b *builder) checkAccess() {
-	if b.in.ReadOnly && b.in.Judged == "" {
+	if b.in.ReadOnly && b.in.Applier == "" {
 		return
 	}
 	b.plan.NoLock = b.in.Access.Denied[LockRenewal(b.in.lockNamespace(), b.in.LockName)]
@@ -100,8 +100,8 @@ func (b *builder) denial(list []requiredPermission) Problem {
 	}
 	missing := missingRules(list)
 	p := Problem{Kind: ProblemPermission, Blocking: list[0].otherwise == "" && (!b.in.Options.AsHelm || slices.ContainsFunc(list, reads)), What: "no permission to " + listed(missing), Do: roleWith(missing) + ", or use another identity (--as, --context)"}
-	if b.in.Judged != "" {
-		p.What, p.Do = b.in.Judged+" has "+p.What, roleWith(missing)
+	if b.in.Applier != "" {
+		p.What, p.Do = b.in.Applier+" has "+p.What, roleWith(missing)
 	}
 	switch {
 	case len(objects) == 1:

@@ -93,9 +93,9 @@ type Document struct {
 	// ReadOnly says that the plan was made without dry runs, which takes no write permissions:
 	// outcomes are estimates.
 	ReadOnly bool `json:"readOnly,omitempty"`
-	// Judged is the identity whose permissions were checked, if that is not the one that made the
+	// Applier is the identity whose permissions were checked, if that is not the one that made the
 	// plan.
-	Judged string `json:"judged,omitempty"`
+	Applier string `json:"judged,omitempty"`
 
 	// Values are the changes to the user's values and to the chart's defaults
 	// since the last revision.

@@ -63,10 +63,10 @@ type Input struct {
 	// ReadOnly plans without dry runs and without checking permissions, for users who may
 	// only read.
 	ReadOnly bool
-	// Judged is the user who is going to apply the plan, if that is not the one who plans. Access
+	// Applier is the user who is going to apply the plan, if that is not the one who plans. Access
 	// is then about that user, and all permissions are asked about, since dry runs show only those
 	// of the caller.
-	Judged string
+	Applier string
 
 	// Live is the observed state, by ID. An object whose ID is missing was not observed.
 	Live map[manifest.ID]Observation

@@ -115,9 +115,9 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 	case OpCreate:
 		n.creation(stage, s)
 	case OpPatch, OpAdopt, OpReplace:
-		if n.in.Judged != "" && s.Op == OpReplace {
+		if n.in.Applier != "" && s.Op == OpReplace {
 			n.ask(s.Object, "", "update")
-		} else if n.in.Judged != "" {
+		} else if n.in.Applier != "" {
 			n.ask(s.Object, "", "patch")
 		}
 		if n.in.Predictions == nil && n.in.Options.Force { // it may turn into a recreate
@@ -159,9 +159,9 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 	switch {
 	case stage == StageNamespace:
 		n.known(s.Object, "namespaces", "", "create")
-	case (s.Estimate != "" || n.in.Judged != "") && s.PatchType == types.ApplyPatchType:
+	case (s.Estimate != "" || n.in.Applier != "") && s.PatchType == types.ApplyPatchType:
 		n.ask(s.Object, "", "create", "patch")
-	case s.Estimate != "" || n.in.Judged != "":
+	case s.Estimate != "" || n.in.Applier != "":
 		n.ask(s.Object, "", "create")
 	}
 	if s.Expect.UID != "" || s.Of != "" { // it waits until that object is gone

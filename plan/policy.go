@@ -216,15 +216,15 @@ func avoid(r Risk, op Operation, s *Step) string {
 	}
 }
 
-// judge adds the problems that the policy finds in the steps, and the reviews that it asks for.
-func (b *builder) judge() {
+// applyPolicy adds the problems that the policy finds in the steps, and the reviews that it asks for.
+func (b *builder) applyPolicy() {
 	b.problems(b.in.Options.Policy.Denied(b.plan)...)
 	b.plan.Reviews = b.in.Options.Policy.reviews(b.plan)
 }
 
-// Judged returns a copy of a finished plan with the rules of another policy applied, too. The rules
-// become part of its options, so apply also applies them when it plans again.
-func (p *Plan) Judged(more Policy) *Plan {
+// WithPolicy returns a copy of a finished plan with the rules of another policy applied, too. The
+// rules become part of its options, so apply also applies them when it plans again.
+func (p *Plan) WithPolicy(more Policy) *Plan {
 	out := *p
 	out.Options.Policy = p.Options.Policy.And(more)
 	denied := more.Denied(p)

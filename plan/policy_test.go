@@ -72,7 +72,7 @@ func TestJudgeBlocksASavedPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = p.Judged(more)
+	p = p.WithPolicy(more)
 	if !p.Blocked() || len(p.Problems) != 1 {
 		t.Errorf("blocked: %v, problems %v", p.Blocked(), p.Problems)
 	}
@@ -87,7 +87,7 @@ func TestJudgeAsksForReviews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := build(t, oneChange(t)).Judged(more); len(p.Reviews) != 1 || p.Reviews[0].By != "@shop/ops" || len(p.Reviews[0].Asked) != 1 {
+	if p := build(t, oneChange(t)).WithPolicy(more); len(p.Reviews) != 1 || p.Reviews[0].By != "@shop/ops" || len(p.Reviews[0].Asked) != 1 {
 		t.Errorf("reviews %+v", p.Reviews)
 	}
 }

@@ -96,7 +96,7 @@ func TestTheFreshPlanIsJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved = saved.Judged(deny)
+	saved = saved.WithPolicy(deny)
 	fresh, err := b.fresh(saved)
 	if err != nil {
 		t.Fatal(err)

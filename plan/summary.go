@@ -6,7 +6,7 @@ import "slices"
 func (b *builder) summarize() {
 	b.checkRecord()
 	b.plan.rate()
-	b.judge()
+	b.applyPolicy()
 	b.checkAccess()
 	b.correctPartly()
 	slices.SortStableFunc(b.plan.Problems, func(a, b Problem) int {

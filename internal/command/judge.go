@@ -48,7 +48,7 @@ func (o *readerFlags) subject() plan.Subject {
 func (o *readerFlags) apply(s *session) {
 	s.engine.ReadOnly = o.readOnly || o.judged != ""
 	if o.judged != "" {
-		s.engine.Judged = o.judged
+		s.engine.Applier = o.judged
 		s.engine.Cluster = judging{s.engine.Cluster, s.cluster, o.subject()}
 	}
 }

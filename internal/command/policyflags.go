@@ -58,5 +58,5 @@ func (o *planningFlags) guarded(saved *plan.Plan) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return saved.WithSensitive(sensitive).Judged(more), nil
+	return saved.WithSensitive(sensitive).WithPolicy(more), nil
 }

@@ -34,7 +34,7 @@ func (e *Engine) decide(ctx context.Context, in plan.Input) (*plan.Plan, error) 
 	}
 	shareLive(in)
 	e.nameRecords(&in)
-	in.ReadOnly, in.Judged = e.ReadOnly, e.Judged
+	in.ReadOnly, in.Applier = e.ReadOnly, e.Applier
 	return e.ask(ctx, in)
 }
 

@@ -48,13 +48,13 @@ type Engine struct {
 	Locker   *releasestore.Locker
 	Observer apply.Observer
 	Now      func() time.Time
-	// Judge is passed on to apply, see apply.Env.
-	Judge func(*unstructured.Unstructured) (result readiness.Result, judged bool)
+	// Readiness is passed on to apply, see apply.Env.
+	Readiness func(*unstructured.Unstructured) (result readiness.Result, judged bool)
 	// ReadOnly plans without dry runs, see plan.Input.
 	ReadOnly bool
-	// Judged is the user who is going to apply the plans, see plan.Input; Cluster.Access must
+	// Applier is the user who is going to apply the plans, see plan.Input; Cluster.Access must
 	// answer for that user.
-	Judged string
+	Applier string
 
 	ToolVersion string
 	// Invocation is how the program was called, for the commands in hints.

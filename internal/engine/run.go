@@ -151,7 +151,7 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 	}
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
-		Now: e.Now, Sleep: retry.Pause, Lock: lock, Judge: e.Judge,
+		Now: e.Now, Sleep: retry.Pause, Lock: lock, Readiness: e.Readiness,
 	})
 }
 

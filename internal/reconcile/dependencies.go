@@ -34,7 +34,7 @@ func (p *pass) dependency(ctx context.Context, of flux.Dependency) decision.Depe
 	}
 	dep.Failed = err
 	if err == nil && dep.Expression {
-		expression.Judge(&dep, of.ReadyExpr, p.hr.Object)
+		expression.EvaluateReady(&dep, of.ReadyExpr, p.hr.Object)
 	}
 	return dep
 }

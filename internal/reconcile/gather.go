@@ -31,7 +31,7 @@ func (p *pass) gather(ctx context.Context) {
 // healthChecks reads the health checks of custom resources.
 func (p *pass) healthChecks(context.Context) bool {
 	if checks := p.hr.Spec.HealthCheckExprs; len(checks) > 0 {
-		p.judge, p.input.Obstacles.Expression = expression.Health(checks)
+		p.readiness, p.input.Obstacles.Expression = expression.Health(checks)
 	}
 	return p.input.Obstacles.Expression == nil
 }
@@ -123,7 +123,7 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	p.stored = c.Records
 	p.engine = &engine.Engine{
 		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
-		Now: p.r.Now, Identity: releasestore.NewIdentity(p.r.Holder), ToolVersion: p.r.ToolVersion, Judge: p.judge, Observer: &watcher{p.in.Hook, p.in.Waiting},
+		Now: p.r.Now, Identity: releasestore.NewIdentity(p.r.Holder), ToolVersion: p.r.ToolVersion, Readiness: p.readiness, Observer: &watcher{p.in.Hook, p.in.Waiting},
 	}
 	return nil
 }

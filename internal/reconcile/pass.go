@@ -108,8 +108,8 @@ type pass struct {
 	engine *engine.Engine
 	// stored are the records as objects.
 	stored releasestore.Client
-	// judge is spec.healthCheckExprs, nil without any.
-	judge func(*unstructured.Unstructured) (readiness.Result, bool)
+	// readiness is spec.healthCheckExprs, nil without any.
+	readiness func(*unstructured.Unstructured) (readiness.Result, bool)
 
 	// moving says that the release is uninstalled because the HelmRelease now refers to another one.
 	moving bool

@@ -23,8 +23,8 @@ func comparedWith(p *plan.Document) string {
 
 // footnote says what a comparison, or a plan without dry runs, can't know; "" for other plans.
 func footnote(p *plan.Document) string {
-	if p.Judged != "" {
-		return "Planned without dry runs (--judge-as): outcomes are estimated, and permissions are those of " + escape.Line(p.Judged) + "."
+	if p.Applier != "" {
+		return "Planned without dry runs (--judge-as): outcomes are estimated, and permissions are those of " + escape.Line(p.Applier) + "."
 	}
 	if p.ReadOnly {
 		return "Planned without dry runs (--read-only): outcomes are estimated, and permissions were not checked."

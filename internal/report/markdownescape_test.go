@@ -14,7 +14,7 @@ import (
 // shown.
 func TestMarkdownEscapesDetails(t *testing.T) {
 	const hostile = "it belongs to release [approve](https://evil.example)/![x](https://evil.example/x.png) **now** `a`"
-	p := &plan.Document{Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Judged: "[who](https://evil.example)"}
+	p := &plan.Document{Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Applier: "[who](https://evil.example)"}
 	p.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{
 		{ID: "a", Op: plan.OpKeep, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "a"}, Why: hostile},
 		{ID: "b", Op: plan.OpAdopt, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "b"}, Why: hostile},

@@ -52,9 +52,9 @@ func noTruthValue(text string) error {
 	return invalidError{fmt.Errorf("the CEL expression '%s' does not return a boolean", text)}
 }
 
-// Judge evaluates the readyExpr of a dependency, with the HelmRelease that depends on it as
+// EvaluateReady evaluates the readyExpr of a dependency, with the HelmRelease that depends on it as
 // self, and fills in the outcome.
-func Judge(dep *decision.Dependency, text string, self map[string]any) {
+func EvaluateReady(dep *decision.Dependency, text string, self map[string]any) {
 	ready, err := Ready(text, self, dep.HelmRelease.Object)
 	switch dep.Ready = ready; {
 	case errors.Is(err, ErrInvalid):

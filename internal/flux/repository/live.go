@@ -122,7 +122,7 @@ func dependencies(lookup releaseset.Lookup, hr *flux.HelmRelease, live map[strin
 				return nil, err
 			}
 			if d.Expression {
-				expression.Judge(&d, dep.ReadyExpr, self)
+				expression.EvaluateReady(&d, dep.ReadyExpr, self)
 			}
 		}
 		out = append(out, d)
