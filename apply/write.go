@@ -156,7 +156,7 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch) error {
 		}
 		o.Whole = r.waitsFor(s.Object)
 		after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
-		if s.Drift && managedfields.OnlyKubectlConflicts(err) {
+		if s.ForcesDrift && managedfields.OnlyKubectlConflicts(err) {
 			o.Force = true
 			after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
 		}

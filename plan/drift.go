@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// Drift limits what CorrectDrift corrects.
-type Drift struct {
+// DriftScope limits what CorrectDrift corrects.
+type DriftScope struct {
 	// Overlook returns the part of a step that is left alone; it does not change the step. If it is
 	// nil, nothing is left alone.
 	Overlook func(*Step) Overlooked
@@ -48,12 +48,12 @@ func (b *builder) correctDrift() {
 	b.stage(StageResources, installWaves(steps))
 }
 
-// overlook takes out of the step what Drift.Overlook leaves alone.
+// overlook takes out of the step what DriftScope.Overlook leaves alone.
 func (b *builder) overlook(step *Step) {
-	if b.in.Drift.Overlook == nil {
+	if b.in.DriftScope.Overlook == nil {
 		return
 	}
-	switch left := b.in.Drift.Overlook(step); {
+	switch left := b.in.DriftScope.Overlook(step); {
 	case left.All:
 		step.Op, step.Changes = OpNone, nil
 	case left.Sent != nil:
@@ -61,7 +61,7 @@ func (b *builder) overlook(step *Step) {
 	}
 }
 
-// Reasons why steps do nothing in a plan with Drift.Partly.
+// Reasons why steps do nothing in a plan with DriftScope.Partly.
 const (
 	noDryRun     = "no dry run could be made"
 	wouldReplace = "it would have to be deleted and created again"
@@ -70,7 +70,7 @@ const (
 // correctPartly turns steps that can't be carried out into steps that do nothing. It must be called
 // when all problems are known.
 func (b *builder) correctPartly() {
-	if !b.in.Drift.Partly {
+	if !b.in.DriftScope.Partly {
 		return
 	}
 	hindered := map[manifest.ID]bool{}
@@ -96,7 +96,7 @@ func (b *builder) correctPartly() {
 	})
 }
 
-// Uncorrected returns the objects that a plan with Drift.Partly leaves as they are although they
+// Uncorrected returns the objects that a plan with DriftScope.Partly leaves as they are although they
 // may have drifted, and the reason for each, in the order of its steps.
 func (p *Document) Uncorrected() (objects []manifest.ID, why []string) {
 	p.Steps(func(_ StageName, s *Step) {

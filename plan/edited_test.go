@@ -181,7 +181,7 @@ func done(t testing.TB, p *plan.Plan) string {
 		if s.Op == plan.OpNone {
 			return
 		}
-		write([]any{stage, s.ID, s.Op, s.When, s.Of, s.Object, s.APIVersion, s.Body, s.Patch, s.PatchType, s.MigrateOwnership, s.Clears, s.Drift, s.Expect.UID, s.Expect.Absent, s.Hook, s.Record})
+		write([]any{stage, s.ID, s.Op, s.When, s.Of, s.Object, s.APIVersion, s.Body, s.Patch, s.PatchType, s.MigrateOwnership, s.Clears, s.ForcesDrift, s.Expect.UID, s.Expect.Absent, s.Hook, s.Record})
 	})
 	if p.Record != nil {
 		write([]any{p.Record.Key(), p.Record.Version})

@@ -41,8 +41,8 @@ type Input struct {
 	Target *Target
 	// RollbackTo is the revision that a rollback restores.
 	RollbackTo int
-	// Drift limits which drift is corrected.
-	Drift Drift
+	// DriftScope limits which drift is corrected.
+	DriftScope DriftScope
 	// Spare selects objects of the release that an uninstall or a rollback keeps.
 	Spare Spare
 	// Estimated reports whether the body of a step contains placeholders for values that are not
@@ -215,8 +215,8 @@ type Prediction struct {
 	Refused *Refusal
 	// Estimated says why the server could not predict the outcome; "" if it could.
 	Estimated string
-	// Drift says that the apply has to be forced because fields of the object were changed by hand.
-	Drift bool
+	// NeedsForce says that the apply has to be forced because fields of the object were changed by hand.
+	NeedsForce bool
 	// Warnings are the API server's warnings in the dry run, such as those about deprecated versions
 	// and about fields that it does not know and drops, each once.
 	Warnings []string

@@ -95,7 +95,7 @@ func TestDriftIsCorrectedPartly(t *testing.T) {
 	if ops, p := builtOf(t, in); ops != "a patch, b patch" || !p.Blocked() {
 		t.Errorf("%s, blocked %t", ops, p.Blocked())
 	}
-	in.Drift.Partly = true
+	in.DriftScope.Partly = true
 	ops, p := builtOf(t, in)
 	if ops != "a none, b patch" || p.Blocked() || p.Summary.Warnings != 2 {
 		t.Errorf("%s, blocked %t, %v", ops, p.Blocked(), p.Problems)
@@ -108,7 +108,7 @@ func TestDriftIsCorrectedPartly(t *testing.T) {
 // What is left as it is bears no risk.
 func TestDriftThatIsLeftIsNoRisk(t *testing.T) {
 	in := shopInput(CorrectDrift)
-	in.Options.Force, in.Drift.Partly = true, true
+	in.Options.Force, in.DriftScope.Partly = true, true
 	in.Predictions["resources//ConfigMap/shop/a"] = Prediction{Refused: &Refusal{Reason: "Invalid", Immutable: true}}
 	ops, p := builtOf(t, in)
 	if _, why := p.Uncorrected(); ops != "a none, b patch" || len(why) != 1 || why[0] != wouldReplace {
@@ -122,7 +122,7 @@ func TestDriftThatIsLeftIsNoRisk(t *testing.T) {
 // Build removes from a step what is to be overlooked.
 func TestDriftIsOverlooked(t *testing.T) {
 	in := shopInput(CorrectDrift)
-	in.Drift.Overlook = func(s *Step) Overlooked {
+	in.DriftScope.Overlook = func(s *Step) Overlooked {
 		if s.Object.Name == "a" {
 			return Overlooked{All: true}
 		}

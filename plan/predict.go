@@ -35,7 +35,7 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 		b.estimated(step, estimate, answer.Estimated)
 		return
 	default:
-		step.Drift = answer.Drift
+		step.ForcesDrift = answer.NeedsForce
 		step.After, step.Fidelity = serverfields.StripServerAssigned(answer.After, step.Before, step.Body), FidelityExact
 	}
 	b.diff(step)

@@ -153,7 +153,7 @@ func decisions(p *Plan) map[string]decision {
 		case OpCreate, OpPatch, OpReplace, OpRecreate, OpDelete, OpKeep, OpAdopt, OpWait, OpRecord:
 			d.what = text(Step{Patch: s.Patch, Changes: decided(s.Changes), Record: s.Record})
 			sent := sentBy(s)
-			sent.PatchType, sent.Drift, sent.Expect.Absent = s.PatchType, s.Drift, s.Expect.Absent
+			sent.PatchType, sent.ForcesDrift, sent.Expect.Absent = s.PatchType, s.ForcesDrift, s.Expect.Absent
 			d.sent = text(sent)
 		}
 		out[s.ID] = d

@@ -97,10 +97,10 @@ type Step struct {
 	// Empties lists JSON pointers to maps and lists that the chart has emptied: their content is
 	// removed first, since the apply alone would set them to null.
 	Empties []string `json:"empties,omitempty"`
-	// Drift says that this server-side apply reverts fields that were changed by hand with kubectl:
+	// ForcesDrift says that this server-side apply reverts fields that were changed by hand with kubectl:
 	// it is forced despite the conflicts.
-	Drift  bool   `json:"drift,omitempty"`
-	Expect Expect `json:"expect,omitzero"`
+	ForcesDrift bool   `json:"drift,omitempty"`
+	Expect      Expect `json:"expect,omitzero"`
 	// Cascade is the deletion propagation policy of a delete or recreate:
 	// background, foreground or orphan; empty means background.
 	Cascade string `json:"cascade,omitempty"`

@@ -84,8 +84,8 @@ func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions
 	var warned []string
 	ctx = context.WithValue(ctx, dryRunWarnings{}, &warned)
 	after, err := c.foresee(ctx, s, o)
-	drift := managedfields.OnlyKubectlConflicts(err)
-	if drift {
+	forced := managedfields.OnlyKubectlConflicts(err)
+	if forced {
 		o.Force = true
 		after, err = c.foresee(ctx, s, o)
 	}
@@ -97,7 +97,7 @@ func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions
 		silent.Store(kind, true)
 	}
 	told := answer(after, err)
-	told.Drift, told.Warnings = drift, warned
+	told.NeedsForce, told.Warnings = forced, warned
 	return told, nil
 }
 

@@ -10,14 +10,14 @@ import (
 )
 
 // PlanDrift plans to restore what the release's newest revision sent, using server-side apply and
-// without a new revision. d says what is left alone. It returns a *NoReleaseError if there is no
+// without a new revision. scope says what is left alone. It returns a *NoReleaseError if there is no
 // record.
-func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, d plan.Drift) (*plan.Plan, error) {
+func (e *Engine) PlanDrift(ctx context.Context, key release.Key, o plan.Options, scope plan.DriftScope) (*plan.Plan, error) {
 	in, err := e.newest(ctx, plan.CorrectDrift, key, o)
 	if err != nil {
 		return nil, err
 	}
-	in.Options.ServerSide, in.Drift = true, d
+	in.Options.ServerSide, in.DriftScope = true, scope
 	return e.decide(ctx, in)
 }
 

@@ -14,7 +14,7 @@ func TestDriftOfAnEarlierRevisionIsNotCorrected(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		b.mustDeploy(nil)
 		c.Objects[configMap].Object["data"] = map[string]any{"text": "by hand"}
-		p, err := b.PlanDrift(t.Context(), webKey, plan.Options{ForceConflicts: true}, plan.Drift{})
+		p, err := b.PlanDrift(t.Context(), webKey, plan.Options{ForceConflicts: true}, plan.DriftScope{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 	}
 	made, err := p.engine.PlanDrift(ctx, p.key(), plan.Options{
 		ForceConflicts: true, TakeOwnership: true, FieldManager: fieldManager, Timeout: p.hr.Timeout(),
-	}, plan.Drift{Partly: true, Overlook: rules.Overlook})
+	}, plan.DriftScope{Partly: true, Overlook: rules.Overlook})
 	if err != nil {
 		return p.safe(err)
 	}

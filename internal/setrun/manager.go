@@ -158,7 +158,7 @@ func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritte
 	o := options(j.head.Options, p.Defaults)
 	o.FieldManager = m.Writer().FieldManager
 	corrected, err := j.asking(j.asked, func(e *engine.Engine) (*plan.Plan, error) {
-		return e.PlanDrift(ctx, j.head.Release(), o, plan.Drift{Overlook: overlook})
+		return e.PlanDrift(ctx, j.head.Release(), o, plan.DriftScope{Overlook: overlook})
 	})
 	if err != nil {
 		return nil, err
