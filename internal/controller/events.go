@@ -66,7 +66,7 @@ func (e *events) tell(o *helmRelease, told []reconcile.Event) {
 		select {
 		case e.queue <- notification{
 			InvolvedObject: ref, Severity: severity, Timestamp: e.now().UTC().Truncate(time.Second), Message: t.Message,
-			Reason: t.Reason, Metadata: t.Metadata, ReportingController: fieldManager, ReportingInstance: e.host,
+			Reason: t.Reason, Metadata: t.Metadata, ReportingController: flux.ControllerName, ReportingInstance: e.host,
 		}:
 		default:
 			e.log.Info("notification dropped: too many are waiting", "reason", t.Reason, "namespace", o.Namespace, "name", o.Name)

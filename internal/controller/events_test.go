@@ -18,6 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
@@ -65,7 +66,7 @@ func TestWhatWasToldIsSentAtTheEnd(t *testing.T) {
 		t.Fatalf("%d events, %d notifications, %v", len(list.Items), posted.Load(), err)
 	}
 	for _, is := range list.Items {
-		if is.Source.Component != fieldManager || is.Type != "Normal" || is.Count != 1 || is.Annotations["m"] != is.InvolvedObject.Name {
+		if is.Source.Component != flux.ControllerName || is.Type != "Normal" || is.Count != 1 || is.Annotations["m"] != is.InvolvedObject.Name {
 			t.Errorf("%+v", is)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/tools/record/util"
 
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
@@ -32,7 +33,7 @@ func (w *eventWriter) tell(about corev1.ObjectReference, kind string, t reconcil
 	event := &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: about.Namespace, Name: util.GenerateEventName(about.Name, at.UnixNano()), Annotations: t.Metadata},
 		InvolvedObject: about, Type: kind, Reason: t.Reason, Message: t.Message, FirstTimestamp: now, LastTimestamp: now, Count: 1,
-		Source: corev1.EventSource{Component: fieldManager}, ReportingController: fieldManager,
+		Source: corev1.EventSource{Component: flux.ControllerName}, ReportingController: flux.ControllerName,
 	}
 	select {
 	case w.queue <- event:

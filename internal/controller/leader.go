@@ -19,6 +19,8 @@ import (
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
 // ours is the prefix of this program's identity in the lease, by which a replica
@@ -29,7 +31,7 @@ const ours = "kubectl-release-controller_"
 // active at the same time. A shard has a lease of its own, named after its selector
 // (fluxcd/pkg runtime/leaderelection.GenerateID).
 func leaseName(selector string) string {
-	name := fieldManager + "-leader-election"
+	name := flux.ControllerName + "-leader-election"
 	if selector == "" {
 		return name
 	}

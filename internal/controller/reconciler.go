@@ -21,11 +21,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
-// The names that helm-controller uses, so either can take over from the other.
-const (
-	fieldManager = "helm-controller"
-	finalizer    = "finalizers.fluxcd.io"
-)
+// finalizer is helm-controller's, so either can take over from the other.
+const finalizer = "finalizers.fluxcd.io"
 
 // passer makes passes; a *reconcile.Reconciler is one.
 type passer interface {
@@ -262,7 +259,7 @@ func (r *reconciler) finalize(ctx context.Context, o *helmRelease, on bool) erro
 	if err != nil {
 		return err
 	}
-	err = r.client.Patch(ctx, o, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+	err = r.client.Patch(ctx, o, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(flux.FieldManager))
 	return client.IgnoreNotFound(err)
 }
 

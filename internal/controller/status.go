@@ -29,7 +29,7 @@ func (r *reconciler) writeStatus(ctx context.Context, v *view, was, is flux.Helm
 			return err
 		}
 		sent := v.object.DeepCopyObject().(*helmRelease)
-		err = r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager))
+		err = r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(flux.FieldManager))
 		if err == nil {
 			v.object.ResourceVersion = sent.ResourceVersion
 			r.wrote.note(client.ObjectKeyFromObject(v.object), sent.ResourceVersion)

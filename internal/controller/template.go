@@ -90,7 +90,7 @@ func (r *reconciler) template(ctx context.Context, v *view) (helmChart, done str
 	if err := r.verify(ctx, v); err != nil {
 		return named, "", err
 	}
-	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(made), client.FieldOwner(fieldManager), client.ForceOwnership); err != nil {
+	if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(made), client.FieldOwner(flux.FieldManager), client.ForceOwnership); err != nil {
 		return named, "", fmt.Errorf("%s of %s: %w", hr.ChartSource(), hr, err)
 	}
 	if v.source, err = flux.DecodeSource(made.Object); err != nil {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
@@ -46,7 +47,7 @@ func (r *reconciler) undecodable(ctx context.Context, o *helmRelease, why error)
 		return err
 	}
 	sent := o.DeepCopyObject().(*helmRelease)
-	if err := r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(fieldManager)); err != nil {
+	if err := r.client.Status().Patch(ctx, sent, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(flux.FieldManager)); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	r.wrote.note(client.ObjectKeyFromObject(o), sent.ResourceVersion)

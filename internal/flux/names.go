@@ -4,10 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// maxReleaseName is Helm's limit for the name of a release.
-const maxReleaseName = 53
+// ControllerName is helm-controller's name: its lease and its events carry it.
+const ControllerName = "helm-controller"
+
+// FieldManager is helm-controller's, so releases can change hands without conflicts.
+const FieldManager = ControllerName
 
 // ReleaseName returns the name of the release, shortened to what Helm allows:
 // spec.releaseName, else the HelmRelease's name, prefixed with the target
@@ -23,10 +28,10 @@ func (hr *HelmRelease) ReleaseName() string {
 }
 
 // shorten keeps the first 40 bytes of a name that is too long and appends 12 digits
-// of the whole name's SHA-256 (helm-controller, internal/release.ShortenName).
+// of the whole name's SHA-256 (helm-controller 1.6.3, internal/release/name.go, ShortenName).
 func shorten(name string) string {
 	const kept, digits = 40, 12
-	if len(name) <= maxReleaseName {
+	if len(name) <= release.LongestName {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))

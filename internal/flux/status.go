@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // HelmReleaseStatus is what helm-controller has seen and done.
@@ -98,6 +100,14 @@ func (s Snapshot) TestIn(phase string) bool {
 		}
 	}
 	return false
+}
+
+// Good reports whether a rollback may return to the snapshot's revision: it was deployed, and, unless
+// tests are ignored, none has failed (helm-controller 1.6.3, api/v2/snapshot_types.go,
+// Snapshots.Previous and Truncate).
+func (s Snapshot) Good(ignoreTests bool) bool {
+	status := release.Status(s.Status)
+	return (status == release.StatusDeployed || status == release.StatusSuperseded) && (ignoreTests || !s.TestIn(TestFailed))
 }
 
 // Tested reports whether nothing is left to test: tests were looked for

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // Validate returns what the API server (by the CRD) and helm-controller would
@@ -25,8 +26,8 @@ func (hr *HelmRelease) Validate() error {
 	if spec.Interval.Duration == 0 && !hasField(hr.Object, "spec", "interval") {
 		refuse("spec.interval: required")
 	}
-	if len(spec.ReleaseName) > maxReleaseName {
-		refuse("spec.releaseName: longer than %d characters", maxReleaseName)
+	if len(spec.ReleaseName) > release.LongestName {
+		refuse("spec.releaseName: longer than %d characters", release.LongestName)
 	}
 	if k := spec.KubeConfig; k != nil && (k.SecretRef == nil) == (k.ConfigMapRef == nil) {
 		refuse("spec.kubeConfig: exactly one of configMapRef or secretRef must be set")

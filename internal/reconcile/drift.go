@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/flux/drift"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -40,7 +41,7 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 		return p.safe(err)
 	}
 	made, err := p.engine.PlanDrift(ctx, p.key(), plan.Options{
-		ForceConflicts: true, TakeOwnership: true, FieldManager: fieldManager, Timeout: p.hr.Timeout(),
+		ForceConflicts: true, TakeOwnership: true, FieldManager: flux.FieldManager, Timeout: p.hr.Timeout(),
 	}, plan.DriftScope{Partly: true, Overlook: rules.Overlook})
 	if err != nil {
 		return p.safe(err)

@@ -91,7 +91,7 @@ func limited(history []flux.Snapshot, ignoreTests bool) []flux.Snapshot {
 		return history
 	}
 	out := slices.Clone(history[:most])
-	isGood := func(s flux.Snapshot) bool { return good(s, ignoreTests) }
+	isGood := func(s flux.Snapshot) bool { return s.Good(ignoreTests) }
 	if i := slices.IndexFunc(history[1:], isGood) + 1; i >= most {
 		out = append(out, history[i])
 	}
@@ -117,17 +117,11 @@ func truncate(history []flux.Snapshot, ignoreTests, all bool) []flux.Snapshot {
 		return history
 	}
 	for i, s := range history[1:] {
-		if !all && good(s, ignoreTests) {
+		if !all && s.Good(ignoreTests) {
 			return history[:i+2]
 		}
 	}
 	return history[:min(len(history), kept)]
-}
-
-// good reports whether a revision can be rolled back to.
-func good(s flux.Snapshot, ignoreTests bool) bool {
-	status := release.Status(s.Status)
-	return (status == release.StatusDeployed || status == release.StatusSuperseded) && (ignoreTests || !s.TestIn(flux.TestFailed))
 }
 
 // testHooks returns the outcomes of a revision's tests, by name. Those that the filters leave out are not

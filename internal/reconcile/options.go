@@ -11,9 +11,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// fieldManager is helm-controller's, so releases can change hands without conflicts.
-const fieldManager = "helm-controller"
-
 func install(hr *flux.HelmRelease) flux.Install     { return value(hr.Spec.Install) }
 func upgrade(hr *flux.HelmRelease) flux.Upgrade     { return value(hr.Spec.Upgrade) }
 func rollback(hr *flux.HelmRelease) flux.Rollback   { return value(hr.Spec.Rollback) }
@@ -28,7 +25,7 @@ func value[T any](p *T) (out T) {
 
 // engineOptions converts options to the engine's.
 func (p *pass) engineOptions(o releaseset.Options) (plan.Options, engine.ServerSide) {
-	return o.Of(plan.Options{FieldManager: fieldManager, AsHelm: p.r.Compatible, RecordHooks: true}), engine.ServerSide(o.ServerSide)
+	return o.Of(plan.Options{FieldManager: flux.FieldManager, AsHelm: p.r.Compatible, RecordHooks: true}), engine.ServerSide(o.ServerSide)
 }
 
 func (p *pass) installing() (plan.Options, engine.ServerSide) {
@@ -61,7 +58,7 @@ func (p *pass) uninstalling() plan.Options {
 
 func testingOptions(hr *flux.HelmRelease) plan.Options {
 	t := hr.Tests()
-	o := plan.Options{Timeout: hr.TimeoutOf(t.Timeout), FieldManager: fieldManager}
+	o := plan.Options{Timeout: hr.TimeoutOf(t.Timeout), FieldManager: flux.FieldManager}
 	for _, f := range t.Filters {
 		if f.Exclude {
 			o.SkipTests = append(o.SkipTests, f.Name)

@@ -117,17 +117,11 @@ func (in Input) failed(why string) Decision {
 // sorted, newest first.
 func rollbackTarget(history []flux.Snapshot, ignoreTests bool) (flux.Snapshot, bool) {
 	for _, s := range history[min(1, len(history)):] {
-		if good(s, ignoreTests) {
+		if s.Good(ignoreTests) {
 			return s, true
 		}
 	}
 	return flux.Snapshot{}, false
-}
-
-func good(s flux.Snapshot, ignoreTests bool) bool {
-	status := release.Status(s.Status)
-	return (status == release.StatusDeployed || status == release.StatusSuperseded) &&
-		(ignoreTests || !s.TestIn(flux.TestFailed))
 }
 
 // verified reports whether the snapshot's record is stored and unchanged.

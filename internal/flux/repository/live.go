@@ -15,13 +15,10 @@ import (
 // apiVersion is the apiVersion of HelmReleases.
 const apiVersion = flux.HelmGroup + "/v2"
 
-// fieldManager is helm-controller's.
-const fieldManager = "helm-controller"
-
 // Writer returns helm-controller as the writer. Unless spec says otherwise, its records are in
 // the HelmRelease's namespace and not in the target's.
 func (m *Managed) Writer() releaseset.Writer {
-	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: fieldManager, Labels: m.hr.Origin()}
+	out := releaseset.Writer{Storage: m.hr.StorageNamespace(), FieldManager: flux.FieldManager, Labels: m.hr.Origin()}
 	if name := m.hr.Spec.ServiceAccountName; name != "" {
 		out.ServiceAccount = types.NamespacedName{Namespace: m.hr.Metadata.Namespace, Name: name}
 	}
