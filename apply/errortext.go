@@ -118,12 +118,12 @@ func (e *NotReadyError) Error() string { return textOf(e.lines(true)) }
 func (e *NotReadyError) Unwrap() error { return e.Stopped }
 
 func (e *NotReadyError) lines(logs bool) []line {
-	behind := e.Diagnosis
+	diagnosis := e.Diagnosis
 	if !logs {
-		behind.Log = Log{}
+		diagnosis.Log = Log{}
 	}
 	lines := textLines(e.Headline())
-	for _, text := range behind.Text() {
+	for _, text := range diagnosis.Text() {
 		lines = append(lines, line{text: text, detail: true})
 	}
 	return lines

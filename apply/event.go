@@ -100,27 +100,27 @@ func (d Diagnosis) Text() []string {
 }
 
 // Text returns the event as text, in two parts: message says what has happened, on one line except
-// for logs and for a rollback, whose second line says where it leads; behind is the reason, line by
+// for logs and for a rollback, whose second line says where it leads; details is the reason, line by
 // line.
-func (e Event) Text() (message string, behind []string) {
-	message, behind = e.Message, e.Diagnosis.Text()
+func (e Event) Text() (message string, details []string) {
+	message, details = e.Message, e.Diagnosis.Text()
 	switch e.Type {
 	case LogOutput:
 		return strings.Join(e.Log.Lines, "\n"), nil
 	case StepFailed:
 		switch {
-		case len(behind) > 0:
+		case len(details) > 0:
 		case e.Cause != nil:
 			return headed(linesOf(e.Cause, true))
 		default:
 			return headed(textLines(e.Message))
 		}
 	case RollbackStarted:
-		message, behind = headed(linesOf(e.Cause, true))
+		message, details = headed(linesOf(e.Cause, true))
 		message += "\n" + e.Next
 	case StageStarted, StepStarted, StepProgress, StepDone, StepRetried, Note, Warning:
 	}
-	return message, behind
+	return message, details
 }
 
 // stepEvent returns an event of a step; stage may be "".

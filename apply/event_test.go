@@ -14,30 +14,30 @@ func TestEventText(t *testing.T) {
 	late := &NotReadyError{Object: "Deployment/web", Why: "0 of 1 ready", Diagnosis: Diagnosis{
 		Reasons: []Reason{{Of: []string{"Pod/web-1"}, Cause: "it crashes"}}, Log: Log{Of: "Pod/web-1, container app", Lines: []string{"oops", ""}},
 	}}
-	behind := []string{"Pod/web-1: it crashes", "| log of Pod/web-1, container app:", "| oops", "| "}
+	details := []string{"Pod/web-1: it crashes", "| log of Pod/web-1, container app:", "| oops", "| "}
 	for name, c := range map[string]struct {
 		event   Event
 		message string
-		behind  []string
+		details []string
 	}{
 		"a state has a diagnosis when it lasts": {
-			Event{Type: StepProgress, Message: late.Why, Diagnosis: late.Diagnosis}, "0 of 1 ready", behind,
+			Event{Type: StepProgress, Message: late.Why, Diagnosis: late.Diagnosis}, "0 of 1 ready", details,
 		},
 		"of a wait that failed the diagnosis is told, not the error": {
-			Event{Type: StepFailed, Message: late.Why, Diagnosis: late.Diagnosis, Cause: late}, "0 of 1 ready", behind,
+			Event{Type: StepFailed, Message: late.Why, Diagnosis: late.Diagnosis, Cause: late}, "0 of 1 ready", details,
 		},
 		"of other failures the further lines of the error are what is behind it": {
 			Event{Type: StepFailed, Message: "patch: refused\n  by policy\nand again"}, "patch: refused", []string{"by policy", "and again"},
 		},
 		"a rollback says why, and where it leads": {
 			Event{Type: RollbackStarted, Cause: errors.Join(&wordedError{err: late, after: "and 2 more"}), Next: "rolling back to revision 3"},
-			"Deployment/web is not ready: 0 of 1 ready\nrolling back to revision 3", append(append([]string{}, behind...), "and 2 more"),
+			"Deployment/web is not ready: 0 of 1 ready\nrolling back to revision 3", append(append([]string{}, details...), "and 2 more"),
 		},
 		"of a hook that failed the reasons are those of the typed error": {
 			Event{Type: StepFailed, Message: "as below", Cause: &wordedError{before: "hook Job/a: ", err: &NotReadyError{
 				Object: "Job/a", Why: "it has failed:\n  twice", Hook: true, Diagnosis: late.Diagnosis,
 			}}},
-			"hook Job/a: it has failed:", append([]string{"twice"}, behind...),
+			"hook Job/a: it has failed:", append([]string{"twice"}, details...),
 		},
 		"a hook's log is the message": {
 			Event{Type: LogOutput, Diagnosis: Diagnosis{Log: Log{Of: "Job/a", Lines: []string{"one", "two", ""}}}}, "one\ntwo\n", nil,
@@ -51,8 +51,8 @@ func TestEventText(t *testing.T) {
 			if diff := cmp.Diff(c.message, message); diff != "" {
 				t.Errorf("the message (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.behind, lines); diff != "" {
-				t.Errorf("behind it (-want +got):\n%s", diff)
+			if diff := cmp.Diff(c.details, lines); diff != "" {
+				t.Errorf("details (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -52,13 +52,13 @@ func (w *waiter) look(ctx context.Context, all bool) {
 		if !p.unheard(reasons) {
 			continue
 		}
-		behind := Diagnosis{Reasons: reasons}
+		diagnosis := Diagnosis{Reasons: reasons}
 		if logs++; logs <= maxLogs {
-			behind.Log = w.run.env.Cluster.Diagnose(ctx, p.ref, p.since).Log
+			diagnosis.Log = w.run.env.Cluster.Diagnose(ctx, p.ref, p.since).Log
 		}
 		w.mu.Lock()
 		if ctx.Err() == nil && w.open[p.step.ID] == p {
-			w.tell(StepProgress, p, behind)
+			w.tell(StepProgress, p, diagnosis)
 		}
 		w.mu.Unlock()
 	}

@@ -39,8 +39,8 @@ func TestReasonsAreToldAndLogsNotRecorded(t *testing.T) {
 	env.Cluster = troubled{clusterfake.FailingJobs{Cluster: w}}
 	var told [][]string
 	env.Observer = ear(func(e apply.Event) {
-		if _, behind := e.Text(); e.Type == apply.StepFailed && e.Reasons != nil {
-			told = append(told, behind)
+		if _, details := e.Text(); e.Type == apply.StepFailed && e.Reasons != nil {
+			told = append(told, details)
 		}
 	})
 	_, err := apply.Run(t.Context(), p, env)

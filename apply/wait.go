@@ -181,9 +181,9 @@ func (w *waiter) see(ctx context.Context, p *pending, object *unstructured.Unstr
 }
 
 // tell reports an object's state and its explanation.
-func (w *waiter) tell(t EventType, p *pending, behind Diagnosis) {
+func (w *waiter) tell(t EventType, p *pending, diagnosis Diagnosis) {
 	event := stepEvent(t, w.stage, p.step)
-	event.Message, event.Diagnosis = p.why, behind
+	event.Message, event.Diagnosis = p.why, diagnosis
 	w.run.observe(event)
 }
 

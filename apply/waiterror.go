@@ -95,15 +95,15 @@ func (w *waiter) stopped(ctx context.Context) error {
 func (w *waiter) notReady(ctx context.Context, p *pending, why string, failed bool) error {
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	behind := w.run.env.Cluster.Diagnose(look, p.ref, p.since)
+	diagnosis := w.run.env.Cluster.Diagnose(look, p.ref, p.since)
 	if log, ok := w.run.lastLines(look, p.step); ok {
-		behind.Log = log
+		diagnosis.Log = log
 	}
 	err := &NotReadyError{
-		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil, Diagnosis: behind,
+		Object: p.step.Object.String(), Why: why, Failed: failed, Hook: p.step.Hook != nil, Diagnosis: diagnosis,
 	}
 	event := stepEvent(StepFailed, w.stage, p.step)
-	event.Message, event.Diagnosis, event.Cause = why, behind, err
+	event.Message, event.Diagnosis, event.Cause = why, diagnosis, err
 	w.run.observe(event)
 	return err
 }

@@ -146,12 +146,12 @@ type observer struct {
 
 // Observe implements apply.Observer.
 func (o *observer) Observe(e apply.Event) {
-	message, behind := e.Text()
+	message, details := e.Text()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tell(Event{
 		Time: e.Time, Type: string(e.Type), Stage: e.Stage, Step: e.Step, Op: string(e.Op),
-		Object: object(e.Object), Message: message, Reasons: behind,
+		Object: object(e.Object), Message: message, Reasons: details,
 	})
 }
 

@@ -29,7 +29,7 @@ const (
 func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Reason, pods []corev1.Pod) {
 	events := warner{s, a.Namespace, a.Since}
 	found := events.about(ctx, a.Kind, func(name string) bool { return name == a.Name })
-	b, err := s.behind(ctx, a)
+	b, err := s.findPods(ctx, a)
 	if err != nil {
 		return last(apply.Grouped(found), maxReasons), nil
 	}

@@ -15,30 +15,30 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// behind holds the pods that a workload runs: those of its newest revision, and older ones that hold
+// workloadPods holds the pods that a workload runs: those of its newest revision, and older ones that hold
 // these up. For a Deployment, replicaSet reports whether a name is that of the newest revision's
 // ReplicaSet.
-type behind struct {
+type workloadPods struct {
 	pods, inTheWay []corev1.Pod
 	replicaSet     func(name string) bool
 }
 
-// behind finds the pods of an object. If the newest revision can't be read, pods that were created
+// findPods finds the pods of an object. If the newest revision can't be read, pods that were created
 // since Since are assumed to belong to it.
-func (s *survey) behind(ctx context.Context, a apply.Asked) (behind, error) {
+func (s *survey) findPods(ctx context.Context, a apply.Asked) (workloadPods, error) {
 	owner, pods, err := s.podsOf(ctx, a)
 	if err != nil || owner == nil {
-		return behind{pods: pods}, err
+		return workloadPods{pods: pods}, err
 	}
 	label, newest, err := s.newest(ctx, owner)
 	if err != nil {
 		old := func(pod corev1.Pod) bool { return pod.CreationTimestamp.Time.Before(a.Since) }
-		return behind{pods: slices.DeleteFunc(pods, old)}, nil
+		return workloadPods{pods: slices.DeleteFunc(pods, old)}, nil
 	}
 	if label == "" {
-		return behind{pods: pods}, nil
+		return workloadPods{pods: pods}, nil
 	}
-	var b behind
+	var b workloadPods
 	if a.Kind == "Deployment" {
 		b.replicaSet = func(name string) bool { return newest != "" && strings.HasSuffix(name, "-"+newest) }
 	}

@@ -50,14 +50,14 @@ func follow(file string, by users) (string, error) {
 	root := filepath.VolumeName(path) + string(filepath.Separator)
 	done, rest := root, strings.TrimPrefix(path, root)
 	for links := 0; rest != ""; {
-		part, behind, _ := strings.Cut(rest, string(filepath.Separator))
+		part, remaining, _ := strings.Cut(rest, string(filepath.Separator))
 		next := filepath.Join(done, part)
 		info, err := os.Lstat(next)
 		if err != nil && !os.IsNotExist(err) {
 			return "", err
 		}
 		if err != nil || info.Mode()&os.ModeSymlink == 0 {
-			done, rest = next, behind
+			done, rest = next, remaining
 			continue
 		}
 		if links++; links > most {
@@ -74,7 +74,7 @@ func follow(file string, by users) (string, error) {
 			to = filepath.Join(done, to)
 		}
 		root = filepath.VolumeName(to) + string(filepath.Separator)
-		done, rest = root, strings.TrimPrefix(filepath.Join(to, behind), root)
+		done, rest = root, strings.TrimPrefix(filepath.Join(to, remaining), root)
 	}
 	return done, nil
 }

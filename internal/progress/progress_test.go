@@ -82,8 +82,8 @@ func TestProgressTellsACauseOnce(t *testing.T) {
 		var out bytes.Buffer
 		p := printer(&out, nil)
 		object := func(name string) manifest.ID { return manifest.ID{Group: "apps", Kind: "Deployment", Name: name} }
-		see := func(kind apply.EventType, name, message string, behind apply.Diagnosis) {
-			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Op: plan.OpWait, Object: object(name), Message: message, Diagnosis: behind})
+		see := func(kind apply.EventType, name, message string, diagnosis apply.Diagnosis) {
+			p.Observe(apply.Event{Time: time.Now(), Type: kind, Stage: "wait", Step: name, Op: plan.OpWait, Object: object(name), Message: message, Diagnosis: diagnosis})
 		}
 		stuck := func(pod string) apply.Diagnosis {
 			return apply.Diagnosis{Reasons: []apply.Reason{{Of: []string{"Pod/" + pod}, Cause: "FailedScheduling: 0/3 nodes", Trouble: true}}}

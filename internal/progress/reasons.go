@@ -50,19 +50,19 @@ func (p *Printer) tellReasons() {
 
 // tellAlike prints events that have the same causes.
 func (p *Printer) tellAlike(alike []apply.Event) {
-	behind := apply.Diagnosis{Log: alike[0].Log}
+	diagnosis := apply.Diagnosis{Log: alike[0].Log}
 	var objects []manifest.ID
 	for _, e := range alike {
 		objects = append(objects, e.Object)
-		behind.Reasons = append(behind.Reasons, e.Reasons...)
+		diagnosis.Reasons = append(diagnosis.Reasons, e.Reasons...)
 	}
-	behind.Reasons = apply.Grouped(behind.Reasons)
+	diagnosis.Reasons = apply.Grouped(diagnosis.Reasons)
 	if len(alike) == 1 {
 		p.line("    %s: %s", subject(alike[0]), alike[0].Message)
 	} else {
 		p.line("    not ready: %s", plan.SummarizeObjects(objects))
 	}
-	p.block(behind.Text())
+	p.block(diagnosis.Text())
 }
 
 // block prints lines that belong together: a secret may take several of them.

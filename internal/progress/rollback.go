@@ -36,8 +36,8 @@ func (p *Printer) rollback(e apply.Event) {
 	if len(p.failures) != 1 || !errors.Is(e.Cause, p.failures[0]) {
 		p.headline("✗ %s", e.Cause)
 	}
-	message, behind := e.Text() // what the first line quotes may go on behind it
-	if _, rest, more := strings.Cut(p.safe(strings.Join(append([]string{firstLine(message)}, behind...), "\n")), "\n"); more {
+	message, details := e.Text() // what the first line quotes may go on behind it
+	if _, rest, more := strings.Cut(p.safe(strings.Join(append([]string{firstLine(message)}, details...), "\n")), "\n"); more {
 		p.block([]string{rest})
 	}
 	p.Hide(e.Plan)
