@@ -159,7 +159,7 @@ func TestWatchesThatGoOnByThemselves(t *testing.T) {
 	} {
 		known := func() bool { return true }
 		d := &driftWatch{metrics: counted, log: logr.Discard(), kinds: map[schema.GroupVersionKind]*kindWatch{k: {synced: known}, other: {synced: known}}}
-		d.heard(k, err)
+		d.watchResult(k, err)
 		if d.watched(k) != goesOn || !d.watched(other) {
 			t.Errorf("%v: watched: %t, another kind: %t", err, d.watched(k), d.watched(other))
 		}

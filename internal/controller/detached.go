@@ -102,7 +102,7 @@ func (f *detached) again(ctx context.Context, key client.ObjectKey, ended *detac
 	switch {
 	case ended.stale || asked != ended.asked:
 		return 1
-	case f.inner.drift.waits(key):
+	case f.inner.drift.passRequested(key):
 		return driftPause
 	}
 	return 0
@@ -208,7 +208,7 @@ func (f *detached) askedOf(ctx context.Context, key client.ObjectKey) stateDiges
 		annotations[name] = hr.Metadata.Annotations[name]
 	}
 	hr.Status, hr.Metadata.Annotations, hr.Metadata.Finalizers = flux.HelmReleaseStatus{}, annotations, nil
-	return stateDigest{content: contentOf(hr), around: f.inner.around(ctx, hr)}
+	return stateDigest{content: contentOf(hr), dependencies: f.inner.dependencies(ctx, hr)}
 }
 
 // supersedes reports whether a pass over the HelmRelease would now create another revision than the

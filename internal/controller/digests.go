@@ -20,9 +20,9 @@ type fingerprint = [sha256.Size]byte
 // stateDigest is a digest of all that a pass looks at. Two passes with the same one find the
 // same state.
 type stateDigest struct {
-	// content stands for the HelmRelease with its status, around for what it depends on:
+	// content stands for the HelmRelease with its status, dependencies for what it depends on:
 	// source, values, dependencies, credentials.
-	content, around fingerprint
+	content, dependencies fingerprint
 	// records stands for the release's records, objects for its live objects without their
 	// status, if it has drift detection.
 	records, objects fingerprint
@@ -33,8 +33,8 @@ type stateDigest struct {
 // look returns the digest of a HelmRelease, from what is cached.
 func (r *reconciler) look(ctx context.Context, hr *flux.HelmRelease) stateDigest {
 	return stateDigest{
-		blind:   hr.DriftMode() != "" && hr.Spec.KubeConfig == nil && !r.drift.sees(hr),
-		content: contentOf(hr), around: r.around(ctx, hr), records: r.records.of(storage(hr)),
+		blind:   hr.DriftMode() != "" && hr.Spec.KubeConfig == nil && !r.drift.watchesAllOf(hr),
+		content: contentOf(hr), dependencies: r.dependencies(ctx, hr), records: r.records.of(storage(hr)),
 		objects: r.drift.of(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}),
 	}
 }
@@ -48,9 +48,9 @@ func contentOf(hr *flux.HelmRelease) fingerprint {
 	return fingerprint(h.Sum(nil))
 }
 
-// around returns the state of what the HelmRelease depends on, mostly by resource
+// dependencies returns the state of what the HelmRelease depends on, mostly by resource
 // versions; for an object that can't be read, the error counts.
-func (r *reconciler) around(ctx context.Context, hr *flux.HelmRelease) fingerprint {
+func (r *reconciler) dependencies(ctx context.Context, hr *flux.HelmRelease) fingerprint {
 	h := sha256.New()
 	note := func(v ...any) { _ = json.NewEncoder(h).Encode(v) }
 	version := func(kind string, key client.ObjectKey) {

@@ -106,9 +106,9 @@ func state(in any) (any, error) {
 	return o, nil
 }
 
-// sees reports whether all kinds of the HelmRelease's objects are watched. It queues those that are
+// watchesAllOf reports whether all kinds of the HelmRelease's objects are watched. It queues those that are
 // not, to be watched as soon as possible.
-func (d *driftWatch) sees(hr *flux.HelmRelease) bool {
+func (d *driftWatch) watchesAllOf(hr *flux.HelmRelease) bool {
 	kinds, ok := inventoryKinds(hr)
 	for _, k := range kinds {
 		ok = d.watched(k) && ok
@@ -137,9 +137,9 @@ func inventoryKinds(hr *flux.HelmRelease) (kinds []schema.GroupVersionKind, ok b
 	return kinds, true
 }
 
-// turn records a change of an object: added or deleted, or the same object before and after. If
+// recordChange records a change of an object: added or deleted, or the same object before and after. If
 // tell is set and its state has changed, it requests a pass.
-func (d *driftWatch) turn(tell bool, objects ...any) {
+func (d *driftWatch) recordChange(tell bool, objects ...any) {
 	var key client.ObjectKey
 	states := map[string]bool{}
 	for _, o := range objects {
@@ -172,27 +172,27 @@ func (d *driftWatch) ask(key client.ObjectKey) {
 	o.Namespace, o.Name = key.Namespace, key.Name
 	select {
 	case d.changed <- event.GenericEvent{Object: o}:
-	default: // too many at a time: a pass that is under way repeats, see waits, or the next regular one sees it
+	default: // too many at a time: a pass that is under way repeats, see passRequested, or the next regular one sees it
 	}
 }
 
-// begins records that a pass over the HelmRelease begins, which will see all changes so far.
-func (d *driftWatch) begins(key client.ObjectKey) {
+// passBegan records that a pass over the HelmRelease begins, which will see all changes so far.
+func (d *driftWatch) passBegan(key client.ObjectKey) {
 	d.lastMu.Lock()
 	defer d.lastMu.Unlock()
 	delete(d.asked, key)
 }
 
-// waits reports whether a pass has been requested since the last one began.
-func (d *driftWatch) waits(key client.ObjectKey) bool {
+// passRequested reports whether a pass has been requested since the last one began.
+func (d *driftWatch) passRequested(key client.ObjectKey) bool {
 	d.lastMu.Lock()
 	defer d.lastMu.Unlock()
 	return d.asked[key]
 }
 
-// dealt records that drift was reported or corrected. Until the interval is over, drift causes no
+// driftHandled records that drift was reported or corrected. Until the interval is over, drift causes no
 // further pass, because somebody else may cause it again each time.
-func (d *driftWatch) dealt(key client.ObjectKey, at time.Time) {
+func (d *driftWatch) driftHandled(key client.ObjectKey, at time.Time) {
 	d.lastMu.Lock()
 	defer d.lastMu.Unlock()
 	d.last[key] = at

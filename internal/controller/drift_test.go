@@ -43,26 +43,26 @@ func TestDriftWatchTellsChanges(t *testing.T) {
 		}
 	}
 	first := object("1", 1, "x")
-	d.turn(false, first)
+	d.recordChange(false, first)
 	told("the first list", false)
 	digest := d.of(key)
 	if digest == (fingerprint{}) {
 		t.Fatal("the object is not seen")
 	}
-	d.turn(true, first, object("2", 1, "x"))
+	d.recordChange(true, first, object("2", 1, "x"))
 	told("its status", false)
 	if d.of(key) != digest {
 		t.Error("its status counts")
 	}
-	d.turn(true, object("2", 1, "x"), object("3", 2, "x"))
+	d.recordChange(true, object("2", 1, "x"), object("3", 2, "x"))
 	told("its spec", true)
-	d.turn(true, object("3", 2, "x"), object("4", 2, "y"))
+	d.recordChange(true, object("3", 2, "x"), object("4", 2, "y"))
 	told("an annotation", true)
-	d.turn(true, object("4", 0, ""), object("5", 0, ""))
+	d.recordChange(true, object("4", 0, ""), object("5", 0, ""))
 	told("an object without generations", true)
-	d.turn(true, object("4", 2, "y"))
+	d.recordChange(true, object("4", 2, "y"))
 	told("that it is gone", true)
-	d.dealt(key, time.Unix(1, 0))
-	d.turn(true, object("5", 3, ""))
+	d.driftHandled(key, time.Unix(1, 0))
+	d.recordChange(true, object("5", 3, ""))
 	told("soon behind another one", false)
 }

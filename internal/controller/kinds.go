@@ -97,7 +97,7 @@ func (d *driftWatch) Start(ctx context.Context) error {
 		if err == nil {
 			d.begin.Forget(k)
 		} else {
-			d.went(k, err)
+			d.setWatched(k, err)
 			d.begin.AddRateLimited(k)
 		}
 		d.begin.Done(k)
@@ -116,7 +116,7 @@ func (d *driftWatch) watch(ctx context.Context, k schema.GroupVersionKind) error
 	if err := d.list(ctx, k); err != nil {
 		return err
 	}
-	d.went(k, nil)
+	d.setWatched(k, nil)
 	synced, err := d.register(ctx, k)
 	if err != nil {
 		return err
@@ -151,13 +151,13 @@ func (d *driftWatch) register(ctx context.Context, k schema.GroupVersionKind) (s
 		return nil, err
 	}
 	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(o any, first bool) { d.turn(!first, o) },
-		UpdateFunc: func(was, is any) { d.turn(true, was, is) },
+		AddFunc:    func(o any, first bool) { d.recordChange(!first, o) },
+		UpdateFunc: func(was, is any) { d.recordChange(true, was, is) },
 		DeleteFunc: func(o any) {
 			if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 				o = gone.Obj
 			}
-			d.turn(true, o)
+			d.recordChange(true, o)
 		},
 	})
 	if err != nil {
@@ -167,41 +167,41 @@ func (d *driftWatch) register(ctx context.Context, k schema.GroupVersionKind) (s
 }
 
 // informer returns the informer of a kind, and passes the outcomes of its lists and watches to
-// heard.
+// watchResult.
 func (d *driftWatch) informer(lw toolscache.ListerWatcher, o runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	k, inner := o.GetObjectKind().GroupVersionKind(), toolscache.ToListerWatcherWithContext(lw)
 	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := inner.ListWithContext(ctx, options)
 			if err != nil {
-				d.heard(k, err)
+				d.watchResult(k, err)
 			}
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			w, err := inner.WatchWithContext(ctx, options)
-			d.heard(k, err)
+			d.watchResult(k, err)
 			return w, err
 		},
 	}, o, resync, indexers)
 }
 
-// heard records the outcome of a list or a watch of a kind. A kind that the API server refuses,
+// watchResult records the outcome of a list or a watch of a kind. A kind that the API server refuses,
 // because a role has changed or a CRD is gone, does not count as watched until a watch of it has
 // started again, which its informer keeps trying. If the server does not answer, nothing is
 // recorded: the watch resumes once it does, with all changes since.
-func (d *driftWatch) heard(k schema.GroupVersionKind, err error) {
+func (d *driftWatch) watchResult(k schema.GroupVersionKind, err error) {
 	if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
 		return
 	}
-	if d.went(k, err); err == nil {
+	if d.setWatched(k, err); err == nil {
 		d.known(k)
 	}
 }
 
-// went records whether a kind could be listed and watched, and updates the metric when that
+// setWatched records whether a kind could be listed and watched, and updates the metric when that
 // changes.
-func (d *driftWatch) went(k schema.GroupVersionKind, err error) {
+func (d *driftWatch) setWatched(k schema.GroupVersionKind, err error) {
 	d.kindsMu.Lock()
 	defer d.kindsMu.Unlock()
 	w := d.kinds[k]

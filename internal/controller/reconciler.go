@@ -64,7 +64,7 @@ type reconciler struct {
 func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request, on pauses) (ctrl.Result, error) {
 	began := r.now()
 	key := request.NamespacedName
-	r.drift.begins(key)
+	r.drift.passBegan(key)
 	cached := &helmRelease{}
 	if err := r.client.Get(ctx, key, cached); err != nil {
 		r.forget(key, err)
@@ -181,7 +181,7 @@ func (r *reconciler) tell(o *helmRelease, told []reconcile.Event) {
 	r.events.tell(o, told)
 	for _, t := range told {
 		if strings.HasPrefix(t.Reason, "Drift") {
-			r.drift.dealt(client.ObjectKeyFromObject(o), r.now())
+			r.drift.driftHandled(client.ObjectKeyFromObject(o), r.now())
 		}
 	}
 }

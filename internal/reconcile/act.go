@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// sort is the kind of an action; a pass has at most one action of each.
-type sort int
+// actionKind is the kind of an action; a pass has at most one action of each.
+type actionKind int
 
 const (
-	releasing sort = iota
+	releasing actionKind = iota
 	testing
 	remediating
 	unlocking
@@ -29,7 +29,7 @@ const (
 type action struct {
 	// name is the action's name in helm-controller.
 	name    string
-	sort    sort
+	kind    actionKind
 	timeout time.Duration
 	run     func(context.Context, decision.Decision) error
 }
@@ -60,7 +60,7 @@ func (p *pass) action(a decision.Action) action {
 }
 
 // release is helm-controller's loop: decide, act, and decide again, with at most one
-// action of each sort in a pass, and none after a remediation.
+// action of each kind in a pass, and none after a remediation.
 func (p *pass) release(ctx context.Context) error {
 	var done [correcting + 1]bool
 	for {
@@ -90,15 +90,15 @@ func (p *pass) release(ctx context.Context) error {
 		case decision.Install, decision.Upgrade, decision.Test, decision.RollBack, decision.Uninstall, decision.Unlock, decision.Resume, decision.CorrectDrift:
 		}
 		a := p.action(d.Action)
-		if done[a.sort] {
+		if done[a.kind] {
 			p.later()
 			return nil
 		}
-		done[a.sort] = true
+		done[a.kind] = true
 		if err := p.perform(ctx, a, d); err != nil {
 			return p.failed(err)
 		}
-		if a.sort == remediating {
+		if a.kind == remediating {
 			p.remedied()
 			return nil
 		}
@@ -109,7 +109,7 @@ func (p *pass) release(ctx context.Context) error {
 func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error {
 	running := fmt.Sprintf("Running '%s' action with timeout of %s", a.name, a.timeout)
 	p.progress(progressing, running)
-	if a.sort == releasing {
+	if a.kind == releasing {
 		if d.Action != decision.Resume {
 			s := &p.hr.Status
 			s.LastAttemptedReleaseAction, s.LastAttemptedGeneration = flux.Attempt(a.name), p.hr.Metadata.Generation
@@ -117,8 +117,8 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 		}
 		p.mark(ready, metav1.ConditionUnknown, progressing, running)
 	}
-	plans := a.sort == releasing || a.sort == testing || a.sort == remediating
-	if a.sort == correcting {
+	plans := a.kind == releasing || a.kind == testing || a.kind == remediating
+	if a.kind == correcting {
 		p.planned(p.drift.plan)
 	}
 	if !plans || p.early() { // otherwise once there is a plan
@@ -134,7 +134,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	if err != nil {
 		return err
 	}
-	if a.sort == remediating || errors.Is(context.Cause(ctx), ErrSuperseded) {
+	if a.kind == remediating || errors.Is(context.Cause(ctx), ErrSuperseded) {
 		return nil
 	}
 	if err := p.write(ctx); err != nil {
@@ -177,7 +177,7 @@ func (p *pass) retryAfter(s flux.Strategy) {
 	p.after, p.observed = s.Interval(), true
 }
 
-// later ends a pass that has already done an action of the sort.
+// later ends a pass that has already done an action of the kind.
 func (p *pass) later() {
 	if retry := p.hr.ActiveRetry(); retry != nil {
 		p.retryAfter(*retry)

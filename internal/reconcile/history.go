@@ -42,8 +42,8 @@ func snapshot(r *release.Revision, action, ociDigest string) (flux.Snapshot, err
 	return out, nil
 }
 
-// of reports whether the snapshot is one of the record.
-func of(s flux.Snapshot, r *release.Revision) bool {
+// isOf reports whether the snapshot is one of the record.
+func isOf(s flux.Snapshot, r *release.Revision) bool {
 	return s.Name == r.Name && s.Namespace == r.Namespace && s.Version == r.Version
 }
 
@@ -57,7 +57,7 @@ func (p *pass) observe(written []*release.Revision, action, changed, ociDigest s
 		replaced = p.replaced()
 	}
 	for n, r := range written {
-		i := slices.IndexFunc(history, func(s flux.Snapshot) bool { return of(s, r) })
+		i := slices.IndexFunc(history, func(s flux.Snapshot) bool { return isOf(s, r) })
 		if i < 0 && n > 0 {
 			continue
 		}

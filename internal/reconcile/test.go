@@ -21,7 +21,7 @@ func (p *pass) test(ctx context.Context, _ decision.Decision) error {
 	}
 	defer p.summarize()
 	cur := p.hr.Status.Snapshots()[0]
-	if r := outcome.Revision; r != nil && of(cur, r) && !apply.Passes(err) {
+	if r := outcome.Revision; r != nil && isOf(cur, r) && !apply.Passes(err) {
 		next, observed := snapshot(r, cur.Action, cur.OCIDigest)
 		if observed != nil {
 			return observed

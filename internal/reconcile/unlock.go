@@ -32,7 +32,7 @@ func (p *pass) unlock(ctx context.Context, _ decision.Decision) error {
 		return nil // somebody else was faster
 	}
 	s := flux.Snapshot{}
-	if i := slices.IndexFunc(p.hr.Status.History, func(s flux.Snapshot) bool { return of(s, failed) }); i >= 0 {
+	if i := slices.IndexFunc(p.hr.Status.History, func(s flux.Snapshot) bool { return isOf(s, failed) }); i >= 0 {
 		s = p.hr.Status.History[i]
 	}
 	next, err := snapshot(failed, s.Action, s.OCIDigest)
@@ -40,7 +40,7 @@ func (p *pass) unlock(ctx context.Context, _ decision.Decision) error {
 		return err
 	}
 	for i := range p.hr.Status.History {
-		if of(p.hr.Status.History[i], failed) {
+		if isOf(p.hr.Status.History[i], failed) {
 			p.hr.Status.History[i] = next
 		}
 	}
