@@ -46,7 +46,7 @@ type Bundle struct {
 	Nonce []byte
 }
 
-// Newest tells states of the newest revision apart. The zero value means that there is none.
+// Newest identifies the state of the newest revision. The zero value means that there is none.
 type Newest struct {
 	Version     int
 	Status      release.Status

@@ -86,10 +86,10 @@ func Impossible(of release.Key, why string, at Place, toolVersion string) *Plan 
 }
 
 // Unplanned returns what stands for the plan of a release that has left its set without one: nothing changes, and
-// what becomes of it is to be known.
-func Unplanned(of release.Key, becomes Problem, toolVersion string) *Plan {
+// the problem says what happens to it.
+func Unplanned(of release.Key, why Problem, toolVersion string) *Plan {
 	return &Plan{Document: Document{
-		FormatVersion: FormatVersion, ToolVersion: toolVersion, Operation: Uninstall, Release: of, Stages: []Stage{}, Problems: []Problem{becomes},
+		FormatVersion: FormatVersion, ToolVersion: toolVersion, Operation: Uninstall, Release: of, Stages: []Stage{}, Problems: []Problem{why},
 	}}
 }
 

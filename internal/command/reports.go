@@ -114,8 +114,8 @@ func (p *program) reportImpossible(o *showFlags, of release.Key, err error) erro
 	return errors.Join(err, o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) }))
 }
 
-// reportUnread is reportImpossible for a set that can't be read or planned. What the reports are told
-// apart by is the same as in those of its plan.
+// reportUnread is reportImpossible for a set that can't be read or planned. What distinguishes the
+// reports is the same as in those of its plan.
 func (p *program) reportUnread(o *manyFlags, files []string, err error) error {
 	if o.printSet || o.listCharts || errors.Is(err, context.Canceled) {
 		return err

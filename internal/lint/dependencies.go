@@ -27,16 +27,16 @@ func (r *run) dependencies() {
 			r.add(Finding{Severity: severity, Path: chartFile, Message: message + strings.Join(names, ", ")})
 		}
 	}
-	say(Error, "charts/ holds charts that are not declared as dependencies: ", less(held, declared))
+	say(Error, "charts/ holds charts that are not declared as dependencies: ", missingFrom(declared, held))
 	say(Error, "more than one dependency has the name or alias ", twice)
-	say(Warning, "dependencies are missing in charts/: ", less(declared, held))
+	say(Warning, "dependencies are missing in charts/: ", missingFrom(held, declared))
 }
 
-// less returns the elements of a that are not in b.
-func less(a, b []string) []string {
+// missingFrom returns the wanted names that are not among those there are.
+func missingFrom(there, wanted []string) []string {
 	var out []string
-	for _, s := range a {
-		if !slices.Contains(b, s) {
+	for _, s := range wanted {
+		if !slices.Contains(there, s) {
 			out = append(out, s)
 		}
 	}
