@@ -17,50 +17,39 @@ import (
 // hintSource says what to do if a chart could not be fetched, or returns "" if that is not the
 // error.
 func (p *program) hintSource(err error) string {
-	var noIndex *source.NoIndexError
 	var noRepository *source.NoRepositoryError
-	var noChart *resolve.NoChartError
 	var status *source.StatusError
-	var digest *source.DigestError
-	var exists *resolve.ExistsError
-	var unreached *source.UnreachedError
 	var refused *source.RefusedError
 	var taken *source.TagTakenError
 	var realm *source.RealmError
-	var unsynced *resolve.OutOfSyncError
 	var noAlias *resolve.NoAliasError
-	var scheme *resolve.SchemeError
-	var unverified *source.UnverifiedError
-	var otherContent *signature.OtherContentError
-	var missing *values.MissingError
-	var outside *values.OutsideSchemaError
 	switch {
-	case errors.As(err, &otherContent):
+	case isA[*signature.OtherContentError](err):
 		return "what was fetched is not what was signed: ask whoever publishes the chart, and do not use it"
-	case errors.As(err, &unverified):
+	case isA[*source.UnverifiedError](err):
 		return "name the keys you trust with --keyring or --verify-key, or an identity with --certificate-identity, or add a rule to sources.yaml"
-	case errors.As(err, &missing):
+	case isA[*values.MissingError](err):
 		return p.hintMissing()
-	case errors.As(err, &outside):
+	case isA[*values.OutsideSchemaError](err):
 		return "--skip-schema-validation does not check values against any values.schema.json"
-	case errors.As(err, &unsynced):
+	case isA[*resolve.OutOfSyncError](err):
 		return p.clusterless("dependency", "update", p.chartArgument()) + " writes a new lock"
 	case errors.As(err, &noAlias):
 		return p.clusterless("repo", "add", noAlias.Alias) + " URL adds it"
-	case errors.As(err, &scheme):
+	case isA[*resolve.SchemeError](err):
 		if s, err := p.repositories(); err == nil {
 			if unknown, _ := s.UnknownPlugins(); len(unknown) > 0 {
 				return unknownPlugins(s.Paths, unknown)
 			}
 		}
 		return "a getter plugin for them is only run if sources.yaml names it: plugins: [NAME]"
-	case errors.As(err, &exists):
+	case isA[*resolve.ExistsError](err):
 		return "use --force-update to replace it"
-	case errors.As(err, &noIndex):
+	case isA[*source.NoIndexError](err):
 		return p.clusterless("repo", "update") + " fetches it"
 	case errors.As(err, &noRepository):
 		return p.hintNoRepository(noRepository.Name)
-	case errors.As(err, &noChart) && !p.readIndexAnew():
+	case isA[*resolve.NoChartError](err) && !p.readIndexAnew():
 		return p.clusterless("repo", "update") + " fetches what is new"
 	case errors.As(err, &status) && (status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden):
 		return "give --username and --password, or add the repository with them"
@@ -72,11 +61,11 @@ func (p *program) hintSource(err error) string {
 		return "raise the version, or use --force to overwrite it"
 	case errors.As(err, &realm):
 		return fmt.Sprintf("if %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
-	case errors.As(err, &unreached) && untrusted(err):
+	case isA[*source.UnreachedError](err) && untrusted(err):
 		return "the certificate of the chart's server is not trusted: is it the right server? If so, pass its CA: --ca-file FILE, which registry login and repo add remember"
-	case errors.As(err, &unreached):
+	case isA[*source.UnreachedError](err):
 		return p.hintUnreached()
-	case errors.As(err, &digest):
+	case isA[*source.DigestError](err):
 		return "the chart was changed without a new version, or in transit; nothing was written"
 	}
 	return ""
