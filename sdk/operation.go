@@ -214,7 +214,7 @@ func (r Rollback) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error
 	if err != nil {
 		return nil, err
 	}
-	return e.PlanRollback(ctx, r.key(), r.To, engine.ServerSideAuto, o)
+	return e.PlanRollback(ctx, r.key(), engine.Rollback{To: r.To, ServerSide: engine.ServerSideAuto, Options: o})
 }
 
 // Uninstall removes a release.
@@ -231,7 +231,7 @@ func (u Uninstall) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, erro
 		return nil, err
 	}
 	o.KeepHistory = u.KeepHistory
-	return e.PlanUninstall(ctx, u.key(), o)
+	return e.PlanUninstall(ctx, u.key(), engine.Uninstall{Options: o})
 }
 
 // Test runs the test hooks of a release.

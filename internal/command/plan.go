@@ -220,7 +220,7 @@ func (p *program) planRollback(ctx context.Context, s *session, o *planningFlags
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.PlanRollback(ctx, s.key(name), to, side, options)
+	return s.engine.PlanRollback(ctx, s.key(name), engine.Rollback{To: to, ServerSide: side, Options: options})
 }
 
 func (p *program) planUninstall(ctx context.Context, s *session, o *planningFlags, name string) (*plan.Plan, error) {
@@ -234,7 +234,7 @@ func (p *program) planUninstall(ctx context.Context, s *session, o *planningFlag
 	default:
 		return nil, usage("--cascade=%s: must be background, foreground or orphan", options.Cascade)
 	}
-	return s.engine.PlanUninstall(ctx, s.key(name), options)
+	return s.engine.PlanUninstall(ctx, s.key(name), engine.Uninstall{Options: options})
 }
 
 // offlineKey returns a release's key without asking the kubeconfig for the namespace.

@@ -65,7 +65,7 @@ func TestCustomResourcesThatWouldBeLost(t *testing.T) {
 	}
 	removed, recreated := upgradeTo(""), upgradeTo("Cluster")
 	uninstalled := func(ctx context.Context, b bench) (*plan.Plan, error) {
-		return b.PlanUninstall(ctx, webKey, plan.Options{})
+		return b.PlanUninstall(ctx, webKey, Uninstall{})
 	}
 	const own, other, none = "web", "other", ""
 	forbidden := apierrors.NewForbidden(widget, "", errors.New("no role allows it"))

@@ -39,10 +39,10 @@ items:
 				return b.PlanDeployment(ctx, Deployment{Release: webKey, Source: source})
 			}},
 			{"pre-rollback", func(ctx context.Context) (*plan.Plan, error) {
-				return b.PlanRollback(ctx, webKey, 1, ServerSideAuto, plan.Options{})
+				return b.PlanRollback(ctx, webKey, Rollback{To: 1, ServerSide: ServerSideAuto})
 			}},
 			{"pre-delete", func(ctx context.Context) (*plan.Plan, error) {
-				return b.PlanUninstall(ctx, webKey, plan.Options{})
+				return b.PlanUninstall(ctx, webKey, Uninstall{})
 			}},
 		} {
 			var ran []string

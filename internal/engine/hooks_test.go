@@ -35,7 +35,7 @@ metadata: {generateName: test-, annotations: {helm.sh/hook: "test,pre-rollback"}
 		}
 		rollback := func(o plan.Options) func(context.Context) (*plan.Plan, error) {
 			return func(ctx context.Context) (*plan.Plan, error) {
-				return b.PlanRollback(ctx, webKey, 1, ServerSideAuto, o)
+				return b.PlanRollback(ctx, webKey, Rollback{To: 1, ServerSide: ServerSideAuto, Options: o})
 			}
 		}
 		for _, operation := range []struct {
@@ -48,7 +48,7 @@ metadata: {generateName: test-, annotations: {helm.sh/hook: "test,pre-rollback"}
 			{"rollback", rollback(plan.Options{}), true, false},
 			{"rollback without hooks", rollback(plan.Options{NoHooks: true}), false, false},
 			{"test", func(ctx context.Context) (*plan.Plan, error) { return b.PlanTest(ctx, webKey, plan.Options{}) }, true, false},
-			{"uninstall", func(ctx context.Context) (*plan.Plan, error) { return b.PlanUninstall(ctx, webKey, plan.Options{}) }, false, false},
+			{"uninstall", func(ctx context.Context) (*plan.Plan, error) { return b.PlanUninstall(ctx, webKey, Uninstall{}) }, false, false},
 		} {
 			warned := false
 			_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, operation.plan, func(p *plan.Plan) error {

@@ -38,7 +38,7 @@ metadata: {name: migrate, namespace: shop, annotations: {helm.sh/hook: pre-upgra
 				c.Objects[migrate].SetUID("running")
 				_, _, err = b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
 					if op == plan.Uninstall {
-						return b.PlanUninstall(ctx, webKey, plan.Options{})
+						return b.PlanUninstall(ctx, webKey, Uninstall{})
 					}
 					return b.PlanDeployment(ctx, Deployment{Release: webKey, Source: shop(map[string]any{"text": "two"})})
 				}, func(*plan.Plan) error { return nil })

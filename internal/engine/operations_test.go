@@ -106,7 +106,7 @@ func TestInstallUpgradeRollbackUninstall(t *testing.T) {
 			t.Fatalf("%s gives %v", p.Operation, text())
 		}
 		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
-			return b.PlanRollback(ctx, webKey, 0, ServerSideAuto, plan.Options{})
+			return b.PlanRollback(ctx, webKey, Rollback{ServerSide: ServerSideAuto})
 		}, func(*plan.Plan) error { return nil })
 		if err != nil || text() != "one" {
 			t.Fatalf("the rollback gives %v, error %v", text(), err)
@@ -115,7 +115,7 @@ func TestInstallUpgradeRollbackUninstall(t *testing.T) {
 			t.Errorf("the history is %s", got)
 		}
 		_, _, err = b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
-			return b.PlanUninstall(ctx, webKey, plan.Options{})
+			return b.PlanUninstall(ctx, webKey, Uninstall{})
 		}, func(*plan.Plan) error { return nil })
 		if err != nil || text() != nil || b.statuses() != "" {
 			t.Errorf("the uninstall leaves %v and records %q, error %v", text(), b.statuses(), err)
@@ -154,7 +154,7 @@ func TestPlannedAgainWhenTheReleaseWasUninstalled(t *testing.T) {
 				return
 			}
 			_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
-				return b.PlanUninstall(ctx, webKey, plan.Options{KeepHistory: true})
+				return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{KeepHistory: true}})
 			}, func(*plan.Plan) error { return nil })
 			if err != nil {
 				t.Fatal(err)
@@ -172,7 +172,7 @@ func TestInstallOverKeptHistory(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		b.mustDeploy(nil)
 		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
-			return b.PlanUninstall(ctx, webKey, plan.Options{KeepHistory: true})
+			return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{KeepHistory: true}})
 		}, func(*plan.Plan) error { return nil })
 		if err != nil {
 			t.Fatal(err)
@@ -347,7 +347,7 @@ func TestWhatIsNotPermittedBlocks(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
 		b.mustDeploy(nil)
 		c.Denied = map[plan.Permission]bool{{Verb: "delete", Resource: "configmaps", Namespace: "shop", Name: "web"}: true}
-		p, err := b.PlanUninstall(t.Context(), webKey, plan.Options{})
+		p, err := b.PlanUninstall(t.Context(), webKey, Uninstall{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,7 +383,7 @@ func TestCorruptOldRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		const unread = "web revision 1 (Secret shop/sh.helm.release.v1.web.v1) can't be read"
-		if _, err := b.PlanRollback(t.Context(), webKey, 1, ServerSideAuto, plan.Options{}); err == nil || !strings.Contains(err.Error(), unread) {
+		if _, err := b.PlanRollback(t.Context(), webKey, Rollback{To: 1, ServerSide: ServerSideAuto}); err == nil || !strings.Contains(err.Error(), unread) {
 			t.Errorf("a rollback to it gives %v", err)
 		}
 		p := b.mustDeploy(map[string]any{"text": "three"})
@@ -391,7 +391,7 @@ func TestCorruptOldRecord(t *testing.T) {
 			t.Errorf("an upgrade does not say so: %v", p.Problems)
 		}
 		_, _, err = b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
-			return b.PlanUninstall(ctx, webKey, plan.Options{})
+			return b.PlanUninstall(ctx, webKey, Uninstall{})
 		}, func(*plan.Plan) error { return nil })
 		if err != nil {
 			t.Fatal(err)

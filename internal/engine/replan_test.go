@@ -43,7 +43,7 @@ func TestAgainRepeatsNoWarning(t *testing.T) {
 	inBubble(t, func(t *testing.T, b bench) {
 		b.Cluster = unhelpful{}
 		b.pending()
-		p, err := b.PlanUninstall(t.Context(), webKey, plan.Options{TakeOver: true})
+		p, err := b.PlanUninstall(t.Context(), webKey, Uninstall{Options: plan.Options{TakeOver: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ func TestRevisionsThatTemplatesSee(t *testing.T) {
 			return b.PlanDeployment(ctx, Deployment{Release: webKey, Source: source, Options: plan.Options{Replace: true}})
 		}
 		uninstall := func(ctx context.Context) (*plan.Plan, error) {
-			return b.PlanUninstall(ctx, webKey, plan.Options{KeepHistory: true})
+			return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{KeepHistory: true}})
 		}
 		for i, operation := range []struct {
 			plan func(context.Context) (*plan.Plan, error)

@@ -9,27 +9,29 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// PlanRollback plans the rollback to a revision; 0 means the last successful
-// one before the newest. It returns a *NoRevisionError if there is no such
-// revision.
-func (e *Engine) PlanRollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (*plan.Plan, error) {
-	return e.PlanRollbackSparing(ctx, key, to, s, o, plan.Spare{})
+// Rollback says how to roll a release back.
+type Rollback struct {
+	// To is the revision to return to; 0 means the last successful one before the newest.
+	To         int
+	ServerSide ServerSide
+	Options    plan.Options
+	// Spare selects objects that are kept.
+	Spare plan.Spare
 }
 
-// PlanRollbackSparing is PlanRollback, but keeps the objects that spare selects.
-func (e *Engine) PlanRollbackSparing(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options, spare plan.Spare) (*plan.Plan, error) {
-	in, err := e.rollback(ctx, key, to, s, o)
+// PlanRollback plans a rollback. It returns a *NoRevisionError if there is no such revision.
+func (e *Engine) PlanRollback(ctx context.Context, key release.Key, r Rollback) (*plan.Plan, error) {
+	in, err := e.rollback(ctx, key, r)
 	if err != nil {
 		return nil, err
 	}
-	in.Spare = spare
 	return e.decide(ctx, in)
 }
 
 // rollback gathers the input for PlanRollback.
-func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s ServerSide, o plan.Options) (plan.Input, error) {
+func (e *Engine) rollback(ctx context.Context, key release.Key, r Rollback) (plan.Input, error) {
 	g, err := e.gather(ctx, key, func(h release.History) []*release.Revision {
-		goal, err := rollbackGoal(h, key, to)
+		goal, err := rollbackGoal(h, key, r.To)
 		if err != nil {
 			return nil // reported below
 		}
@@ -39,18 +41,18 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 		return plan.Input{}, err
 	}
 	for _, c := range g.corrupt {
-		if c.Version == to && to != 0 {
+		if c.Version == r.To && r.To != 0 {
 			return plan.Input{}, c
 		}
 	}
-	goal, err := rollbackGoal(g.history, key, to)
+	goal, err := rollbackGoal(g.history, key, r.To)
 	if err != nil {
 		return plan.Input{}, err
 	}
 	last := g.history.Last()
 	record := &release.Revision{
 		Name: key.Name, Namespace: key.Namespace, Version: last.Version + 1,
-		Chart: goal.Chart, Config: goal.Config, Manifest: goal.Manifest, Labels: labels(o.Labels, release.History{goal}),
+		Chart: goal.Chart, Config: goal.Config, Manifest: goal.Manifest, Labels: labels(r.Options.Labels, release.History{goal}),
 		Info: release.Info{
 			Status: release.StatusUnknown, Notes: goal.Info.Notes,
 			FirstDeployed: last.Info.FirstDeployed, RollbackRevision: goal.Version,
@@ -63,10 +65,10 @@ func (e *Engine) rollback(ctx context.Context, key release.Key, to int, s Server
 	if err != nil {
 		return plan.Input{}, err
 	}
-	in := e.input(plan.Rollback, key, o, g)
-	in.Options.ServerSide = s.resolveRollback(goal)
+	in := e.input(plan.Rollback, key, r.Options, g)
+	in.Options.ServerSide = r.ServerSide.resolveRollback(goal)
 	record.ApplyMethod = applyMethod(in.Options.ServerSide)
-	in.Target, in.RollbackTo = &target, goal.Version
+	in.Target, in.RollbackTo, in.Spare = &target, goal.Version, r.Spare
 	in.Values = valuesChanges(g.history, record)
 	return in, nil
 }

@@ -227,9 +227,9 @@ func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan, lock app
 func (e *Engine) rollbackInput(ctx context.Context, failed *plan.Plan) (plan.Input, error) {
 	options := failed.RollbackOptions()
 	if to := failed.OnFailure.Rollback.To; to != 0 {
-		return e.rollback(ctx, failed.Release, to, ServerSideAuto, options)
+		return e.rollback(ctx, failed.Release, Rollback{To: to, ServerSide: ServerSideAuto, Options: options})
 	}
-	return e.uninstall(ctx, failed.Release, options)
+	return e.uninstall(ctx, failed.Release, Uninstall{Options: options})
 }
 
 // next describes what the rollback plan does, for its announcement.

@@ -51,7 +51,7 @@ func TestManyLargeFailures(t *testing.T) {
 		if h, err := b.History(t.Context(), webKey); err != nil || len(h) != 1+failures || h[4].Info.Description != `Upgrade "web" failed: not today` {
 			t.Fatalf("%d revisions, %v", len(h), err)
 		}
-		if p, err := b.PlanUninstall(t.Context(), webKey, plan.Options{}); err != nil || p.Summary.Delete != 2 { // of the 22, these exist
+		if p, err := b.PlanUninstall(t.Context(), webKey, Uninstall{}); err != nil || p.Summary.Delete != 2 { // of the 22, these exist
 			t.Fatalf("an uninstall deletes %d, %v", p.Summary.Delete, err)
 		}
 		failing, options := b, plan.Options{HistoryMax: 10}

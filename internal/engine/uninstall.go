@@ -8,23 +8,24 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// PlanUninstall plans the removal of a release. It returns a *NoReleaseError if there is none.
-func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, o plan.Options) (*plan.Plan, error) {
-	return e.PlanUninstallSparing(ctx, key, o, plan.Spare{})
+// Uninstall says how to remove a release.
+type Uninstall struct {
+	Options plan.Options
+	// Spare selects objects that are kept.
+	Spare plan.Spare
 }
 
-// PlanUninstallSparing is PlanUninstall, but keeps the objects that spare selects.
-func (e *Engine) PlanUninstallSparing(ctx context.Context, key release.Key, o plan.Options, spare plan.Spare) (*plan.Plan, error) {
-	in, err := e.uninstall(ctx, key, o)
+// PlanUninstall plans the removal of a release. It returns a *NoReleaseError if there is none.
+func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, u Uninstall) (*plan.Plan, error) {
+	in, err := e.uninstall(ctx, key, u)
 	if err != nil {
 		return nil, err
 	}
-	in.Spare = spare
 	return e.decide(ctx, in)
 }
 
 // uninstall gathers the input for PlanUninstall.
-func (e *Engine) uninstall(ctx context.Context, key release.Key, o plan.Options) (plan.Input, error) {
+func (e *Engine) uninstall(ctx context.Context, key release.Key, u Uninstall) (plan.Input, error) {
 	g, err := e.gather(ctx, key)
 	if err != nil {
 		return plan.Input{}, err
@@ -32,7 +33,9 @@ func (e *Engine) uninstall(ctx context.Context, key release.Key, o plan.Options)
 	if last := g.history.Last(); last == nil {
 		return plan.Input{}, &NoReleaseError{Key: key}
 	}
-	return e.input(plan.Uninstall, key, o, g), nil
+	in := e.input(plan.Uninstall, key, u.Options, g)
+	in.Spare = u.Spare
+	return in, nil
 }
 
 // PlanTest plans the test hooks of the newest revision.

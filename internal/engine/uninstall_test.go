@@ -72,7 +72,7 @@ func TestAtomicFailureAfterAnUninstallThatDidNotEnd(t *testing.T) {
 					b.Cluster = leavingJobs{c, func() { cancel(apply.ErrLeave) }}
 				}
 				_, _, err = b.PlanAndApply(ctx, releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
-					return b.PlanUninstall(ctx, webKey, plan.Options{})
+					return b.PlanUninstall(ctx, webKey, Uninstall{})
 				}, func(*plan.Plan) error { return nil })
 				must(err, true)
 
@@ -98,7 +98,7 @@ func TestUninstallOfKeptHistory(t *testing.T) {
 		}
 		for i, want := range []string{"uninstalled", ""} {
 			_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
-				return b.PlanUninstall(ctx, webKey, plan.Options{KeepHistory: want != ""})
+				return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{KeepHistory: want != ""}})
 			}, func(*plan.Plan) error { return nil })
 			if err != nil || b.statuses() != want {
 				t.Errorf("uninstall %d leaves the history %q, error %v", i+1, b.statuses(), err)

@@ -43,8 +43,7 @@ func (b *bitbucket) report(ctx context.Context, id string, c Check) error {
 	}
 	all := bitbucketAnnotations(c.Findings)
 	for chunk := range slices.Chunk(all[:min(len(all), mostInReport)], mostInRequest) {
-		const harmless = true
-		if _, err := b.sendOften(ctx, http.MethodPost, path+"/annotations", chunk, nil, harmless); err != nil {
+		if _, err := b.sendRequest(ctx, request{method: http.MethodPost, path: path + "/annotations", body: chunk, harmless: true}); err != nil {
 			return err
 		}
 	}

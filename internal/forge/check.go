@@ -78,8 +78,8 @@ func (g *github) Check(ctx context.Context, c Check) (string, error) {
 		output.Annotations = chunk
 		// An update adds its annotations to those that are there, so it must not arrive twice
 		// (https://docs.github.com/rest/checks/runs#update-a-check-run).
-		const harmless = false
-		if _, err := g.sendOften(ctx, http.MethodPatch, g.path("/check-runs/"+strconv.FormatInt(made.ID, 10)), map[string]any{"output": output}, nil, harmless); err != nil {
+		update := request{method: http.MethodPatch, path: g.path("/check-runs/" + strconv.FormatInt(made.ID, 10)), body: map[string]any{"output": output}}
+		if _, err := g.sendRequest(ctx, update); err != nil {
 			return "", err
 		}
 	}

@@ -67,21 +67,30 @@ func code(err error) int {
 // send sends a request, and retries it where that may help and cannot do harm. The answer is
 // decoded into into, unless that is nil. next is the URL of the next page.
 func (c *client) send(ctx context.Context, method, path string, body, into any) (next string, err error) {
-	return c.sendOften(ctx, method, path, body, into, method != http.MethodPost)
+	return c.sendRequest(ctx, request{method: method, path: path, body: body, into: into, harmless: method != http.MethodPost})
 }
 
 // query sends a GraphQL query: a POST that changes nothing.
 func (c *client) query(ctx context.Context, path, text string, into any) error {
-	_, err := c.sendOften(ctx, http.MethodPost, path, map[string]string{"query": text}, into, true)
+	_, err := c.sendRequest(ctx, request{method: http.MethodPost, path: path, body: map[string]string{"query": text}, into: into, harmless: true})
 	return err
 }
 
-// sendOften is send; harmless says that the request may reach the server twice.
-func (c *client) sendOften(ctx context.Context, method, path string, body, into any, harmless bool) (next string, err error) {
+// request is a request to the API, with what its answer is decoded into.
+type request struct {
+	method, path string
+	// body is sent as JSON; body and into may be nil.
+	body, into any
+	// harmless says that the request may reach the server twice.
+	harmless bool
+}
+
+// sendRequest is send for any request.
+func (c *client) sendRequest(ctx context.Context, r request) (next string, err error) {
 	pause := time.Second
 	for attempt := 1; ; attempt++ {
-		next, err = c.once(ctx, method, path, body, into)
-		wait, again := c.again(err, pause, harmless)
+		next, err = c.once(ctx, r)
+		wait, again := c.again(err, pause, r.harmless)
 		if err == nil || !again || attempt == attempts || c.sleep(ctx, wait) != nil {
 			return next, err
 		}
@@ -111,31 +120,31 @@ func (c *client) again(err error, pause time.Duration, harmless bool) (time.Dura
 var errElsewhere = errors.New("it redirects to another server, to which the token is not sent")
 
 // once sends a request a single time, to the API's own origin only.
-func (c *client) once(ctx context.Context, method, path string, body, into any) (next string, err error) {
+func (c *client) once(ctx context.Context, r request) (next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	address := path
-	if !strings.Contains(path, "://") {
-		address = c.base + path
+	address := r.path
+	if !strings.Contains(r.path, "://") {
+		address = c.base + r.path
 	}
 	if !resolve.SameOrigin(c.base, address) {
-		return "", fmt.Errorf("%s %s: %w", method, resolve.Public(address), errElsewhere)
+		return "", fmt.Errorf("%s %s: %w", r.method, resolve.Public(address), errElsewhere)
 	}
-	var sent io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
+	var body io.Reader
+	if r.body != nil {
+		data, err := json.Marshal(r.body)
 		if err != nil {
 			return "", err
 		}
-		sent = bytes.NewReader(data)
+		body = bytes.NewReader(data)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, address, sent)
+	sent, err := http.NewRequestWithContext(ctx, r.method, address, body)
 	if err != nil {
 		return "", err
 	}
-	r.Header = c.header.Clone()
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := (&http.Client{CheckRedirect: c.stays}).Do(r)
+	sent.Header = c.header.Clone()
+	sent.Header.Set("Content-Type", "application/json")
+	answer, err := (&http.Client{CheckRedirect: c.stays}).Do(sent)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			failed.URL = resolve.Public(failed.URL)
@@ -145,14 +154,14 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 	defer answer.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", method, r.URL.Path, err)
+		return "", fmt.Errorf("%s %s: %w", r.method, sent.URL.Path, err)
 	}
 	if answer.StatusCode >= http.StatusMultipleChoices {
-		return "", &StatusError{Method: method, Path: r.URL.Path, Code: answer.StatusCode, Message: c.message(data), after: retry.After(answer.Header)}
+		return "", &StatusError{Method: r.method, Path: sent.URL.Path, Code: answer.StatusCode, Message: c.message(data), after: retry.After(answer.Header)}
 	}
-	if into != nil {
-		if err := json.Unmarshal(data, into); err != nil {
-			return "", fmt.Errorf("%s %s: %w", method, r.URL.Path, err)
+	if r.into != nil {
+		if err := json.Unmarshal(data, r.into); err != nil {
+			return "", fmt.Errorf("%s %s: %w", r.method, sent.URL.Path, err)
 		}
 	}
 	return nextPage(answer.Header), nil

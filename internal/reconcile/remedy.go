@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -23,7 +24,7 @@ func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
 		if err != nil {
 			return nil, err
 		}
-		made, err := p.engine.PlanRollbackSparing(ctx, p.key(), d.Target, side, o, spare)
+		made, err := p.engine.PlanRollback(ctx, p.key(), engine.Rollback{To: d.Target, ServerSide: side, Options: o, Spare: spare})
 		if err == nil {
 			kept = spared(made, spare)
 		}

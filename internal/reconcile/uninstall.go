@@ -44,7 +44,7 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 		case p.moving && p.r.Compatible:
 			spare, unread = p.leftBehind(ctx, key)
 		}
-		made, err := p.engine.PlanUninstallSparing(ctx, key, o, spare)
+		made, err := p.engine.PlanUninstall(ctx, key, engine.Uninstall{Options: o, Spare: spare})
 		if err == nil {
 			kept, err = spared(made, spare), unread // it counts only where there is a release
 		}

@@ -38,7 +38,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	}
 	if j.head == nil || j.head.Uninstalled {
 		made, err := j.asking(asked, func(by *engine.Engine) (*plan.Plan, error) {
-			return by.PlanUninstall(ctx, e.Release(), options(e.Options, p.Defaults))
+			return by.PlanUninstall(ctx, e.Release(), engine.Uninstall{Options: options(e.Options, p.Defaults)})
 		})
 		if none := (*engine.NoReleaseError)(nil); errors.As(err, &none) {
 			j.out.Absent = true
@@ -78,7 +78,7 @@ func (j *job) replaced() bool {
 // uninstall plans the uninstall of v.Leaves, the release that the controller gives up for another.
 func (p *Planner) uninstall(ctx context.Context, j *job, v *releaseset.Verdict) (*plan.Plan, error) {
 	return j.asking(j.bare.StoringIn(v.LeavesIn, v.Leaves.Namespace), func(by *engine.Engine) (*plan.Plan, error) {
-		return by.PlanUninstall(ctx, *v.Leaves, options(v.LeavesBy, p.Defaults))
+		return by.PlanUninstall(ctx, *v.Leaves, engine.Uninstall{Options: options(v.LeavesBy, p.Defaults)})
 	})
 }
 

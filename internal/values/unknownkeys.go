@@ -33,7 +33,7 @@ type UnknownKeys struct {
 // of tables. For disabled subcharts only the top-level keys are checked. Nulls are ignored.
 func FindUnknownKeys(loaded, processed *chart.Chart, user, vals map[string]any) []UnknownKeys {
 	d := keyChecker{globals: globalTables(processed, vals)}
-	d.chart(loaded, processed, nil, user, vals, nil)
+	d.chart(chartPair{loaded, processed}, nil, user, vals, nil)
 	return d.found
 }
 
@@ -55,6 +55,9 @@ type keyChecker struct {
 	defaults []map[string]any
 }
 
+// chartPair is a chart as it was loaded, and with its dependencies processed.
+type chartPair struct{ loaded, processed *chart.Chart }
+
 // valuesTable is one table of the values, as templates get it and as in the defaults.
 type valuesTable struct {
 	path     []string
@@ -63,10 +66,10 @@ type valuesTable struct {
 }
 
 // chart checks the values of one chart. defaults holds what its parents define for it.
-func (d *keyChecker) chart(loaded, processed *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
-	defaults = append(slices.Clip(defaults), processed.Values, switches(loaded))
+func (d *keyChecker) chart(c chartPair, path []string, user, vals map[string]any, defaults []map[string]any) {
+	defaults = append(slices.Clip(defaults), c.processed.Values, switches(c.loaded))
 	at := valuesTable{path, []map[string]any{vals}, defaults}
-	names, aliases := dependencyNames(loaded)
+	names, aliases := dependencyNames(c.loaded)
 	known, own := map[string]any{globalKey: nil}, map[string]any{}
 	for _, name := range names {
 		known[name] = nil
@@ -79,18 +82,18 @@ func (d *keyChecker) chart(loaded, processed *chart.Chart, path []string, user, 
 	at.defaults = append(at.defaults, known)
 	d.table(at, own, aliases)
 	if global, ok := user[globalKey].(map[string]any); ok {
-		d.table(valuesTable{longer(path, globalKey), d.globals, d.globalDefaults(processed)}, global, nil)
+		d.table(valuesTable{longer(path, globalKey), d.globals, d.globalDefaults(c.processed)}, global, nil)
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		given, _ := user[name].(map[string]any)
 		below, _ := vals[name].(map[string]any)
-		source, sub := subchart(loaded, name), named(processed, name)
+		sub := chartPair{subchart(c.loaded, name), named(c.processed, name)}
 		switch {
-		case given == nil || below == nil || name == globalKey || source == nil:
-		case sub == nil:
-			d.off(loaded, longer(path, name), given, below, defaults)
+		case given == nil || below == nil || name == globalKey || sub.loaded == nil:
+		case sub.processed == nil:
+			d.off(c.loaded, longer(path, name), given, below, defaults)
 		default:
-			d.chart(source, sub, longer(path, name), given, below, tablesAt(defaults, name))
+			d.chart(sub, longer(path, name), given, below, tablesAt(defaults, name))
 		}
 	}
 }
