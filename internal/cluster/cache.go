@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// discoveryAge is how long cached discovery is valid, as in kubectl.
+// discoveryAge is how long cached discovery is valid, as in kubectl (cli-runtime v0.37.2,
+// pkg/genericclioptions/config_flags.go, toDiscoveryClient).
 const discoveryAge = 6 * time.Hour
 
 // cache is kubectl's discovery cache for a cluster: a file for the groups and one for each group

@@ -19,7 +19,8 @@ import (
 const chartFile = "Chart.yaml"
 
 // chartFile checks Chart.yaml as it is written, before loading has completed or cleaned
-// up anything. The rules and their severities are those of Helm 4.3.1.
+// up anything. The rules and their severities are those of Helm 4.3.1
+// (pkg/chart/v2/lint/rules/chartfile.go, Chartfile).
 func (r *run) chartFile() {
 	f := r.file(chartFile)
 	if f == nil {

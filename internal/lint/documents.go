@@ -160,7 +160,8 @@ func (r *run) alsoInCRDs(o manifest.Object, at Finding) {
 }
 
 // list rejects resource policies on the items of a List, where nothing reads them: Helm
-// looks at the List itself. The rule is Helm 4.3.1's.
+// looks at the List itself. The rule is Helm 4.3.1's
+// (pkg/chart/v2/lint/rules/template.go, validateListAnnotations).
 func (r *run) list(text string, items []manifest.Object, at Finding) {
 	if len(items) == 1 && !strings.Contains(text, "\nitems:") {
 		return

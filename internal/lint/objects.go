@@ -115,7 +115,8 @@ func (r *run) selector(o manifest.Object, at Finding) {
 	labels, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "selector", "matchLabels")
 	rules, _, _ := unstructured.NestedSlice(o.Doc.Object, "spec", "selector", "matchExpressions")
 	if len(labels) == 0 && len(rules) == 0 {
-		// Helm 4.3.1 calls this an error, whether required values are missing or not.
+		// Helm calls this an error, whether required values are missing or not (Helm 4.3.1,
+		// pkg/chart/v2/lint/rules/template.go, validateMatchSelector).
 		at.Severity, at.Message = Error, "spec.selector must have matchLabels or matchExpressions"
 		r.add(at)
 		return

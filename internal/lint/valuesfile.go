@@ -10,8 +10,9 @@ import (
 const valuesFile = "values.yaml"
 
 // valuesFile checks values.yaml on its own and, with the user's values on top, against
-// the chart's own schema. Subcharts' defaults don't count here, as in Helm 4.3.1;
-// templates checks the values of the whole tree.
+// the chart's own schema. Subcharts' defaults don't count here, as in Helm 4.3.1
+// (pkg/chart/v2/lint/rules/values.go, validateValuesFile); templates checks the values of the whole
+// tree.
 func (r *run) valuesFile() {
 	f := r.file(valuesFile)
 	if f == nil {

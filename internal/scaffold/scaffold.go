@@ -23,12 +23,14 @@ const (
 	values   = "values.yaml"
 )
 
-// maxName is the maximum length of a chart's name in bytes, as in Helm 4.3.1.
+// maxName is the maximum length of a chart's name in bytes, as in Helm 4.3.1
+// (pkg/chart/v2/util/create.go, maxChartNameLength).
 const maxName = 250
 
 var names = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 
-// own is a chart that renders the same objects as the one that Helm 4.3.1's create makes.
+// own is a chart that renders the same objects as the one that Helm's create makes (Helm 4.3.1,
+// pkg/chart/v2/util/create.go, Create).
 //
 //go:embed all:chart
 var own embed.FS
@@ -67,9 +69,10 @@ func Schema(name string) *chart.File {
 	return &chart.File{Name: "values.schema.json", Data: named(ownSchema, name)}
 }
 
-// Starter returns the files of a new chart made from a starter's files, as Helm 4.3.1
-// does: in values.yaml and templates the name replaces <CHARTNAME>, and Chart.yaml is a
-// new one without dependencies, so there is no lock. Errors: the files are not a chart.
+// Starter returns the files of a new chart made from a starter's files, as in Helm 4.3.1
+// (pkg/chart/v2/util/create.go, CreateFrom): in values.yaml and templates the name replaces
+// <CHARTNAME>, and Chart.yaml is a new one without dependencies, so there is no lock. Errors: the
+// files are not a chart.
 func Starter(name string, files []*chart.File) ([]*chart.File, error) {
 	var out []*chart.File
 	found := false

@@ -131,7 +131,7 @@ func (k Keyring) named(name string, now time.Time) int {
 }
 
 // provenanceText returns what is signed: the chart's metadata and the archive's digest, as in
-// Helm 4.3.1.
+// Helm 4.3.1 (pkg/provenance/sign.go, messageBlock).
 func provenanceText(metadata any, a Archive) ([]byte, error) {
 	var b bytes.Buffer
 	about, err := yaml.Marshal(metadata)

@@ -58,9 +58,9 @@ func (k Key) Unlock(passphrase string) error {
 	return nil
 }
 
-// SignArchive returns the content of an archive's provenance file, as in Helm 4.3.1:
-// OpenPGP clear-signed text, with SHA-512. random is the source of randomness for the
-// signature. Errors: the key can't sign at that time.
+// SignArchive returns the content of an archive's provenance file, as in Helm 4.3.1
+// (pkg/provenance/sign.go, ClearSign): OpenPGP clear-signed text, with SHA-512. random is the source of
+// randomness for the signature. Errors: the key can't sign at that time.
 func (k Key) SignArchive(metadata *chart.Metadata, a Archive, now time.Time, random io.Reader) ([]byte, error) {
 	signing, ok := k.entity.SigningKey(now)
 	if !ok || signing.PrivateKey == nil || signing.PrivateKey.Dummy() {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 )
 
-// Media types of a chart in a registry, as in Helm 4.3.1.
+// Media types of a chart in a registry, as in Helm 4.3.1 (pkg/registry/constants.go).
 const (
 	configType     = "application/vnd.cncf.helm.config.v1+json"
 	chartType      = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"

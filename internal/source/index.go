@@ -183,7 +183,7 @@ func (s *Sources) Index(name string) (*resolve.Index, error) { return s.readInde
 const unmanagedPrefix = "helm-manager-"
 
 // unmanaged returns the name of the cached index of a repository that is not configured, as in
-// Helm's dependency commands.
+// Helm's dependency commands (Helm 4.3.1, pkg/downloader/manager.go, ensureMissingRepos and key).
 func unmanaged(url string) string {
 	return unmanagedPrefix + strings.TrimPrefix(Digest([]byte(url)), "sha256:")
 }

@@ -98,7 +98,7 @@ func (s *Sources) provenanceLayer(ctx context.Context, f Fetched) ([]byte, error
 }
 
 // beside fetches a signature of a chart from at, and stores it under the chart's digest, for
-// --offline, as Helm 4 does.
+// --offline, as Helm does (Helm 4.3.1, pkg/downloader/chart_downloader.go, DownloadToCache).
 func (s *Sources) beside(ctx context.Context, f Fetched, at, kind string) ([]byte, error) {
 	if s.Offline {
 		return s.keptBeside(f, f.Digest, kind)

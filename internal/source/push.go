@@ -131,8 +131,8 @@ func newBlob(mediaType string, data []byte) blobOf {
 	return blobOf{Descriptor: ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}, data: data}
 }
 
-// manifest returns the chart's manifest as Helm 4.3.1 writes it, or the one that was signed, and
-// its blobs.
+// manifest returns the chart's manifest as Helm writes it (Helm 4.3.1, pkg/registry/client.go, Push
+// and tagManifest), or the one that was signed, and its blobs.
 func (u Upload) manifest() ([]byte, []blobOf, error) {
 	config, err := json.Marshal(u.Metadata)
 	if err != nil {

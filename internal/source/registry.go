@@ -153,7 +153,8 @@ func (s *Sources) speaksPlain(ctx context.Context, host string) (bool, error) {
 }
 
 // realms returns the origins, besides the registry itself, that issue tokens for well-known
-// registries.
+// registries (https://distribution.github.io/distribution/spec/auth/jwt,
+// https://docs.gitlab.com/ee/user/packages/container_registry/authenticate_with_container_registry.html).
 func realms(host string) []string {
 	switch host {
 	case "registry-1.docker.io":

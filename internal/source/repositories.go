@@ -20,7 +20,8 @@ import (
 // maxConfigBytes limits the size of a configuration file.
 const maxConfigBytes = 8 << 20
 
-// lockWait is how long to wait for another process's lock on repositories.yaml, as in Helm.
+// lockWait is how long to wait for another process's lock on repositories.yaml, as in Helm
+// (Helm 4.3.1, pkg/cmd/repo_add.go, run).
 const lockWait = 30 * time.Second
 
 // Repositories reads repositories.yaml; a missing file has no entries.

@@ -75,7 +75,8 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 		d.Enabled = true
 	}
 	// Like Helm, this combines the root's values with a subchart's defaults as if they were the
-	// root's own defaults. Only tags show it.
+	// root's own defaults (Helm 4.3.1, pkg/chart/v2/util/dependencies.go, processDependencyEnabled).
+	// Only tags show it.
 	vals, err := Coalesce(c, user)
 	if err != nil {
 		return err

@@ -18,7 +18,8 @@ func (p *processor) importAll(c *chart.Chart) error {
 }
 
 // importInto sets c's defaults as Helm does for every chart with dependencies: its own defaults
-// with those of all subcharts, and below these the imported values.
+// with those of all subcharts, and below these the imported values (Helm 4.3.1,
+// pkg/chart/v2/util/dependencies.go, processImportValues).
 func (p *processor) importInto(c *chart.Chart) error {
 	if c.Metadata.Dependencies == nil {
 		return nil
