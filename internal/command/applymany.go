@@ -35,7 +35,9 @@ func (p *program) applyManyCommand() *cli.Command {
 	var o applyManyFlags
 	return &cli.Command{
 		Name: "many", Usage: "apply a saved set of plans", ArgsUsage: "DIR",
-		Description: describe("Does exactly what the plans say that plan many saved in the folder DIR or in one file. All\nof them are checked before the first write; if one no longer holds, nothing is written\n(exit 4). Releases are applied after those they need; if one fails, no others are started.",
+		Description: describe(`Does exactly what the plans say that plan many saved in the folder DIR or in one file. All
+of them are checked before the first write; if one no longer holds, nothing is written
+(exit 4). Releases are applied after those they need; if one fails, no others are started.`,
 			"kubectl release apply many plans\nkubectl release apply many plans --expect-digest sha256:9f2c… --keep-going\nkubectl release apply many plans --allowed-signers allowed_signers --max-age 24h"),
 		Flags: joined([]cli.Flag{
 			&cli.IntFlag{Name: "parallel", Destination: &o.parallel, Usage: "how many releases to apply in parallel", Value: 4, Category: setCategory},

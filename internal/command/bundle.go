@@ -49,7 +49,9 @@ func (p *program) bundleCommand() *cli.Command {
 	var o bundleFlags
 	return &cli.Command{
 		Name: "bundle", Usage: "write charts with all dependencies, and the list of their images", ArgsUsage: "CHART...",
-		Description: describe("Writes the archive of each chart, including dependencies, to a folder, with the signature\nby which it was verified, and to images.txt every image that the charts name with these\nvalues: everything to take to where there is no network.",
+		Description: describe(`Writes the archive of each chart, including dependencies, to a folder, with the signature
+by which it was verified, and to images.txt every image that the charts name with these
+values: everything to take to where there is no network.`,
 			"kubectl release chart bundle stable/web oci://ghcr.io/acme/charts/db -d bundle -f prod.yaml\nkubectl release chart bundle ./web -d bundle"),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the bundle; created if missing", Value: "."},

@@ -57,7 +57,10 @@ func (p *program) cachePruneCommand() *cli.Command {
 	var o pruneFlags
 	return &cli.Command{
 		Name: "prune", Usage: "remove what nothing refers to",
-		Description: describe("Removes what no index of a configured repository, no tag and no URL refers to, and what is\nbroken; with --older-than also what was fetched longer ago. Whatever is needed later is\nfetched again.", "kubectl release cache prune --dry-run\nkubectl release cache prune --older-than 720h"),
+		Description: describe(`Removes what no index of a configured repository, no tag and no URL refers to, and what is
+broken; with --older-than also what was fetched longer ago. Whatever is needed later is
+fetched again.`, `kubectl release cache prune --dry-run
+kubectl release cache prune --older-than 720h`),
 		Flags: joined([]cli.Flag{
 			&cli.DurationFlag{Name: "older-than", Destination: &o.olderThan.value, Action: o.olderThan.note, Usage: "also remove what was fetched longer ago than this, used or not; 720h is 30 days"},
 			&cli.BoolFlag{Name: "all", Destination: &o.all, Usage: "remove everything"},

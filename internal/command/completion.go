@@ -16,7 +16,10 @@ func (p *program) completionCommand() *cli.Command {
 	var wordsAlone bool
 	return &cli.Command{
 		Name: "completion", Usage: "print a completion script for a shell", ArgsUsage: "bash|zsh|fish|powershell|kubectl",
-		Description: describe("Prints a script that completes commands, flags and their values, releases, revisions and\ncharts, for kubectl-release. \"kubectl\" prints the program kubectl_complete-release, which\nkubectl runs for \"kubectl release\" when it is in PATH. The one for bash needs the package\nbash-completion, as kubectl's own does.",
+		Description: describe(`Prints a script that completes commands, flags and their values, releases, revisions and
+charts, for kubectl-release. "kubectl" prints the program kubectl_complete-release, which
+kubectl runs for "kubectl release" when it is in PATH. The one for bash needs the package
+bash-completion, as kubectl's own does.`,
 			"source <(kubectl-release completion bash)\nkubectl-release completion fish > ~/.config/fish/completions/kubectl-release.fish\nkubectl-release completion kubectl > ~/bin/kubectl_complete-release && chmod +x ~/bin/kubectl_complete-release"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-descriptions", Destination: &wordsAlone, Usage: "complete words without descriptions"}},
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error {

@@ -28,7 +28,9 @@ func (p *program) createCommand() *cli.Command {
 	var o createFlags
 	return &cli.Command{
 		Name: "create", Usage: "create a new chart", ArgsUsage: "FOLDER",
-		Description: describe("Creates a chart named after the folder, which deploys a web server: a starting point.\nExisting files with different content are overwritten, with a warning.", "kubectl release create web --schema\nkubectl release create web --starter ours"),
+		Description: describe(`Creates a chart named after the folder, which deploys a web server: a starting point.
+Existing files with different content are overwritten, with a warning.`, `kubectl release create web --schema
+kubectl release create web --starter ours`),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "starter", Destination: &o.starter, Aliases: []string{"p"}, Usage: "`CHART` to start from: a name below $HELM_DATA_HOME/starters, or an absolute path"},
 			&cli.BoolFlag{Name: "schema", Destination: &o.schema, Usage: "also write values.schema.json, which refuses values of the wrong type"},

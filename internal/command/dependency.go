@@ -54,8 +54,12 @@ func (p *program) dependencyUpdateCommand() *cli.Command {
 	var o dependencyFlags
 	return &cli.Command{
 		Name: "update", Aliases: []string{"up"}, Usage: "update charts/ and Chart.lock to match Chart.yaml", ArgsUsage: "[CHART]",
-		Description: describe("Chooses the newest versions that Chart.yaml allows, fetches the missing charts, and writes\ncharts/ and Chart.lock: both completely, or neither. Archives in charts/ that are no longer\ndependencies are removed; folders stay.", "kubectl release dependency update ./web\nkubectl release dependency update ./umbrella --recursive\nkubectl release dependency update ./web --check"),
-		Flags:       o.flags(&p.paths),
+		Description: describe(`Chooses the newest versions that Chart.yaml allows, fetches the missing charts, and writes
+charts/ and Chart.lock: both completely, or neither. Archives in charts/ that are no longer
+dependencies are removed; folders stay.`, `kubectl release dependency update ./web
+kubectl release dependency update ./umbrella --recursive
+kubectl release dependency update ./web --check`),
+		Flags: o.flags(&p.paths),
 		Action: p.readOnly(takes(0, 1, func(ctx context.Context, args []string) error {
 			return p.dependencies(ctx, &o, folder(args), dependency.Update)
 		})),
@@ -66,8 +70,11 @@ func (p *program) dependencyBuildCommand() *cli.Command {
 	var o dependencyFlags
 	return &cli.Command{
 		Name: "build", Usage: "update charts/ to match Chart.lock", ArgsUsage: "[CHART]",
-		Description: describe("Fetches the charts in Chart.lock that are missing from charts/. Repositories need not be\nconfigured, and charts already present cause no requests. Without a lock, it does the same\nas update.", "kubectl release dependency build ./web\nkubectl release dependency build ./web --offline"),
-		Flags:       o.flags(&p.paths),
+		Description: describe(`Fetches the charts in Chart.lock that are missing from charts/. Repositories need not be
+configured, and charts already present cause no requests. Without a lock, it does the same
+as update.`, `kubectl release dependency build ./web
+kubectl release dependency build ./web --offline`),
+		Flags: o.flags(&p.paths),
 		Action: p.readOnly(takes(0, 1, func(ctx context.Context, args []string) error {
 			return p.dependencies(ctx, &o, folder(args), dependency.Build)
 		})),

@@ -21,7 +21,9 @@ func (p *program) dependencyListCommand() *cli.Command {
 	var o dependencyListFlags
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list the dependencies of a chart and their status", ArgsUsage: "[CHART]",
-		Description: describe("Lists the dependencies of a folder or an archive. STATUS is ok, unpacked, missing, wrong\nversion, wrong digest (not the archive in the lock), invalid version, corrupt, misnamed or\ntoo many matches.", "kubectl release dependency list ./web"),
+		Description: describe(`Lists the dependencies of a folder or an archive. STATUS is ok, unpacked, missing, wrong
+version, wrong digest (not the archive in the lock), invalid version, corrupt, misnamed or
+too many matches.`, "kubectl release dependency list ./web"),
 		Flags: []cli.Flag{
 			widthFlag(&o.width, 80), o.flag(), o.fetch.outsideLinksFlag(),
 		},

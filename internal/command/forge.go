@@ -99,7 +99,10 @@ func (p *program) commentCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "comment", Usage: "keep a plan's comment on a pull request up to date", ArgsUsage: "FILE",
-		Description: describe("Posts a plan that -o markdown printed to FILE as a comment on the job's pull request, or\nedits the comment if it exists: one with the same first line, by the same user. Unchanged\ntext is not sent again, and an older run does not overwrite a newer one. "+tokens+"\nIf the token has no permission to comment, that is only a warning.",
+		Description: describe(`Posts a plan that -o markdown printed to FILE as a comment on the job's pull request, or
+edits the comment if it exists: one with the same first line, by the same user. Unchanged
+text is not sent again, and an older run does not overwrite a newer one. `+tokens+`
+If the token has no permission to comment, that is only a warning.`,
 			"kubectl release comment plan.md --to github\nkubectl release comment plan.md --to gitlab --only-update"),
 		Flags: append(o.forge.flags(),
 			&cli.BoolFlag{Name: "only-update", Destination: &o.onlyUpdate, Usage: "do not create a comment if there is none, as for a plan that changes nothing", Category: forgeCategory}),
@@ -134,7 +137,9 @@ func (p *program) checkCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "check", Usage: "report a plan as a check on a commit", ArgsUsage: "FILE",
-		Description: describe("Creates a check run (GitHub) or a status (elsewhere) from a plan that -o sarif printed to\nFILE: a failure if the plan is blocked, else a success, with a summary on GitHub and, there and\non Bitbucket, an annotation at each line. "+tokens,
+		Description: describe(`Creates a check run (GitHub) or a status (elsewhere) from a plan that -o sarif printed to
+FILE: a failure if the plan is blocked, else a success, with a summary on GitHub and, there and
+on Bitbucket, an annotation at each line. `+tokens,
 			"kubectl release check plan.sarif --to github --text plan.md"),
 		Flags: append(o.forge.flags(),
 			&cli.StringFlag{Name: "text", Destination: &o.text, Usage: "Markdown `FILE` that the check shows, such as the comment's", Category: forgeCategory},

@@ -31,7 +31,9 @@ func (p *program) lintCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "lint", Usage: "find problems in charts", ArgsUsage: "CHART [CHART…]",
-		Description: describe("Checks charts by the rules of helm lint, renders them and checks every object: its\nname, labels, hook annotations and, for Kubernetes' own kinds, its fields. Exits with 1\nif there is an error. No cluster is contacted unless --validate is given.",
+		Description: describe(`Checks charts by the rules of helm lint, renders them and checks every object: its
+name, labels, hook annotations and, for Kubernetes' own kinds, its fields. Exits with 1
+if there is an error. No cluster is contacted unless --validate is given.`,
 			"kubectl release lint ./chart -f prod.yaml\nkubectl release lint ./chart --strict --kube-version 1.36 -o json\nkubectl release lint ./chart --validate"),
 		Flags: joined([]cli.Flag{
 			toggle("strict", &o.strict, "warnings count as errors"),

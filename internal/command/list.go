@@ -76,9 +76,12 @@ func (p *program) listCommand() *cli.Command {
 	var o listFlags
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "list releases",
-		Description: describe("Lists the releases of a namespace by their newest revisions, in any status, including\nuninstalled ones whose history was kept.", "kubectl release list\nkubectl release list --all-namespaces -o json\nkubectl release list --outdated --plan"),
-		Flags:       o.flags(&p.paths),
-		Action:      p.readOnly(takes(0, 0, func(ctx context.Context, _ []string) error { return p.list(ctx, &o) })),
+		Description: describe(`Lists the releases of a namespace by their newest revisions, in any status, including
+uninstalled ones whose history was kept.`, `kubectl release list
+kubectl release list --all-namespaces -o json
+kubectl release list --outdated --plan`),
+		Flags:  o.flags(&p.paths),
+		Action: p.readOnly(takes(0, 0, func(ctx context.Context, _ []string) error { return p.list(ctx, &o) })),
 	}
 }
 

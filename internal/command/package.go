@@ -35,7 +35,11 @@ func (p *program) packageCommand() *cli.Command {
 	var o packageFlags
 	return &cli.Command{
 		Name: "package", Usage: "package charts into archives", ArgsUsage: "FOLDER...",
-		Description: describe("Packages charts into NAME-VERSION.tgz. The same files make the same archive, byte for byte;\nSOURCE_DATE_EPOCH sets the time of its files, which is 1970 by default.", "kubectl release package ./web\nkubectl release package ./web --version 1.4.3-rc.1 -d dist\nkubectl release package ./web --check\nkubectl release package ./web --sign --key ci@example.com --keyring secret.gpg"),
+		Description: describe(`Packages charts into NAME-VERSION.tgz. The same files make the same archive, byte for byte;
+SOURCE_DATE_EPOCH sets the time of its files, which is 1970 by default.`, `kubectl release package ./web
+kubectl release package ./web --version 1.4.3-rc.1 -d dist
+kubectl release package ./web --check
+kubectl release package ./web --sign --key ci@example.com --keyring secret.gpg`),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "version", Destination: &o.Version, Usage: "`VERSION` instead of Chart.yaml's"},
 			&cli.StringFlag{Name: "app-version", Destination: &o.AppVersion, Usage: "`VERSION` instead of Chart.yaml's appVersion"},

@@ -21,8 +21,16 @@ func (p *program) planCommand() *cli.Command {
 	var o chartPlanFlags
 	return &cli.Command{
 		Name: "plan", Usage: "show what an operation would do", ArgsUsage: "NAME CHART",
-		Description: describe("Shows what installing or upgrading release NAME with CHART would do. Nothing is\nwritten to the cluster. A plan with blocking problems is shown, and exits with 1. For a\nrelease named like one of the commands below: plan -- many CHART.",
-			"kubectl release plan web ./chart -f prod.yaml\nkubectl release plan web ./chart --out web.plan\nkubectl release plan web ./chart --against 3\nkubectl release plan web ./chart --offline --against ../base/chart -o markdown\nkubectl release plan rollback web 3\nkubectl release plan uninstall web -o json\nkubectl release plan show web.plan"),
+		Description: describe(`Shows what installing or upgrading release NAME with CHART would do. Nothing is
+written to the cluster. A plan with blocking problems is shown, and exits with 1. For a
+release named like one of the commands below: plan -- many CHART.`,
+			`kubectl release plan web ./chart -f prod.yaml
+kubectl release plan web ./chart --out web.plan
+kubectl release plan web ./chart --against 3
+kubectl release plan web ./chart --offline --against ../base/chart -o markdown
+kubectl release plan rollback web 3
+kubectl release plan uninstall web -o json
+kubectl release plan show web.plan`),
 		Flags: joined(o.files.saving(), o.files.opening(), o.show.flags(&p.showSecrets), o.planning(&p.paths)),
 		Action: p.readOnly(takes(2, 2, func(ctx context.Context, args []string) error {
 			return p.planChart(ctx, &o, args[0], args[1])

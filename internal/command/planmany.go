@@ -76,8 +76,15 @@ func (p *program) planManyCommand() *cli.Command {
 	var o manyFlags
 	return &cli.Command{
 		Name: "many", Usage: "plan many releases that are declared in files", ArgsUsage: "FILE…",
-		Description: describe("Plans the releases that FILE declares, in parallel: a releases.yaml (see\ndocs/pull-requests.md), a helmfile, or objects of Flux and Argo CD (see docs/flux.md), for\nwhich FILE may be a folder, or - for standard input. With --changed-since or --base-dir,\nonly releases are planned whose chart, values or options have changed. A release that can't\nbe planned is reported; the others are still planned.",
-			"kubectl release plan many releases.yaml --changed-since main\nkubectl release plan many releases.yaml --changed-since main --offline -o markdown\nkubectl release plan many releases.yaml -l tier=front --out plans\nkubectl release plan many releases.yaml --all --detailed-exitcode"),
+		Description: describe(`Plans the releases that FILE declares, in parallel: a releases.yaml (see
+docs/pull-requests.md), a helmfile, or objects of Flux and Argo CD (see docs/flux.md), for
+which FILE may be a folder, or - for standard input. With --changed-since or --base-dir,
+only releases are planned whose chart, values or options have changed. A release that can't
+be planned is reported; the others are still planned.`,
+			`kubectl release plan many releases.yaml --changed-since main
+kubectl release plan many releases.yaml --changed-since main --offline -o markdown
+kubectl release plan many releases.yaml -l tier=front --out plans
+kubectl release plan many releases.yaml --all --detailed-exitcode`),
 		Flags: o.flags(p),
 		Action: p.readOnly(takes(1, 1000, func(ctx context.Context, args []string) error {
 			if err := p.calledMany(args); err != nil {

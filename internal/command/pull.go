@@ -27,7 +27,10 @@ func (p *program) pullCommand() *cli.Command {
 	var o pullFlags
 	return &cli.Command{
 		Name: "pull", Aliases: []string{"fetch"}, Usage: "fetch charts into files", ArgsUsage: "CHART...",
-		Description: describe("Fetches charts from their sources, as archives or unpacked. Charts in the cache are not\nfetched again.", "kubectl release pull stable/web --version '^1'\nkubectl release pull https://charts.example.com/web-1.4.2.tgz --untar\nkubectl release pull oci://ghcr.io/acme/charts/web --version 1.4.2"),
+		Description: describe(`Fetches charts from their sources, as archives or unpacked. Charts in the cache are not
+fetched again.`, `kubectl release pull stable/web --version '^1'
+kubectl release pull https://charts.example.com/web-1.4.2.tgz --untar
+kubectl release pull oci://ghcr.io/acme/charts/web --version 1.4.2`),
 		Flags: joined([]cli.Flag{
 			&cli.StringFlag{Name: "destination", Destination: &o.destination, Aliases: []string{"d"}, Usage: "`FOLDER` for the archives; it must exist, except with --untar", Value: "."},
 			&cli.BoolFlag{Name: "untar", Destination: &o.untar, Usage: "unpack each chart into a folder named after it"},

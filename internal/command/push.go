@@ -28,7 +28,9 @@ func (p *program) pushCommand() *cli.Command {
 	var o pushFlags
 	return &cli.Command{
 		Name: "push", Usage: "push charts to a registry", ArgsUsage: "CHART.tgz... oci://HOST/PATH",
-		Description: describe("Pushes archives as PATH/NAME, with their version as the tag. A tag with different content\nis not overwritten unless --force is given. Signatures beside an archive are pushed with\nit: its .prov, and cosign signatures that pull or chart bundle wrote.", "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
+		Description: describe(`Pushes archives as PATH/NAME, with their version as the tag. A tag with different content
+is not overwritten unless --force is given. Signatures beside an archive are pushed with
+it: its .prov, and cosign signatures that pull or chart bundle wrote.`, "kubectl release push web-1.4.2.tgz oci://ghcr.io/acme/charts"),
 		Flags: joined([]cli.Flag{
 			&cli.BoolFlag{Name: "force", Destination: &o.force, Usage: "overwrite different content of that version"},
 			o.flag(), o.access.plainHTTPFlag(),

@@ -35,7 +35,9 @@ func (p *program) registryLoginCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "login", Usage: "log in to a registry", ArgsUsage: "HOST",
-		Description: describe("Checks the user name and password with the registry, and stores them. Without a user name,\nthe password is a token. Flags about the registry's certificate or TLS are stored, too, for\nevery later command that connects to it.", "kubectl release registry login ghcr.io -u ci --password-stdin"),
+		Description: describe(`Checks the user name and password with the registry, and stores them. Without a user name,
+the password is a token. Flags about the registry's certificate or TLS are stored, too, for
+every later command that connects to it.`, "kubectl release registry login ghcr.io -u ci --password-stdin"),
 		Flags: joined([]cli.Flag{
 			text("username", &o.Username, "user name", "u"), text("password", &o.Password, "password or token; --password-stdin does not expose it", "p"),
 			passwordStdinFlag(&o.passwordFromStdin),

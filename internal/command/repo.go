@@ -40,7 +40,9 @@ func (p *program) repoAddCommand() *cli.Command {
 	var o repoAddFlags
 	return &cli.Command{
 		Name: "add", Usage: "add a chart repository", ArgsUsage: "NAME URL",
-		Description: describe("Fetches the index of the repository at URL and adds the repository as NAME. A\nrepository that exists with the same configuration is left alone.", "kubectl release repo add stable https://charts.example.com\nkubectl release repo add private https://charts.example.com --username ci --password-stdin"),
+		Description: describe(`Fetches the index of the repository at URL and adds the repository as NAME. A
+repository that exists with the same configuration is left alone.`, `kubectl release repo add stable https://charts.example.com
+kubectl release repo add private https://charts.example.com --username ci --password-stdin`),
 		Flags: joined([]cli.Flag{
 			&cli.BoolFlag{Name: "force-update", Destination: &o.forceUpdate, Usage: "replace an existing repository of that name"},
 			passwordStdinFlag(&o.passwordFromStdin),
@@ -125,8 +127,10 @@ func (p *program) repoUpdateCommand() *cli.Command {
 	var timeout time.Duration
 	return &cli.Command{
 		Name: "update", Aliases: []string{"up"}, Usage: "update the indexes of chart repositories", ArgsUsage: "[NAME...]",
-		Description: describe("Fetches the indexes of all repositories, or of those that are named, if they have\nchanged. Exits with 1 if one could not be fetched; the others are still updated.", "kubectl release repo update\nkubectl release repo update stable -o json"),
-		Flags:       joined([]cli.Flag{timeoutFlag(&timeout), o.flag()}, p.paths.flags()),
+		Description: describe(`Fetches the indexes of all repositories, or of those that are named, if they have
+changed. Exits with 1 if one could not be fetched; the others are still updated.`, `kubectl release repo update
+kubectl release repo update stable -o json`),
+		Flags: joined([]cli.Flag{timeoutFlag(&timeout), o.flag()}, p.paths.flags()),
 		Action: p.readOnly(takes(0, math.MaxInt, func(ctx context.Context, args []string) error {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()

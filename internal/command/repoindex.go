@@ -33,7 +33,10 @@ func (p *program) repoIndexCommand() *cli.Command {
 	var o repoIndexFlags
 	return &cli.Command{
 		Name: "index", Usage: "create the index of a folder of charts", ArgsUsage: "FOLDER",
-		Description: describe("Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive\nthat is already in the index keeps its time, so that the same archives make the same index;\none whose size and modification time are those of the last run is not read again.", "kubectl release repo index dist --url https://charts.example.com\nkubectl release repo index dist --merge published/index.yaml --prune 10"),
+		Description: describe(`Writes FOLDER/index.yaml with the archives in FOLDER and the folders in it. An archive
+that is already in the index keeps its time, so that the same archives make the same index;
+one whose size and modification time are those of the last run is not read again.`, `kubectl release repo index dist --url https://charts.example.com
+kubectl release repo index dist --merge published/index.yaml --prune 10`),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Destination: &o.url, Usage: "`URL` of the repository; without it the archives' URLs are relative"},
 			&cli.StringFlag{Name: "merge", Destination: &o.merge, Usage: "index `FILE` whose charts are merged in; those of FOLDER take precedence"},

@@ -16,8 +16,10 @@ func (p *program) searchCommand() *cli.Command {
 	var access accessFlags
 	return &cli.Command{
 		Name: "search", Usage: "find charts, and their versions in a registry", ArgsUsage: "repo|hub|oci://HOST/PATH",
-		Description: describe("Finds charts in the indexes of configured repositories or on a hub, or lists the versions\nof a chart in a registry; with --versions, all of its tags.", "kubectl release search repo redis\nkubectl release search oci://ghcr.io/acme/charts/web --versions"),
-		Flags:       joined(o.flags(), registryFlags(&access), p.paths.flags()),
+		Description: describe(`Finds charts in the indexes of configured repositories or on a hub, or lists the versions
+of a chart in a registry; with --versions, all of its tags.`, `kubectl release search repo redis
+kubectl release search oci://ghcr.io/acme/charts/web --versions`),
+		Flags: joined(o.flags(), registryFlags(&access), p.paths.flags()),
 		Action: p.readOnly(func(c *cli.Context) error {
 			if resolve.IsRegistry(c.Args().First()) {
 				return takes(1, 1, func(ctx context.Context, args []string) error { return p.searchTags(ctx, &o, &access, args[0]) })(c)

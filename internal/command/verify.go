@@ -59,7 +59,9 @@ func (p *program) verifyCommand() *cli.Command {
 	var o chartFlags
 	return &cli.Command{
 		Name: "verify", Usage: "check who signed a chart", ArgsUsage: "CHART",
-		Description: describe("Checks the signature of a chart, wherever the chart is, and prints whose it is: the .prov\nfile beside an archive or, with --verify-key or --certificate-identity, a cosign signature.\nExits with 8 if the chart is not signed by a trusted key.",
+		Description: describe(`Checks the signature of a chart, wherever the chart is, and prints whose it is: the .prov
+file beside an archive or, with --verify-key or --certificate-identity, a cosign signature.
+Exits with 8 if the chart is not signed by a trusted key.`,
 			"kubectl release verify web-1.4.2.tgz --keyring keys.gpg\nkubectl release verify stable/web --version '^1'\nkubectl release verify oci://ghcr.io/acme/charts/web:1.4.2 --verify-key cosign.pub"),
 		Flags: o.flags(&p.paths),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {

@@ -22,8 +22,10 @@ func (p *program) versionCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
-		Description: describe("Prints the program's version and that of its plan format; as JSON also the commit and the\nmodules that it is built from. --version without a command does the same.", "kubectl release version -o json\nkubectl release --version --short"),
-		Flags:       []cli.Flag{o.flag(), &cli.BoolFlag{Name: "short", Destination: &o.short, Usage: "print only the version"}, templateFlag(&o.template, `"{{.Version}} {{.GoVersion}}"`)},
+		Description: describe(`Prints the program's version and that of its plan format; as JSON also the commit and the
+modules that it is built from. --version without a command does the same.`, `kubectl release version -o json
+kubectl release --version --short`),
+		Flags: []cli.Flag{o.flag(), &cli.BoolFlag{Name: "short", Destination: &o.short, Usage: "print only the version"}, templateFlag(&o.template, `"{{.Version}} {{.GoVersion}}"`)},
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
 			f, err := o.format()
 			if err != nil {
