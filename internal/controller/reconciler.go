@@ -109,29 +109,11 @@ func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request, on pau
 func (r *reconciler) pass(ctx context.Context, v *view, looked stateDigest, on pauses) (ctrl.Result, error) {
 	o, hr := v.object, v.hr
 	was := hr.Status
-	in := reconcile.Sources{
-		Hook: on.hook, Waiting: on.waiting,
-		// Records on another cluster are not watched.
-		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(o), looked),
-	}
-	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
-		r.sources(ctx, v, &in)
-	}
+	in := r.sourcesFor(ctx, v, looked, on)
 	release := func() {}
 	in.Chart = r.loader(client.ObjectKeyFromObject(o), &in, &release)
 	defer func() { release() }()
-	report := func(ctx context.Context, status flux.HelmReleaseStatus, told []reconcile.Event) error {
-		if err := r.verify(ctx, v); err != nil {
-			return err
-		}
-		r.tell(o, told)
-		if err := r.writeStatus(ctx, v, was, status); err != nil {
-			return err
-		}
-		was = status
-		return nil
-	}
-	outcome, failed := r.passes.Reconcile(ctx, hr, in, report)
+	outcome, failed := r.passes.Reconcile(ctx, hr, in, r.reporter(v, &was))
 	// What was done is recorded even if the process is about to end.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
@@ -163,13 +145,18 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked stateDigest, on p
 			r.drift.follow(hr)
 		}
 	}
+	return r.next(client.ObjectKeyFromObject(o), outcome, failed)
+}
+
+// next says when the next pass follows one whose outcome has been written.
+func (r *reconciler) next(key client.ObjectKey, outcome reconcile.Outcome, failed error) (ctrl.Result, error) {
 	switch {
 	case failed != nil:
 		return ctrl.Result{}, failed
 	case outcome.Again:
-		return ctrl.Result{RequeueAfter: r.tries.When(client.ObjectKeyFromObject(o))}, nil
+		return ctrl.Result{RequeueAfter: r.tries.When(key)}, nil
 	}
-	r.tries.Forget(client.ObjectKeyFromObject(o))
+	r.tries.Forget(key)
 	if outcome.Fixed {
 		return ctrl.Result{RequeueAfter: outcome.After}, nil
 	}
@@ -188,6 +175,20 @@ func (r *reconciler) tell(o *helmRelease, told []reconcile.Event) {
 
 // writeTimeout is how long the last write of a pass may take.
 const writeTimeout = 10 * time.Second
+
+// sourcesFor returns what a pass works with, without the function that loads the chart.
+func (r *reconciler) sourcesFor(ctx context.Context, v *view, looked stateDigest, on pauses) reconcile.Sources {
+	hr := v.hr
+	in := reconcile.Sources{
+		Hook: on.hook, Waiting: on.waiting,
+		// Records on another cluster are not watched.
+		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(v.object), looked),
+	}
+	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
+		r.sources(ctx, v, &in)
+	}
+	return in
+}
 
 // sources looks up the chart's source, after creating or updating it if spec.chart describes
 // one.

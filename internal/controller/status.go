@@ -10,7 +10,25 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
+
+// reporter returns the function by which a pass writes what it has done so far. *was is the status as
+// it was last written.
+func (r *reconciler) reporter(v *view, was *flux.HelmReleaseStatus) reconcile.Report {
+	o := v.object
+	return func(ctx context.Context, status flux.HelmReleaseStatus, told []reconcile.Event) error {
+		if err := r.verify(ctx, v); err != nil {
+			return err
+		}
+		r.tell(o, told)
+		if err := r.writeStatus(ctx, v, *was, status); err != nil {
+			return err
+		}
+		*was = status
+		return nil
+	}
+}
 
 // writeStatus sends what has changed in the status; if nothing has, it makes no request.
 // Fields of later API versions stay as they are. The patch names the resource version that was
