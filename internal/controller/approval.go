@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// review judges the plans of installs, upgrades and moves.
-type review struct {
+// planGate checks the plans of installs, upgrades and moves.
+type planGate struct {
 	policy plan.Policy
 	// policies is set if there are any.
 	policies bool
@@ -21,9 +21,9 @@ type review struct {
 	all bool
 }
 
-// newReview reads what is denied and what needs approval. Errors name the flag, and for a
+// newPlanGate reads what is denied and what needs approval. Errors name the flag, and for a
 // policy its file.
-func newReview(o Options) (*review, error) {
+func newPlanGate(o Options) (*planGate, error) {
 	policy, err := plan.DenyRisks(o.Deny...)
 	if err != nil {
 		return nil, fmt.Errorf("--deny: %w", err)
@@ -39,19 +39,19 @@ func newReview(o Options) (*review, error) {
 		}
 		policy = policy.And(parsed)
 	}
-	return &review{policy: policy, policies: len(o.Deny)+len(o.Policies) > 0, all: o.RequireApproval}, nil
+	return &planGate{policy: policy, policies: len(o.Deny)+len(o.Policies) > 0, all: o.RequireApproval}, nil
 }
 
-// judge implements reconcile.Reviewer.
-func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan, is reconcile.Summary) (bool, error) {
+// check implements reconcile.Gate.
+func (g *planGate) check(hr *flux.HelmRelease, made *plan.Plan, is reconcile.Summary) (bool, error) {
 	var denied []string
-	for _, problem := range r.policy.Denied(made) {
+	for _, problem := range g.policy.Denied(made) {
 		denied = append(denied, problem.Text())
 	}
 	if len(denied) > 0 {
 		return false, &reconcile.Held{Denied: true, Message: fmt.Sprintf("%s is denied: %s", is.Text, redact.NewMask(made).Text(strings.Join(denied, "; ")))}
 	}
-	if !r.needsApproval(hr) {
+	if !g.needsApproval(hr) {
 		return false, nil
 	}
 	if hr.Metadata.Annotations[flux.AnnotationApprove] == is.Digest {
@@ -60,11 +60,11 @@ func (r *review) judge(hr *flux.HelmRelease, made *plan.Plan, is reconcile.Summa
 	return false, &reconcile.Held{Message: flux.NewApproval(hr, is.Text, is.Digest).Message()}
 }
 
-func (r *review) needsApproval(hr *flux.HelmRelease) bool {
-	return r.all || hr.Metadata.Annotations[flux.AnnotationPlan] == flux.RequireApproval
+func (g *planGate) needsApproval(hr *flux.HelmRelease) bool {
+	return g.all || hr.Metadata.Annotations[flux.AnnotationPlan] == flux.RequireApproval
 }
 
-// mayHold implements reconcile.Reconciler's Reviews.
-func (r *review) mayHold(hr *flux.HelmRelease) bool {
-	return r.needsApproval(hr) || r.policies
+// mayHold implements reconcile.Reconciler.MayHold.
+func (g *planGate) mayHold(hr *flux.HelmRelease) bool {
+	return g.needsApproval(hr) || g.policies
 }

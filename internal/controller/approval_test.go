@@ -47,13 +47,13 @@ func TestReview(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := newReview(o)
+		g, err := newPlanGate(o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hr := &flux.HelmRelease{}
 		hr.Metadata.Namespace, hr.Metadata.Name, hr.Metadata.Annotations = "apps", "web", c.annotations
-		approved, err := r.judge(hr, c.made, reconcile.Summary{Text: "upgrade", Digest: digest})
+		approved, err := g.check(hr, c.made, reconcile.Summary{Text: "upgrade", Digest: digest})
 		held, ok := errors.AsType[*reconcile.Held](err)
 		if approved != c.approved || ok != (c.held != "") || (err != nil && !ok) {
 			t.Errorf("%s: approved %v, %v", c.why, approved, err)

@@ -81,7 +81,7 @@ func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
 // newPasser returns the passer of the reconciler. Its errors are those of --deny
 // and --policy.
 func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
-	judge, err := newReview(o)
+	gate, err := newPlanGate(o)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func newPasser(r *reconciler, c *rest.Config, o Options) (passer, error) {
 		Local: local{cached: r.client, live: r.live}, Connect: reconcile.NewConnector(c, cluster.Options{QPS: o.QPS, Burst: o.Burst, CacheDir: o.CacheDir}, time.Now), Now: time.Now,
 		Holder: "kubectl-release-controller", ToolVersion: Version,
 		NoCrossNamespaceRefs: o.NoCrossNamespaceRefs, NoExternalArtifacts: !o.ExternalArtifacts, Compatible: o.Compatible, DefaultServiceAccount: o.DefaultAccount,
-		DependencyInterval: o.DependencyInterval, Review: judge.judge, Reviews: judge.mayHold,
+		DependencyInterval: o.DependencyInterval, Gate: gate.check, MayHold: gate.mayHold,
 		Rendered: func(hr *flux.HelmRelease, bytes int) {
 			r.memory.learn(client.ObjectKey{Namespace: hr.Metadata.Namespace, Name: hr.Metadata.Name}, bytes)
 		},

@@ -139,7 +139,7 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 		if err := made.WhyBlocked(); err != nil {
 			return err
 		}
-		return p.review(ctx, made, is)
+		return p.checkGate(ctx, made, is)
 	})
 	return outcome, p.safe(p.ended(err))
 }

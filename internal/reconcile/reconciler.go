@@ -39,11 +39,11 @@ type Reconciler struct {
 	// Compatible removes the differences from helm-controller that docs/controller.md lists as
 	// such: in conditions, history, records and objects.
 	Compatible bool
-	// Review judges plans of installs and upgrades before they are applied; nil lets all
+	// Gate checks plans of installs and upgrades before they are applied; nil lets all
 	// of them pass.
-	Review Reviewer
-	// Reviews reports whether Review may hold plans of the HelmRelease; nil means that it may.
-	Reviews func(hr *flux.HelmRelease) bool
+	Gate Gate
+	// MayHold reports whether Gate may hold plans of the HelmRelease; nil means that it may.
+	MayHold func(hr *flux.HelmRelease) bool
 	// Rendered, if set, is called with the size of a plan's manifest in bytes once the plan is
 	// made.
 	Rendered func(hr *flux.HelmRelease, bytes int)

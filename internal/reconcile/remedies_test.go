@@ -285,7 +285,7 @@ func TestMoveIsReviewed(t *testing.T) {
 	b := newBench(t, "")
 	b.mustPass()
 	held := true
-	b.r.Review = func(_ *flux.HelmRelease, made *plan.Plan, _ reconcile.Summary) (bool, error) {
+	b.r.Gate = func(_ *flux.HelmRelease, made *plan.Plan, _ reconcile.Summary) (bool, error) {
 		if held {
 			return false, &reconcile.Held{Message: string(made.Operation) + " waits"}
 		}

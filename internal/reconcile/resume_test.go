@@ -67,7 +67,7 @@ func TestEndedBeforeItsPlan(t *testing.T) {
 	b := newBench(t, "")
 	ctx, end := context.WithCancel(t.Context())
 	b.ctx = ctx
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
+	b.r.Gate = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
 		end()
 		return false, errors.New("context canceled")
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Reviewer judges the plan of an install or upgrade, and of the uninstall by which a
+// Gate checks the plan of an install or upgrade, and of the uninstall by which a
 // HelmRelease moves to another release, before any of it is written. approved is true if
 // somebody has approved it, false if it needs no approval. Errors: a *Held for a plan that
 // is not carried out; others fail the attempt, without a record.
-type Reviewer func(hr *flux.HelmRelease, made *plan.Plan, is Summary) (approved bool, err error)
+type Gate func(hr *flux.HelmRelease, made *plan.Plan, is Summary) (approved bool, err error)
 
 // Held says that a plan waits for its approval, or is denied. It does not count as a
 // failure, and the release stays as it is.
@@ -35,10 +35,10 @@ const (
 	planDenied       = "PlanDenied"
 )
 
-// review asks the reviewer about a plan; the status reports the action as running only once it may run.
-func (p *pass) review(ctx context.Context, made *plan.Plan, is Summary) error {
-	if p.r.Review != nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade || made.Operation == plan.Uninstall && p.moving) {
-		yes, err := p.r.Review(p.hr, made, is)
+// checkGate has the gate check a plan; the status reports the action as running only once it may run.
+func (p *pass) checkGate(ctx context.Context, made *plan.Plan, is Summary) error {
+	if p.r.Gate != nil && (made.Operation == plan.Install || made.Operation == plan.Upgrade || made.Operation == plan.Uninstall && p.moving) {
+		yes, err := p.r.Gate(p.hr, made, is)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (e *unwrittenError) Unwrap() error { return e.err }
 // early reports whether, as in helm-controller, the status reports an action before its plan is
 // made, and the uninstall of a deleted HelmRelease only once it is done.
 func (p *pass) early() bool {
-	return p.r.Compatible && (p.r.Review == nil || p.r.Reviews != nil && !p.r.Reviews(p.hr))
+	return p.r.Compatible && (p.r.Gate == nil || p.r.MayHold != nil && !p.r.MayHold(p.hr))
 }
 
 // hold ends a pass whose plan is held. It is planned again after the interval, since

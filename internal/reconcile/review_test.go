@@ -18,7 +18,7 @@ import (
 // holding has plans held until the returned value is true.
 func (b *bench) holding(held *reconcile.Held) *bool {
 	approved := new(bool)
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
+	b.r.Gate = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
 		if *approved {
 			return true, nil
 		}
@@ -131,7 +131,7 @@ func TestWhatWasApprovedStays(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) { return false, nil }
+	b.r.Gate = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) { return false, nil }
 	b.apply(base + "values: {text: two}")
 	if b.mustPass(); b.condition("Approved") != "" || b.text() != "two" {
 		t.Errorf("%s, text %q", b.condition("Approved"), b.text())
@@ -169,7 +169,7 @@ func TestADeniedPlanIsNoFailure(t *testing.T) {
 func TestAPanicIsAnError(t *testing.T) {
 	b := newBench(t, "valuesFrom: [{kind: Secret, name: values}]")
 	b.local["Secret/values"] = secret("values", map[string]string{"values.yaml": "text: s3cr3t-canary-value"})
-	b.r.Review = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
+	b.r.Gate = func(*flux.HelmRelease, *plan.Plan, reconcile.Summary) (bool, error) {
 		panic("it is s3cr3t-canary-value")
 	}
 	_, err := b.pass()
@@ -180,7 +180,7 @@ func TestAPanicIsAnError(t *testing.T) {
 	if b.hr.Status.Failures != 0 || len(b.hr.Status.Conditions) != 0 {
 		t.Errorf("%+v", b.hr.Status)
 	}
-	b.r.Review = nil
+	b.r.Gate = nil
 	if b.mustPass(); b.stored() != "deployed" {
 		t.Errorf("records %s", b.stored())
 	}
