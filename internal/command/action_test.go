@@ -375,12 +375,21 @@ func TestActionFindsBaseRef(t *testing.T) {
 	a, _ := readAction(t)
 	for name, tc := range map[string]struct {
 		fetch string
+		// after runs in the clone; gone says that origin can't be reached.
+		after string
 		gone  bool
 		says  string
 	}{
 		"fetch-depth: 0":                   {fetch: "origin '+refs/heads/*:refs/remotes/origin/*' +refs/pull/17/merge:refs/remotes/pull/17/merge"},
 		"fetch-depth: 2":                   {fetch: "--depth=2 origin +refs/pull/17/merge:refs/remotes/pull/17/merge"},
-		"fetch-depth: 2 and no permission": {fetch: "--depth=2 origin +refs/pull/17/merge:refs/remotes/pull/17/merge", gone: true, says: "::error::main and HEAD have no common commit in this clone: set fetch-depth: 0"},
+		"fetch-depth: 0 and no permission": {fetch: "origin '+refs/heads/*:refs/remotes/origin/*' +refs/pull/17/merge:refs/remotes/pull/17/merge", after: "git remote set-url origin file:///nowhere"},
+		"an earlier job's branches": {
+			fetch: "origin '+refs/heads/*:refs/remotes/origin/*' +refs/pull/17/merge:refs/remotes/pull/17/merge",
+			after: "git update-ref refs/remotes/origin/main HEAD^1^ && git update-ref refs/heads/main HEAD^1^",
+		},
+		"fetch-depth: 2 and no permission": {
+			fetch: "--depth=2 origin +refs/pull/17/merge:refs/remotes/pull/17/merge", after: "git remote set-url origin file:///nowhere", gone: true, says: "::error::main and HEAD have no common commit in this clone: set fetch-depth: 0",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			temp, origin := t.TempDir(), mergedPullRequest(t, `replicas: 3\n`)
@@ -396,9 +405,7 @@ func TestActionFindsBaseRef(t *testing.T) {
 			}
 			shell(`cd "$ORIGIN" && git update-ref refs/pull/17/merge HEAD && git reset -q --hard HEAD^1`)
 			shell(`git init -q clone && cd clone && git remote add origin "file://$ORIGIN" && git fetch -q --no-tags ` + tc.fetch + ` && git checkout -q refs/remotes/pull/17/merge`)
-			if tc.gone {
-				shell(`cd clone && git remote set-url origin file:///nowhere`)
-			}
+			shell("cd clone; " + tc.after)
 			printer(t, filepath.Join(temp, "program"), "")
 			r := &runner{t: t, dir: filepath.Join(temp, "clone"), known: map[string]string{}, env: []string{
 				"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
