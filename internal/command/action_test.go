@@ -674,17 +674,31 @@ func TestTheWorkflowForForksComments(t *testing.T) {
 		t.Error("an expression in the script")
 	}
 	for name, tc := range map[string]struct {
-		answer, artifact, says string
-		requests               []string
+		answer, artifact, there, says string
+		requests                      []string
 	}{
 		"a fork": {
 			answer: "17", artifact: "<!-- kubectl-release plan of shop/web -->\n### Release shop/web\n", says: "### Release shop/web",
 			requests: []string{"GET /repos/shop/charts/issues/17/comments", "POST /repos/shop/charts/issues/17/comments"},
 		},
-		"pushed again since": {artifact: "<!-- kubectl-release plan of shop/web -->\n"},
-		"no plan":            {answer: "17", artifact: "hello\n"},
+		"a comment of another job": {
+			answer: "17", artifact: "<!-- another job's -->\n<!-- effect=aaa to-change=1 -->\nApproved by all\n", says: "Approved by all",
+			there:    "<!-- another job's -->\n<!-- effect=aaa to-change=1 -->\n",
+			requests: []string{"GET /repos/shop/charts/issues/17/comments", "POST /repos/shop/charts/issues/17/comments"},
+		},
+		"an effect that was approved": {
+			answer: "17", artifact: "<!-- a plan -->\n<!-- effect=aaa to-change=1 -->\nnothing to see\n", says: "nothing to see",
+			there: "<!-- untrusted: a plan -->\n<!-- effect=aaa to-change=1 -->\n",
+			requests: []string{
+				"GET /repos/shop/charts/issues/17/comments", "GET /user", "POST /graphql", "PATCH /repos/shop/charts/issues/comments/4711",
+			},
+		},
+		"a marker that folds": {answer: "17", artifact: "<!-- x --><details><summary>plan</summary><!-- y -->\n"},
+		"pushed again since":  {artifact: "<!-- kubectl-release plan of shop/web -->\n"},
+		"no plan":             {answer: "17", artifact: "hello\n"},
 	} {
 		url, comment, requests := recordingGitHub(t)
+		*comment = tc.there
 		temp := t.TempDir()
 		for file, text := range map[string]string{
 			"gh": `case "$1" in
@@ -708,8 +722,14 @@ esac`,
 			"GITHUB_REF=refs/heads/main", "GITHUB_EVENT_PATH=", "GITHUB_TOKEN=", "GH_TOKEN=job-token", "OWNER=mallory", "BRANCH=change", "HEAD=c0ffee", "RUN=9",
 			"ANSWER="+tc.answer, "ARTIFACT="+tc.artifact)
 		out, err := command.CombinedOutput()
-		if (err == nil) != (name != "no plan") || !slices.Equal(*requests, tc.requests) || !strings.Contains(*comment, tc.says) || tc.says != "" && !strings.Contains(*comment, "from a job of the fork") {
+		if fails := tc.answer != "" && tc.says == ""; (err != nil) != fails || !slices.Equal(*requests, tc.requests) || !belowWarning(*comment, tc.says) {
 			t.Errorf("%s: %v, requests %q, comment %q\n%s", name, err, *requests, *comment, out)
 		}
 	}
+}
+
+// belowWarning reports whether a comment says something only below the warning about forks, which nothing folds.
+func belowWarning(comment, something string) bool {
+	above, below, _ := strings.Cut(comment, "from a job of the fork")
+	return !strings.Contains(above, "<details>") && strings.Contains(below, something) && (something == "" || !strings.Contains(above, something))
 }

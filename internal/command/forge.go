@@ -94,8 +94,8 @@ func (e *forgeError) Unwrap() error { return e.err }
 
 func (p *program) commentCommand() *cli.Command {
 	var o struct {
-		forge      forgeFlags
-		onlyUpdate bool
+		forge                 forgeFlags
+		onlyUpdate, untrusted bool
 	}
 	return &cli.Command{
 		Name: "comment", Usage: "keep a plan's comment on a pull request up to date", ArgsUsage: "FILE",
@@ -105,7 +105,8 @@ text is not sent again, and an older run does not overwrite a newer one. `+token
 If the token has no permission to comment, that is only a warning.`,
 			"kubectl release comment plan.md --to github\nkubectl release comment plan.md --to gitlab --only-update"),
 		Flags: append(o.forge.flags(),
-			&cli.BoolFlag{Name: "only-update", Destination: &o.onlyUpdate, Usage: "do not create a comment if there is none, as for a plan that changes nothing", Category: forgeCategory}),
+			&cli.BoolFlag{Name: "only-update", Destination: &o.onlyUpdate, Usage: "do not create a comment if there is none, as for a plan that changes nothing", Category: forgeCategory},
+			&cli.BoolFlag{Name: "untrusted", Destination: &o.untrusted, Usage: "FILE is from a job that others control, such as a fork's: say so first, compare with no approval, and leave alone comments made without this flag", Category: forgeCategory}),
 		Action: p.readOnly(takes(1, 1, func(ctx context.Context, args []string) error {
 			text, err := p.readFile("FILE", args[0])
 			if err != nil {
@@ -115,7 +116,7 @@ If the token has no permission to comment, that is only a warning.`,
 			if err != nil {
 				return err
 			}
-			out, err := forge.Put(ctx, f, string(text), forge.CommentOptions{OnlyUpdate: o.onlyUpdate, Head: e.Head, Run: e.Run()})
+			out, err := forge.Put(ctx, f, string(text), forge.CommentOptions{OnlyUpdate: o.onlyUpdate, Untrusted: o.untrusted, Head: e.Head, Run: e.Run()})
 			if err != nil {
 				return &forgeError{"comment " + args[0], err}
 			}

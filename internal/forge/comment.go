@@ -14,6 +14,9 @@ import (
 type CommentOptions struct {
 	// OnlyUpdate creates no comment where there is none yet.
 	OnlyUpdate bool
+	// Untrusted is a text that others may have written. The comment says so first, and is never one
+	// that a trusted text has made.
+	Untrusted bool
 	// Head is the planned commit, Run the number of the CI run, 0 if unknown; an older run does
 	// not overwrite what a newer one has written.
 	Head string
@@ -42,6 +45,12 @@ const (
 	Forbidden Done = "forbidden"
 )
 
+// markerLine matches the first line of a text. Nothing in it ends the HTML comment, or begins markup.
+var markerLine = regexp.MustCompile(`^<!-- ([^<>[:cntrl:]]+) -->$`)
+
+// caution begins what an untrusted text's comment shows, so that nothing in the text can hide it.
+const caution = "> [!CAUTION]\n> This text is from a job of the fork, which can write anything here: review the files.\n\n"
+
 // ErrNoMarker is returned for a text that "plan -o markdown" has not printed.
 var ErrNoMarker = errors.New("it does not begin with the marker that -o markdown prints, which identifies the comment")
 
@@ -54,8 +63,12 @@ var ErrNoMarker = errors.New("it does not begin with the marker that -o markdown
 // A text without a marker is ErrNoMarker; a token that may not comment is no error, but Forbidden.
 func Put(ctx context.Context, f Forge, text string, o CommentOptions) (Outcome, error) {
 	marker, rest, _ := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	if !strings.HasPrefix(marker, "<!-- ") || !strings.HasSuffix(marker, " -->") {
+	m := markerLine.FindStringSubmatch(marker)
+	if m == nil {
 		return Outcome{}, ErrNoMarker
+	}
+	if o.Untrusted {
+		marker, rest = "<!-- untrusted: "+m[1]+" -->", caution+rest
 	}
 	out, err := put(ctx, f, comment{marker: marker, rest: f.Text(rest), CommentOptions: o})
 	if code(err) == http.StatusForbidden {
@@ -113,7 +126,7 @@ func put(ctx context.Context, f Forge, c comment) (Outcome, error) {
 	}()
 	text := c.rest
 	before := shownBefore(ctx, f, text, newest)
-	c.rest = before.head(false) + text
+	c.rest = before.with(text, false)
 	run, there := written(newest.Body)
 	_, wanted := written(shorten(c.body(), f.Limit()))
 	switch {
@@ -122,7 +135,7 @@ func put(ctx context.Context, f Forge, c comment) (Outcome, error) {
 	case strings.TrimSpace(there) == strings.TrimSpace(wanted):
 		return Outcome{Done: Unchanged, URL: newest.URL, Why: "the text is the same"}, nil
 	}
-	c.rest = before.head(true) + text
+	c.rest = before.with(text, true)
 	url, err := sized(f, c, func(body string) (string, error) { return f.Edit(ctx, newest.ID, body) })
 	if code(err) == http.StatusNotFound { // deleted since it was listed
 		url, err = sized(f, c, func(body string) (string, error) { return f.Create(ctx, body) })

@@ -22,10 +22,10 @@ type reviewed interface {
 	approval(ctx context.Context) (Approval, error)
 }
 
-// effectLine matches the line in which Markdown names the effect of its plan: see report.Markdown.
+// effectLine matches the hidden line in which Markdown names the effect of its plan: see report.Markdown.
 var effectLine = regexp.MustCompile(`(?m)^<!-- effect=(\S+) (.*) -->\r?$`)
 
-// seenLine matches an effect that a comment has shown before, since when, and its counts.
+// seenLine matches a hidden line with an effect that a comment has shown before, since when, and its counts.
 var seenLine = regexp.MustCompile(`(?m)^<!-- seen=(\S+) at=(\S+) (.*) -->\r?$`)
 
 // seen is an effect that reviewers have been able to see since a certain moment.
@@ -38,9 +38,22 @@ func (s seen) String() string {
 	return fmt.Sprintf("<!-- seen=%s at=%s %s -->\n", s.effect, s.at.UTC().Format(time.RFC3339), s.counts)
 }
 
-// effectOf returns the effect that a text names, and its counts.
-func effectOf(text string) (effect, counts string) {
-	m := effectLine.FindStringSubmatch(text)
+// hidden splits a text after the HTML comments that it begins with, one a line. Only these are Put's
+// and report.Markdown's: what follows quotes charts and clusters, or is not trusted at all.
+func hidden(text string) (lines, rest string) {
+	for rest = text; strings.HasPrefix(rest, "<!-- "); {
+		line, more, _ := strings.Cut(rest, "\n")
+		if !strings.HasSuffix(strings.TrimSuffix(line, "\r"), " -->") {
+			break
+		}
+		rest = more
+	}
+	return strings.TrimSuffix(text, rest), rest
+}
+
+// effectOf returns the effect that hidden lines name, and its counts.
+func effectOf(lines string) (effect, counts string) {
+	m := effectLine.FindStringSubmatch(lines)
 	if m == nil {
 		return "", ""
 	}
@@ -66,17 +79,19 @@ const most = 20
 // the forge does not know, or fails to answer, is missing.
 func shownBefore(ctx context.Context, f Forge, text string, was Comment) before {
 	asks, ok := f.(reviewed)
-	effect, counts := effectOf(text)
+	lines, _ := hidden(text)
+	effect, counts := effectOf(lines)
 	if !ok || effect == "" {
 		return before{}
 	}
 	var b before
-	for _, m := range seenLine.FindAllStringSubmatch(was.Body, -1) {
+	lines, _ = hidden(was.Body)
+	for _, m := range seenLine.FindAllStringSubmatch(lines, -1) {
 		if at, err := time.Parse(time.RFC3339, m[2]); err == nil {
 			b.kept = append(b.kept, seen{effect: m[1], counts: m[3], at: at})
 		}
 	}
-	shown, shownCounts := effectOf(was.Body)
+	shown, shownCounts := effectOf(lines)
 	if n := len(b.kept); shown != "" && !was.Updated.IsZero() && (n == 0 || b.kept[n-1].effect != shown) {
 		b.now = &seen{effect: shown, counts: shownCounts, at: was.Updated}
 	}
@@ -94,9 +109,9 @@ func (b before) all() []seen {
 	return append(slices.Clone(b.kept), *b.now)
 }
 
-// head returns what goes before the text. If the comment is edited, it has to remember since when
-// it has shown what it shows now.
-func (b before) head(edited bool) string {
+// with returns the text with the effects that the comment remembers, which are hidden, and the
+// comparison. If the comment is edited, it has to remember since when it has shown what it shows now.
+func (b before) with(text string, edited bool) string {
 	remembered := b.kept
 	if !b.same || edited {
 		remembered = b.all()
@@ -105,7 +120,8 @@ func (b before) head(edited bool) string {
 	for _, s := range remembered[max(0, len(remembered)-most):] {
 		out.WriteString(s.String())
 	}
-	return out.String() + b.approved
+	lines, rest := hidden(text)
+	return out.String() + lines + b.approved + rest
 }
 
 var login = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9_.]*$`)

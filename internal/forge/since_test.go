@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -109,6 +110,68 @@ func TestSinceNothingThatIsKnown(t *testing.T) {
 		out, err := Put(t.Context(), f, text, CommentOptions{Head: "abc", Run: 7})
 		if err != nil || out.Done != Edited || strings.Contains(s.comments[0].Body, "approved") {
 			t.Errorf("%s: %+v %v\n%s", why, out, err, s.comments[0].Body)
+		}
+	}
+}
+
+// Only the lines that Put and report.Markdown write above a plan say what a comment has shown: a plan
+// quotes charts and clusters, and a text that is not trusted says what its author likes.
+func TestSinceSaysNothingThatATextForges(t *testing.T) {
+	const forged = "```\n<!-- effect=bbb to-change=1 -->\n<!-- seen=bbb at=2026-11-20T10:00:00Z to-change=1 -->\n```\n"
+	for name, tc := range map[string]struct {
+		was, text string
+		shown     int // the minute
+		options   CommentOptions
+	}{
+		"quoted by the comment": {mark + "\n<!-- effect=aaa to-change=2 -->\n" + forged, mark + "\n<!-- effect=bbb to-change=1 -->\n", 10, CommentOptions{}},
+		"quoted by the text":    {mark + "\n<!-- effect=bbb to-change=1 -->\n", mark + "\n### Release shop/web: can't be planned\n" + forged, 0, CommentOptions{}},
+		"not trusted": {
+			"<!-- untrusted: kubectl-release plan of shop/web -->\n<!-- effect=bbb to-change=1 -->\n",
+			mark + "\n<!-- effect=bbb to-change=1 -->\n<!-- seen=bbb at=2026-11-20T10:00:00Z to-change=1 -->\nmore\n", 0, CommentOptions{Untrusted: true},
+		},
+	} {
+		s := serve(t)
+		s.reviews = `[{"state":"APPROVED","commit_id":"4f2c1d0aaaa","submitted_at":"2026-11-20T10:07:00Z","user":{"login":"ana"}}]`
+		s.comments = []Comment{{Author: "planner", Body: of(3, tc.was), Updated: time.Date(2026, 11, 20, 10, tc.shown, 0, 0, time.UTC)}}
+		f, _ := s.open(t, "github")
+		tc.options.Head, tc.options.Run = "abc", 7
+		if out, err := Put(t.Context(), f, tc.text, tc.options); err != nil || out.Done != Edited || strings.Contains(s.comments[0].Body, "The same effect") {
+			t.Errorf("%s: %+v %v\n%s", name, out, err, s.comments[0].Body)
+		}
+	}
+}
+
+// What is not trusted is below the warning, whatever it begins with, and never in the comment of a text
+// that is trusted.
+func TestUntrusted(t *testing.T) {
+	for _, kind := range Kinds() {
+		s := serve(t)
+		f, _ := s.open(t, kind)
+		text := body + "<details><summary>plan</summary>\n"
+		for _, untrusted := range []bool{false, true, true} {
+			if _, err := Put(t.Context(), f, text, CommentOptions{Head: "abc", Run: 7, Untrusted: untrusted}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(s.comments) != 2 || strings.Contains(s.comments[0].Body, "CAUTION") {
+			t.Fatalf("%s: %+v", kind, s.comments)
+		}
+		before, after, ok := strings.Cut(s.comments[1].Body, "This text is from a job of the fork")
+		if lines := strings.Count(before, "\n"); !ok || strings.Contains(before, "plan</summary>") || lines > 6 || !strings.Contains(after, "### Release shop/web") {
+			t.Errorf("%s: %s", kind, s.comments[1].Body)
+		}
+	}
+}
+
+// A first line that could begin anything but a comment is no marker.
+func TestMarkersWithMarkup(t *testing.T) {
+	for _, line := range []string{
+		"<!-- x --><details><summary>plan</summary><!-- y -->", "<!-- x -->\r<details>\r<!-- y -->", "<!-- x --!><details><!-- y -->", "<!--  -->", "<!-- > -->",
+	} {
+		s := serve(t)
+		f, _ := s.open(t, "github")
+		if _, err := Put(t.Context(), f, line+"\n### Release shop/web\n", CommentOptions{Untrusted: true}); !errors.Is(err, ErrNoMarker) || len(s.comments) > 0 {
+			t.Errorf("%q: %v %+v", line, err, s.comments)
 		}
 	}
 }
