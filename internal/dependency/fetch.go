@@ -16,6 +16,7 @@ import (
 // was found. A signature does not cover these: neither an index nor a tag is signed, so a server could
 // pass off an older chart, or another one, as the one that was asked for. They are an error if the chart
 // has to be signed, and otherwise a warning, as Helm 4.3.1 takes what an index has under a version.
+// A digest in the reference says which chart is meant, whatever its mirror is called.
 // Errors: those of source.Sources.Fetch; *OtherChartError; what has to be signed is not a chart.
 func Fetch(ctx context.Context, s *source.Sources, f source.Found) (source.Fetched, []chart.Warning, error) {
 	fetched, err := s.Fetch(ctx, f)
@@ -23,6 +24,9 @@ func Fetch(ctx context.Context, s *source.Sources, f source.Found) (source.Fetch
 		return source.Fetched{}, nil, err
 	}
 	wanted := &chart.Metadata{Name: f.Name, Version: foundVersion(f)}
+	if f.Pinned {
+		wanted.Name = ""
+	}
 	if text(wanted) == "" {
 		return fetched, nil, nil
 	}

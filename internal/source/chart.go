@@ -26,6 +26,9 @@ type Found struct {
 	Digest string
 	// Manifest is the digest of the manifest in a registry, "" for other sources.
 	Manifest string
+	// Pinned reports whether the reference to a registry has that digest: then its path says where the chart
+	// is, and not which one.
+	Pinned bool
 	// Warnings are about the index.
 	Warnings []chart.Warning
 
@@ -80,7 +83,9 @@ func (s *Sources) Find(ctx context.Context, r resolve.Reference) (Found, error) 
 	case resolve.Unconfigured:
 		return s.findUnconfigured(ctx, r)
 	case resolve.Registry:
-		return s.findImage(ctx, r)
+		f, err := s.findImage(ctx, r)
+		f.Pinned = r.Digest != ""
+		return f, err
 	case resolve.Local, resolve.Vendored:
 	}
 	return Found{}, fmt.Errorf("%s is not fetched", r.Path)
