@@ -152,6 +152,9 @@ func OpenSaved(from *Kept, keys planfile.Keys) (*Saved, error) {
 	if err := decoder.Decode(&s.Index); err != nil {
 		return nil, fmt.Errorf("read %s: %w", from.Path(IndexName), err)
 	}
+	if s.FormatVersion == "" { // makeRoom's
+		return nil, fmt.Errorf("the set in %s was not saved to its end: plan it again", from.at)
+	}
 	ours, _, _ := strings.Cut(releaseset.FormatVersion, ".")
 	if major, _, _ := strings.Cut(s.FormatVersion, "."); major != ours {
 		return nil, fmt.Errorf("the set in %s has format %s and this version reads %s.x: plan it again", from.at, s.FormatVersion, ours)

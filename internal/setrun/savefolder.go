@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 )
 
-// SaveFolder writes the files of a set into a folder, the plans before set.json: a folder
-// without that is not a set. Files of an earlier set are removed. Errors: the folder holds
-// something else; those of the file system.
+// SaveFolder writes the files of a set into a folder, the plans before set.json: until then the folder is
+// not a set, but one can be saved in it again. Files of an earlier set are removed. Errors: the folder
+// holds something else; those of the file system.
 func SaveFolder(dir string, files []File) error {
-	if err := makeRoom(dir); err != nil {
+	if err := makeRoom(dir, files); err != nil {
 		return fmt.Errorf("save the set in %s: %w", dir, err)
 	}
 	for _, f := range files {
@@ -28,27 +28,41 @@ func SaveFolder(dir string, files []File) error {
 	return nil
 }
 
-// makeRoom makes the folder, or removes the set that it holds: set.json, what is named after that, such
-// as its signature, and the plans that it names.
-func makeRoom(dir string) error {
+// makeRoom makes the folder, or removes the set that it holds, or what is left of one that was not saved to
+// its end: what is named after set.json, such as its signature, and the plans that it names. Its set.json
+// becomes that of an unfinished set, which names what may be removed the next time.
+func makeRoom(dir string, files []File) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) == 0 {
+	earlier, err := os.ReadDir(dir)
+	if err != nil {
 		return err
 	}
 	plans, isSet, err := plansIn(&Kept{at: dir})
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
+	var unfinished contents
+	for _, f := range earlier {
 		name := f.Name()
-		if !isSet || name != IndexName && !strings.HasPrefix(name, IndexName+".") && !slices.Contains(plans, name) {
+		ours := name == IndexName || strings.HasPrefix(name, IndexName+".") || slices.Contains(plans, name)
+		if (!isSet || !ours) && !strings.HasPrefix(name, outputfile.Prefix) {
 			return fmt.Errorf("it contains %s, which is not part of a saved set: name an empty folder", name)
 		}
+		unfinished.Plans = append(unfinished.Plans, content{name})
 	}
 	for _, f := range files {
+		unfinished.Plans = append(unfinished.Plans, content{f.Name})
+	}
+	data, err := json.Marshal(unfinished)
+	if err == nil {
+		err = outputfile.Write(filepath.Join(dir, IndexName), data, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range earlier {
 		if f.Name() == IndexName {
 			continue
 		}
@@ -56,7 +70,16 @@ func makeRoom(dir string) error {
 			return err
 		}
 	}
-	return os.Remove(filepath.Join(dir, IndexName)) // last: until then it says what may be removed
+	return nil
+}
+
+// contents is the part of set.json that says what belongs to a set, of whatever version.
+type contents struct {
+	Plans []content `json:"plans"`
+}
+
+type content struct {
+	File string `json:"file"`
 }
 
 // plansIn returns the names of the plans of the set in a folder, and reports whether there is one, of
@@ -69,9 +92,7 @@ func plansIn(folder *Kept) (plans []string, isSet bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	var index struct {
-		Plans []struct{ File string }
-	}
+	var index contents
 	if err := json.Unmarshal(data, &index); err != nil {
 		return nil, false, fmt.Errorf("its %s is not that of a saved set: %w", IndexName, err)
 	}
