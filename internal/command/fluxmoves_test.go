@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -116,28 +117,42 @@ func TestAHelmReleaseThatMovesToAnotherKustomization(t *testing.T) {
 		{"prune: false", "", "nothing: chart, values"},
 		{"prune: true", "annotations: {KEYprune: disabled}", "nothing: chart, values"},
 	} {
-		for _, live := range []bool{false, true} {
+		for _, live := range []string{"", "not there", "drifted"} {
+			if live == "drifted" && c.metadata != "" {
+				continue // it would have to be on the HelmRelease in the cluster
+			}
 			d := atDesk(t)
 			for _, side := range []string{"base", "head"} {
 				d.tree(side, c.owner, "", "one")
 				d.file(side+"/clusters/prod/other.yaml", kustomization("other", ""))
 				d.file(side+"/other/keep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, namespace: shop}\n")
 			}
-			d.marked("base/apps/web.yaml", c.metadata, webOf(""))
-			d.marked("head/other/web.yaml", c.metadata, webOf(""))
+			spec := webOf("") + ", driftDetection: {mode: enabled}"
+			d.marked("base/apps/web.yaml", c.metadata, spec)
+			d.marked("head/other/web.yaml", c.metadata, spec)
 			line, want := offlineFlux, c.want
-			if live {
+			if live != "" {
 				line = strings.Replace(line, " --offline", "", 1)
 				d.must("install web ./base/charts/web")
+			}
+			switch live {
+			case "not there":
 				want = strings.Replace(want, "nothing: chart, values", "upgrade: ", 1) // there is no such HelmRelease
+			case "drifted":
+				want = strings.Replace(want, "nothing: chart, values", "correct drift: ", 1)
+				d.released("{interval: 1m, "+spec+"}", noValues)
+				id := manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
+				object := d.Objects[id].DeepCopy()
+				object.Object["data"].(map[string]any)["text"] = "by hand"
+				d.Put(object)
 			}
 			t.Chdir("head")
 			web := d.planned(line)["web"]
 			if got := verdict(web); !strings.HasPrefix(got, want) {
-				t.Errorf("%v, live %t: %s", c, live, got)
+				t.Errorf("%v, live %q: %s", c, live, got)
 			}
 			if lost := web.Plan != nil && web.Plan.Summary.Risks.Data == 1; lost != (c.want == moves) {
-				t.Errorf("%v, live %t: the data is lost: %t", c, live, lost)
+				t.Errorf("%v, live %q: the data is lost: %t", c, live, lost)
 			}
 		}
 	}

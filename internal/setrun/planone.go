@@ -26,15 +26,15 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	if asked == nil {
 		return p.offline(ctx, j, p.Head.Clusters(p.Base)[e.Cluster])
 	}
-	if j.drift != nil {
-		return j.drift, nil
-	}
 	if j.elsewhere != "" {
 		j.note(j.elsewhere)
 		return nil, nil
 	}
 	if j.replaced() {
 		return p.uninstall(ctx, j, j.out.Verdict)
+	}
+	if j.drift != nil {
+		return j.drift, nil
 	}
 	if j.head == nil || j.head.Uninstalled {
 		made, err := j.asking(asked, func(by *engine.Engine) (*plan.Plan, error) {
