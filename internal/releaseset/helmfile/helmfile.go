@@ -36,16 +36,19 @@ const defaultEnvironment = "default"
 // Read reads a helmfile of a tree. Errors name the file and line, and say how to go on:
 // *releaseset.UndeclaredError for an environment that the file does not have.
 func Read(tree releaseset.Tree, name string, o Options) (*releaseset.Set, error) {
-	if o.Environment == "" {
+	named := o.Environment != ""
+	if !named {
 		o.Environment = defaultEnvironment
 	}
-	return (&reader{tree: tree, options: o}).set(name)
+	return (&reader{tree: tree, options: o, named: named}).set(name)
 }
 
 // reader reads a helmfile and those that it names.
 type reader struct {
 	tree    releaseset.Tree
 	options Options
+	// named reports whether an environment was given.
+	named   bool
 	bounded bounded
 	// open are the files being read, the outermost first.
 	open []string
@@ -71,11 +74,14 @@ func (r *reader) set(name string) (*releaseset.Set, error) {
 		return r.built(name, string(data))
 	}
 	s := newState(name)
-	if err := r.read(s, name); err != nil {
-		return nil, err
-	}
+	err := r.read(s, name)
 	if len(s.environments) > 0 && !s.environments[r.options.Environment] && r.options.Environment != defaultEnvironment {
-		return nil, &releaseset.UndeclaredError{What: fmt.Sprintf("%s: there is no environment %q: it has %s", name, r.options.Environment, strings.Join(slices.Sorted(maps.Keys(s.environments)), ", "))}
+		// What comes after the environments may fail because of that. helmfile 1.7.4 stops there (load in
+		// pkg/app/desired_state_file_loader.go).
+		err = errors.Join(undeclared(name, r.options.Environment, s.environments), err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	set, err := r.releases(s)
 	if err != nil {
@@ -88,6 +94,11 @@ func (r *reader) set(name string) (*releaseset.Set, error) {
 	}
 	set.Warnings = append(s.warnings, set.Warnings...)
 	return set, set.Join()
+}
+
+// undeclared returns an error for an environment that a file lacks.
+func undeclared[T any](file, environment string, declared map[string]T) error {
+	return &releaseset.UndeclaredError{What: fmt.Sprintf("%s: there is no environment %q: it has %s", file, environment, strings.Join(slices.Sorted(maps.Keys(declared)), ", "))}
 }
 
 var separator = regexp.MustCompile(`(?m)^---[ \t]*(?:#.*)?$`)
@@ -147,7 +158,9 @@ func (r *reader) document(s *state, name, text string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	f.place(name)
-	f.resolve()
+	if err := r.resolve(s, &f); err != nil {
+		return err
+	}
 	for _, base := range f.Bases {
 		at, err := s.path(base)
 		if err != nil {
