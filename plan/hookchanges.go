@@ -43,7 +43,6 @@ func (b *builder) compareHook(step *Step) {
 	before, known := b.lastHooks()[hookKey{step.Hook.Event, step.Object}]
 	if !known {
 		step.Hook.Since = HookNew
-		b.plan.Impact.Hooks.New++
 		return
 	}
 	for _, c := range fielddiff.Compare(before.Doc.Object, step.Body.Object) {
@@ -53,11 +52,21 @@ func (b *builder) compareHook(step *Step) {
 	}
 	if slices.ContainsFunc(step.Changes, func(c Change) bool { return !c.OfLabel() }) {
 		step.Hook.Since = HookChanged
-		b.plan.Impact.Hooks.Changed++
 		return
 	}
 	step.Hook.Since = HookSame
-	b.plan.Impact.Hooks.Same++
+}
+
+// countHook counts how a hook that runs differs from the one of the last deployed revision.
+func (b *builder) countHook(step *Step) {
+	switch step.Hook.Since {
+	case HookNew:
+		b.plan.Impact.Hooks.New++
+	case HookChanged:
+		b.plan.Impact.Hooks.Changed++
+	case HookSame:
+		b.plan.Impact.Hooks.Same++
+	}
 }
 
 // lastHooks returns the hooks of the last deployed revision, or of the first attempt if none was

@@ -49,7 +49,7 @@ func (b *builder) placeAgain(run, left *Step) (room Step, needed bool) {
 	case left.Hook.Event != run.Hook.Event && left.Hook.Deletes(manifest.HookSucceeded):
 		return Step{}, false
 	case !run.Hook.Deletes(manifest.BeforeHookCreation):
-		b.forbid(run, ProblemConflict, fmt.Sprintf("its %s hook leaves it behind, and the delete policy of the %s hook does not allow removing it", left.Hook.Event, run.Hook.Event),
+		b.forbidHook(run, ProblemConflict, fmt.Sprintf("its %s hook leaves it behind, and the delete policy of the %s hook does not allow removing it", left.Hook.Event, run.Hook.Event),
 			"add before-hook-creation to its helm.sh/hook-delete-policy")
 		return Step{}, false
 	}

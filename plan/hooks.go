@@ -25,6 +25,7 @@ func (b *builder) hookStage(event manifest.Event) {
 	b.removedHooks(event, runs)
 	for _, run := range runs {
 		if left, begun := b.resumed(&run); begun {
+			b.countHook(&run)
 			steps = append(steps, left...)
 			if len(left) > 0 {
 				b.left[run.Object] = &run
@@ -35,9 +36,10 @@ func (b *builder) hookStage(event manifest.Event) {
 			continue
 		}
 		room, needed := b.place(&run)
-		if run.Op == OpNone { // the undoing of a failed run does without it
+		if run.Op == OpNone { // a rollback does without it
 			continue
 		}
+		b.countHook(&run)
 		if needed {
 			steps = append(steps, room)
 		}
@@ -158,7 +160,7 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 	}
 	b.attribute(step, manifest.Object{ID: step.Object, Doc: step.Body}, stored)
 	if fields := immutable.Predict(live, step.Body); len(fields) > 0 {
-		b.forbid(step, ProblemImmutable, converted+"; "+fields[0].Why, keep)
+		b.forbidHook(step, ProblemImmutable, converted+"; "+fields[0].Why, keep)
 		return
 	}
 	r := b.in.Predictions[step.ID].Refused
@@ -166,12 +168,10 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 	case r == nil:
 	case !b.in.Undoing && b.lacks(step, *r):
 		step.Estimate = "its dry run is not permitted"
+	case r.Immutable:
+		b.forbidHook(step, r.kind(), converted+"; the API server refuses the change: "+r.Message, keep)
 	default:
-		do := keep
-		if !r.Immutable {
-			do = remedy(*r)
-		}
-		b.forbid(step, r.kind(), converted+"; the API server refuses the change: "+r.Message, do)
+		b.forbid(step, r.kind(), converted+"; the API server refuses the change: "+r.Message, remedy(*r))
 	}
 }
 

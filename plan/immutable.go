@@ -79,6 +79,21 @@ func (b *builder) forbid(step *Step, kind ProblemKind, what, do string) (left bo
 	return true
 }
 
+// forbidHook is forbid for a hook that only a change of the chart could help. A rollback does without it
+// instead: its hooks are those of a stored revision, which can't be changed.
+func (b *builder) forbidHook(run *Step, kind ProblemKind, what, do string) {
+	if b.in.Operation != Rollback || b.in.Undoing {
+		b.forbid(run, kind, what, do)
+		return
+	}
+	run.Op = OpNone
+	what += "; the hook is left out"
+	again := func(p Problem) bool { return p.Object == run.Object && p.What == what } // a hook of two events
+	if !slices.ContainsFunc(b.plan.Problems, again) {
+		b.problems(Problem{Kind: kind, Object: run.Object, What: what})
+	}
+}
+
 // leave turns a step into one that does nothing, and notes that its object is not changed back.
 func (b *builder) leave(step *Step, what string) {
 	*step = Step{

@@ -15,7 +15,7 @@ import (
 // object is deleted before that, whatever its policy.
 
 // clashes forbids a hook whose object is also a resource of the release if that object would not be there
-// in the end, or not with what it holds. CRDs of hooks are never deleted.
+// in the end, or not with what it holds, also with Options.AsHelm. CRDs of hooks are never deleted.
 func (b *builder) clashes(run *Step) bool {
 	at, both := b.targets[run.Object]
 	if !both {
@@ -34,7 +34,7 @@ func (b *builder) clashes(run *Step) bool {
 		return false
 	}
 	what := fmt.Sprintf("the chart has it as a resource in %s and as a %s hook in %s: %s", b.in.Target.Objects[at].Source, run.Hook.Event, run.Source, why)
-	b.forbid(run, ProblemInvalid, what, "give one of the two another name")
+	b.forbidHook(run, ProblemInvalid, what, "give one of the two another name")
 	return true
 }
 
