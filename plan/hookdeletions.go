@@ -29,8 +29,13 @@ func (b *builder) place(run *Step) (room Step, needed bool) {
 	default:
 		room, needed = b.namesake(run)
 	}
-	if lost := b.lostWith(&room); lost != "" {
-		b.forbid(run, ProblemConflict, lost, "make the hook a resource of the chart")
+	lost := b.lostWith(&room)
+	if run.InPlace() { // what a hook creates anew has nothing in it yet
+		after, _ := deletionAfter(*run)
+		lost = b.lostWith(&after)
+	}
+	if lost != "" {
+		b.forbidHook(run, ProblemConflict, lost, "make the hook a resource of the chart")
 	}
 	if run.Op == OpNone {
 		return Step{}, false
