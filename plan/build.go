@@ -58,7 +58,8 @@ type builder struct {
 	targets map[manifest.ID]int
 	// converted are the resources that this plan turns into hooks.
 	converted map[manifest.ID]bool
-	// left holds this plan's last run of each hook object.
+	// left holds this plan's last run of each hook object, or the deletion of one that an interrupted run
+	// has run.
 	left map[manifest.ID]*Step
 	// deployed caches the result of lastHooks.
 	deployed map[hookKey]lastHook

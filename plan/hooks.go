@@ -28,7 +28,7 @@ func (b *builder) hookStage(event manifest.Event) {
 			b.countHook(&run)
 			steps = append(steps, left...)
 			if len(left) > 0 {
-				b.left[run.Object] = &run
+				b.left[run.Object] = &left[0]
 			}
 			if deletion, asked := deletionAfter(run); asked && run.Hook.Underway {
 				deletions = append(deletions, deletion)

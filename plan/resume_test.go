@@ -59,11 +59,12 @@ func TestResumeBehindTheHookOfAResource(t *testing.T) {
 	}
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop"
 	resource, hook := parse(head+"}"), parse(head+", annotations: {helm.sh/hook: pre-upgrade}}")
+	hook.Doc.SetUID("the-hook's")
 	for name, tc := range map[string]struct {
 		live *unstructured.Unstructured
 		want string
 	}{
-		"the hook's":       {hook.Doc, "delete create"},
+		"the hook's":       {hook.Doc, "delete the-hook's create once the-hook's is gone"},
 		"the resource":     {owned(resource.Doc, key), "none"},
 		"nothing is there": {nil, "create"},
 	} {
@@ -81,8 +82,14 @@ func TestResumeBehindTheHookOfAResource(t *testing.T) {
 		}
 		var ops []string
 		p.Steps(func(_ StageName, s *Step) {
-			if s.Object == resource.ID {
-				ops = append(ops, string(s.Op))
+			switch {
+			case s.Object != resource.ID:
+			case s.Op == OpDelete:
+				ops = append(ops, "delete", string(s.Expect.UID))
+			case s.Op == OpCreate && s.Expect.UID != "":
+				ops = append(ops, "create once", string(s.Expect.UID), "is gone"+s.Of)
+			default:
+				ops = append(ops, string(s.Op)+s.Of)
 			}
 		})
 		if got := strings.Join(ops, " "); got != tc.want {

@@ -63,8 +63,12 @@ func (b *builder) isBehindHook(id manifest.ID) bool {
 
 // createBehindHook turns the step into the creation of a resource that isBehindHook.
 func (b *builder) createBehindHook(step *Step, o manifest.Object) {
-	step.Op, step.Body, step.Expect = OpCreate, b.sent(o.Doc), Expect{Absent: true}
-	step.Of, step.Why = b.left[o.ID].ID, "once the hook of the same name is gone"
+	step.Op, step.Body, step.Why = OpCreate, b.sent(o.Doc), "once the hook of the same name is gone"
+	if hook := b.left[o.ID]; hook.Op == OpDelete { // an interrupted run has run the hook
+		step.Expect = hook.Expect
+	} else {
+		step.Of, step.Expect = hook.ID, Expect{Absent: true}
+	}
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
 	}
