@@ -54,7 +54,7 @@ type builder struct {
 	questions Questions
 	stored    map[manifest.ID]*StoredObject
 	// targets maps the IDs of the target's resources, without hooks, to their indexes in
-	// Target.Objects: the first index for a resource that is rendered twice.
+	// Target.Objects: the last index for a resource that is rendered twice.
 	targets map[manifest.ID]int
 	// converted are the resources that this plan turns into hooks.
 	converted map[manifest.ID]bool
@@ -215,16 +215,14 @@ func (b *builder) storedObject(id manifest.ID) (s StoredObject, known bool) {
 	return StoredObject{}, false
 }
 
-// placesIn returns the first index of each of the target's resources, by ID.
+// placesIn returns the last index of each of the target's resources, by ID.
 func placesIn(target *Target) map[manifest.ID]int {
 	if target == nil {
 		return nil
 	}
 	places := make(map[manifest.ID]int, len(target.Objects))
 	for i, o := range target.Objects {
-		if _, twice := places[o.ID]; !twice {
-			places[o.ID] = i
-		}
+		places[o.ID] = i
 	}
 	return places
 }

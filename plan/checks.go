@@ -83,12 +83,20 @@ func (b *builder) checkPending(last *release.Revision) {
 	}
 }
 
-// checkTwice blocks on objects that the chart renders more than once.
+// checkTwice blocks on objects that the chart renders more than once, also with Options.AsHelm. A stored
+// revision can't be changed, so a rollback to one that has them restores the last of them, which is what
+// Helm's leaves: it sends them one after another (3.22.0 and 4.3.1, pkg/kube/client.go, update).
 func (b *builder) checkTwice() {
 	objects := b.in.Target.Objects
 	for i, o := range objects {
-		if first := b.targets[o.ID]; first != i {
-			b.block(ProblemInvalid, o.ID, fmt.Sprintf("the chart renders it twice: in %s and in %s", objects[first].Source, o.Source), "remove one of the two")
+		last := b.targets[o.ID]
+		what := fmt.Sprintf("the chart renders it twice: in %s and in %s", o.Source, objects[last].Source)
+		switch {
+		case last == i:
+		case b.in.Operation == Rollback:
+			b.problems(Problem{Kind: ProblemInvalid, Object: o.ID, What: what + "; the last one counts"})
+		default:
+			b.block(ProblemInvalid, o.ID, what, "remove one of the two")
 		}
 	}
 }

@@ -37,7 +37,10 @@ type Overlooked struct {
 func (b *builder) correctDrift() {
 	b.filterStored()
 	var steps []Step
-	for _, o := range b.in.Target.Objects {
+	for i, o := range b.in.Target.Objects {
+		if b.targets[o.ID] != i { // a revision of Helm's may have it twice, see checkTwice
+			continue
+		}
 		step := b.wantedStep(o)
 		b.overlook(&step)
 		if step.Op == OpPatch && len(step.Changes) == 0 && step.After != nil {
