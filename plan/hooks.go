@@ -83,7 +83,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 func (b *builder) hookRun(stage StageName, event manifest.Event, o manifest.Object, index int) Step {
 	h := b.in.Hooks()[index].Hook
 	b.checkHookServed(o)
-	if _, ran := b.hookOf(b.in.History.Last(), o.ID); ran && b.plan.FoundPending && !b.in.Resume && !h.Deletes(manifest.BeforeHookCreation) {
+	if !h.Deletes(manifest.BeforeHookCreation) && b.cutShort(o.ID) {
 		h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
 	}
 	h = b.yields(o.ID, h)

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -76,6 +78,22 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 	room = replacing(run, live, why)
 	room.Hook.Foreign, room.Hook.WasResource = !ours, resource
 	return room, true
+}
+
+// cutShort reports whether the newest revision's run was killed or has failed and may have left the object of
+// its hook, which counts as its own then, whatever the hook's policy is. After a failure that holds only for
+// rollbacks and uninstalls, whose hooks are stored ones and may be those that have failed.
+func (b *builder) cutShort(id manifest.ID) bool {
+	last := b.in.History.Last()
+	if last == nil || b.in.Resume {
+		return false
+	}
+	failed := last.Info.Status == release.StatusFailed && (b.in.Operation == Rollback || b.in.Operation == Uninstall)
+	if _, has := b.hookOf(last, id); !has || !failed && !b.plan.FoundPending {
+		return false
+	}
+	begun := func(h release.Hook) bool { return h.Holds(id) && h.LastRun.Phase != "" }
+	return b.plan.FoundPending || slices.ContainsFunc(last.Hooks, begun)
 }
 
 // leftByHook reports whether an earlier run of one of this release's hooks left the live object.
