@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/immutable"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -143,6 +144,8 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 		switch {
 		case stays != "":
 			what = cmp.Or(what, "it stays as this plan leaves it: "+stays)
+		case stage == StageResources && s.Op == OpCreate && b.differs(restored, s.Body):
+			r.Patch++
 		case stage == StageResources:
 			r.count(s, restored != nil)
 		}
@@ -151,6 +154,12 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 		}
 	})
 	return r
+}
+
+// differs reports whether the document of the restored revision, which may be nil, is another than what was
+// sent for the same object.
+func (b *builder) differs(restored, sent *unstructured.Unstructured) bool {
+	return restored != nil && len(fielddiff.Compare(b.sent(restored).Object, sent.Object)) > 0
 }
 
 // oneWay says why an object that the step changes can't be changed back to the document of the restored
