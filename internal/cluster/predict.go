@@ -28,14 +28,14 @@ import (
 
 // Predict makes a dry run of each step, concurrently, and returns the predictions by step ID.
 // Refusals, and reasons why a dry run was not possible, are in them; only an unreachable cluster is
-// an error. Of a kind about which the API server, which is reachable, does not answer, no more objects are
-// asked about: each would take as long.
+// an error. Of a kind about which the API server, which is reachable, does not answer in a namespace, no more
+// objects are asked about there: each would take as long.
 func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteOptions) (map[string]plan.Prediction, error) {
 	o.DryRun = true
 	answers := make(map[string]plan.Prediction, len(steps))
 	var mu sync.Mutex
 	alike := map[schema.GroupKind]map[string]any{} // the last answer of each kind
-	var silent sync.Map                            // the kinds about which the API server does not answer
+	var silent sync.Map                            // where the API server does not answer: values of kindIn
 	next := make(chan *plan.Step)
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(retry.Concurrency, len(steps)) { // goroutines are reused: one for each step would grow a new stack every time
@@ -74,9 +74,16 @@ func (c *Client) Predict(ctx context.Context, steps []*plan.Step, o apply.WriteO
 	return answers, nil
 }
 
-// predict makes the dry run of one step, unless its kind is one of silent; an error concerns the whole cluster.
+// kindIn is a kind in a namespace: which webhooks and admission policies see an object may depend on both.
+type kindIn struct {
+	schema.GroupKind
+	namespace string
+}
+
+// predict makes the dry run of one step, unless silent has its kind and namespace; an error concerns the whole
+// cluster.
 func (c *Client) predict(ctx context.Context, s *plan.Step, o apply.WriteOptions, silent *sync.Map) (plan.Prediction, error) {
-	kind := s.Object.GroupKind()
+	kind := kindIn{s.Object.GroupKind(), s.Object.Namespace}
 	if _, known := silent.Load(kind); known {
 		return plan.Prediction{Estimated: "the API server was not asked: it did not answer about another " + kind.Kind}, nil
 	}

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -32,7 +34,25 @@ func TestPredictOutlastsSilence(t *testing.T) {
 	if err != nil || got["ConfigMap"].After == nil || !strings.HasPrefix(got["Secret"].Estimated, "the API server could not be asked: ") {
 		t.Errorf("got %+v, error %v", got, err)
 	}
-	s.answers[configMaps], s.answers[version] = hangUp, hangUp
+
+	// Of the same kind in another namespace, where other webhooks may be asked, it is asked about.
+	other := creation("ConfigMap")
+	other.ID, other.Object.Namespace = "other", "other"
+	other.Body.SetNamespace("other")
+	s.answers[configMaps] = hangUp
+	s.reply("POST /api/v1/namespaces/other/configmaps", configMap("a"))
+	connected := s.connect(t)
+	var many []*plan.Step // more than are asked about at the same time
+	for i := range retry.Concurrency + 1 {
+		s := creation("ConfigMap")
+		s.ID = strconv.Itoa(i)
+		many = append(many, s)
+	}
+	got, err = connected.Predict(t.Context(), append(many, other), apply.WriteOptions{})
+	if err != nil || got["other"].After == nil {
+		t.Errorf("got %+v, error %v", got["other"], err)
+	}
+	s.answers[version] = hangUp
 	if got, err := s.connect(t).Predict(t.Context(), steps, apply.WriteOptions{}); err == nil {
 		t.Errorf("got %+v of a server that answers nothing", got)
 	}
