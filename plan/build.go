@@ -124,11 +124,17 @@ func (b *builder) deploy() {
 	b.checkNamespaces()
 	b.filterStored()
 	b.namespaceStage()
+	resumable := b.in.Options.RecordHooks
+	if resumable {
+		b.crdStage()
+	}
 	if !b.in.Resume {
 		b.recordStage(StagePending, b.pendingRecord(pending))
 	}
 	b.interruptedStage()
-	b.crdStage()
+	if !resumable {
+		b.crdStage()
+	}
 	b.hookStage(pre)
 	b.stage(StageResources, b.resources())
 	b.waitStage()

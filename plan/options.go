@@ -59,7 +59,8 @@ type Options struct {
 	AsHelm bool `json:"asHelm,omitempty"`
 	// RecordHooks makes the run say in its pending record which hooks have started and ended, so a
 	// run that resumes it after it was killed runs none of them again (see Resumable). The record is
-	// then updated before and after each hook.
+	// then updated before and after each hook. CRDs of crds/ are written before it, as by an install by
+	// Helm (4.3.1, pkg/action/install.go, RunWithContext): a run that resumes a revision finds them there.
 	RecordHooks bool `json:"recordHooks,omitempty"`
 	// HistoryMax is the number of revisions to keep; 0 keeps all.
 	HistoryMax int `json:"historyMax,omitempty"`

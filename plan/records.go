@@ -8,8 +8,9 @@ import (
 )
 
 // pendingRecord returns the step that stores the new revision as pending
-// before anything but the namespace that it is stored in is written, CRDs included: whatever happens
-// then, the next plan knows what may be in the cluster.
+// before anything but the namespace that it is stored in is written, CRDs included (see
+// Options.RecordHooks for the exception): whatever happens then, the next plan knows what may be in the
+// cluster.
 func (b *builder) pendingRecord(status release.Status) Step {
 	to := b.in.Target.Record.Version
 	r := Record{Revision: to, Status: status, Description: pendingDescription(b.in.Operation)}
