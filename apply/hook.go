@@ -126,6 +126,25 @@ func (r *run) makeRoom(ctx context.Context, s *plan.Step) error {
 	return nil
 }
 
+// stopHook deletes what a hook of an interrupted run has left, and waits until it is gone. A conflict means
+// that another object has replaced it. If the plan goes on without that, a failure is no more than a warning.
+func (r *run) stopHook(ctx context.Context, s *plan.Step) error {
+	err := r.delete(ctx, s)
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	if err == nil {
+		if err = r.gone(ctx, target(s), s.Expect.UID); err != nil {
+			err = fmt.Errorf("delete %s: %w", s.Object, err)
+		}
+	}
+	if err != nil && r.plan.MayLeave(plan.StageInterrupted) && ctx.Err() == nil && r.lost() == nil {
+		r.observe(Event{Type: Warning, Message: fmt.Sprintf("what a hook of the interrupted run has left may go on working: %v", err)})
+		return nil
+	}
+	return err
+}
+
 // hookLog reports a hook's log if the plan's options or the hook's log policy ask for it, as a whole, as
 // Helm does (4.3.1, pkg/action/hooks.go, outputLogsByPolicy); otherwise its end if always is set.
 func (r *run) hookLog(ctx context.Context, s *plan.Step, p manifest.Policy, always bool) {

@@ -211,7 +211,7 @@ func (r *run) perform(ctx context.Context, stage plan.StageName, s *plan.Step) e
 	case plan.OpRecreate:
 		return r.recreate(ctx, s)
 	case plan.OpDelete:
-		return r.remove(ctx, s)
+		return r.remove(ctx, stage, s)
 	case plan.OpRun:
 		return r.hook(ctx, stage, s)
 	case plan.OpRecord:

@@ -214,9 +214,12 @@ func (r *run) createOnceGone(ctx context.Context, s *plan.Step) error {
 }
 
 // remove carries out a delete step.
-func (r *run) remove(ctx context.Context, s *plan.Step) error {
-	if s.MakesRoom() {
+func (r *run) remove(ctx context.Context, stage plan.StageName, s *plan.Step) error {
+	switch {
+	case s.MakesRoom():
 		return r.makeRoom(ctx, s)
+	case stage == plan.StageInterrupted:
+		return r.stopHook(ctx, s)
 	}
 	return r.delete(ctx, s)
 }

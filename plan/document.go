@@ -179,7 +179,7 @@ const (
 	StageNamespace StageName = "namespace"
 	StageCRDs      StageName = "crds"
 	StagePending   StageName = "record pending"
-	// StageInterrupted deletes what hooks of an interrupted run have left.
+	// StageInterrupted deletes what hooks of an interrupted run have left, and waits until it is gone.
 	StageInterrupted StageName = "interrupted hooks"
 	StageResources   StageName = "resources"
 	StageWait        StageName = "wait"

@@ -50,10 +50,10 @@ type effectChange struct {
 // represent.
 func (p *Document) EffectList() ([]byte, error) {
 	e := effect{Operation: p.Operation, Release: p.Release, Chart: p.ChartTo.Digest, Values: effectChanges(p.Values)}
-	p.Steps(func(_ StageName, s *Step) {
+	p.Steps(func(stage StageName, s *Step) {
 		switch {
 		case s.Op == OpNone, s.Op == OpWait, s.Op == OpRecord:
-		case s.MakesRoom() && !s.Hook.Foreign: // leftovers of an earlier run may disappear on their own
+		case stage == StageInterrupted, s.MakesRoom() && !s.Hook.Foreign: // leftovers of an earlier run may disappear on their own
 		case s.Hook != nil:
 			e.Hooks = append(e.Hooks, s.effect())
 		default:

@@ -77,7 +77,7 @@ func (b *builder) impact() {
 	out := &b.plan.Impact
 	restarts, images, limits := &restarts{}, newImages(), &limits{}
 	access := map[manifest.ID][]AccessChange{}
-	b.plan.Steps(func(_ StageName, s *Step) {
+	b.plan.Steps(func(stage StageName, s *Step) {
 		out.Volumes = append(out.Volumes, b.namedClaims(s)...)
 		if b.in.Operation == Uninstall || b.in.Operation == Test {
 			return
@@ -87,7 +87,7 @@ func (b *builder) impact() {
 		if r, ok := b.rollout(s); ok {
 			out.Rollouts = append(out.Rollouts, r)
 		}
-		if b.in.Operation != Install && s.Op != OpRun {
+		if b.in.Operation != Install && s.Op != OpRun && stage != StageInterrupted {
 			images.collect(s)
 		}
 		for _, c := range b.access(s) {

@@ -10,10 +10,11 @@ import (
 
 // interruptedStage deletes what the hooks of an interrupted run have left, and waits until it is gone: a Job
 // that is still running would go on working beside this plan. Where this plan runs a hook of the same name,
-// that one deletes it.
+// that one deletes it. What holds more than what is in it, such as a namespace, stays; so does everything if
+// hooks are not to be run.
 func (b *builder) interruptedStage() {
 	last := b.in.History.Last()
-	if last == nil || !last.Info.Status.Pending() || b.in.Resume || b.in.Against != nil {
+	if last == nil || !last.Info.Status.Pending() || b.in.Resume || b.in.Against != nil || b.in.Options.NoHooks {
 		return
 	}
 	settled := map[manifest.ID]bool{} // other stages decide about them
@@ -27,12 +28,12 @@ func (b *builder) interruptedStage() {
 	for i, objects := range b.in.StoredHookObjects {
 		h := last.Hooks[i]
 		for _, o := range objects {
-			if settled[o.ID] || b.wants(o.ID) || o.ID.IsCRD() {
+			if settled[o.ID] || b.wants(o.ID) || holdsData(o.ID) {
 				continue
 			}
 			if why := b.interrupted(h, o.ID); why != "" {
 				settled[o.ID] = true
-				steps = append(steps, b.leftover(h, i, o, why))
+				steps = append(steps, b.leftover(h, o, why))
 			}
 		}
 	}
@@ -62,15 +63,28 @@ func (b *builder) interrupted(h release.Hook, id manifest.ID) string {
 	return ""
 }
 
-// leftover returns the step that deletes what the hook with this index of the newest revision has left. Its
-// pods go first, which a deletion in the background would not wait for.
-func (b *builder) leftover(h release.Hook, index int, o manifest.Object, why string) Step {
-	run := Step{
-		ID: stepID(StageInterrupted, o.ID), Object: o.ID, APIVersion: apiVersion(o.Group, b.version(o)), Source: h.Path,
-		Hook: &HookRun{Event: h.Events[0], Weight: h.Weight, DeletePolicies: h.DeletePolicies, Index: index},
-	}
-	step := hookDeletion(&run, "left", why)
+// leftover returns the step that deletes what a hook of the newest revision has left. It is no HookDeletion:
+// no hook of this plan creates the object again. Its pods go first, which a deletion in the background would
+// not wait for.
+func (b *builder) leftover(h release.Hook, o manifest.Object, why string) Step {
 	live := b.live(o.ID).Object
-	step.Cascade, step.Before, step.Expect = "foreground", live, Expect{UID: live.GetUID()}
-	return step
+	return Step{
+		ID: stepID(StageInterrupted, o.ID), Op: OpDelete, Object: o.ID, APIVersion: apiVersion(o.Group, b.version(o)), Source: h.Path,
+		Cascade: "foreground", Before: live, Expect: Expect{UID: live.GetUID()}, Fidelity: FidelityExact, Why: why,
+	}
+}
+
+// leavesLeftovers says what happens if what the hooks of an interrupted run have left can't be deleted, or is
+// not gone in time; "" if that ends the run. An uninstall and a rollback go on: they are the way out of what
+// the interrupted run has begun.
+func (p *Document) leavesLeftovers() string {
+	if p.Operation == Uninstall || p.Operation == Rollback {
+		return "what a hook of the interrupted run has left stays"
+	}
+	return ""
+}
+
+// MayLeave reports whether the run goes on if a step of the stage fails, with no more than a warning.
+func (p *Document) MayLeave(stage StageName) bool {
+	return stage == StageInterrupted && p.leavesLeftovers() != ""
 }

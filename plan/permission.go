@@ -131,6 +131,10 @@ func (n *permissionCollector) step(stage StageName, s *Step) {
 		if s.When == WhenFailed {
 			otherwise = "it stays in the cluster if it fails"
 		}
+		if stage == StageInterrupted {
+			otherwise = n.plan.leavesLeftovers()
+			n.ask(s.Object, polls, "list", "watch")
+		}
 		n.ask(s.Object, otherwise, "delete")
 	case OpRun:
 		n.hook(s)

@@ -67,7 +67,7 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 	of := func(s *Step, format string, args ...any) {
 		out = append(out, Difference{Object: s.Object, What: fmt.Sprintf(format, args...)})
 	}
-	reviewed.AllSteps(func(_ StageName, s *Step) {
+	reviewed.AllSteps(func(stage StageName, s *Step) {
 		now, still := after[s.ID]
 		was := before[s.ID]
 		switch {
@@ -75,7 +75,7 @@ func steps(reviewed, fresh *Plan, moved bool) []Difference {
 			if !moved && now != was {
 				of(s, "what would be recorded has changed")
 			}
-		case !still && s.MakesRoom(): // the object with the hook's name is already gone
+		case !still && (s.MakesRoom() || stage == StageInterrupted): // the object is already gone, or has ended
 		case provided[s.ID]:
 		case !still, now.op == OpNone && s.Op != OpNone:
 			of(s, "%s is no longer needed", s.Op)
@@ -189,7 +189,7 @@ func text(values ...any) string {
 func order(p *Plan, provided map[string]bool) []string {
 	var out []string
 	p.AllSteps(func(stage StageName, s *Step) {
-		if s.Op != OpNone && !s.MakesRoom() && !provided[s.ID] {
+		if s.Op != OpNone && !s.MakesRoom() && stage != StageInterrupted && !provided[s.ID] {
 			out = append(out, string(stage)+"\n"+s.ID)
 		}
 	})

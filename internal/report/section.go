@@ -62,7 +62,7 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 		switch {
 		case step.Op == plan.OpRecord:
 			records = append(records, recordText(w.plan, step)...)
-		case !manifest.Selects(w.view.only, step.Object) || stage.Name != plan.StageInterrupted && w.counted(step):
+		case !manifest.Selects(w.view.only, step.Object) || w.counted(step):
 		case w.asBefore(step):
 			same++
 		case step.Op == plan.OpWait:

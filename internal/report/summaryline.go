@@ -78,15 +78,6 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 	if c.Hooks > 0 {
 		hooks = "; " + hookCounts(c.Hooks, p.Impact.Hooks)
 	}
-	left := 0
-	p.Steps(func(stage plan.StageName, _ *plan.Step) {
-		if stage == plan.StageInterrupted {
-			left++
-		}
-	})
-	if left > 0 {
-		hooks += "; " + Count(left, "hook of the interrupted run is deleted", "hooks of the interrupted run are deleted")
-	}
 	if p.Against != nil {
 		return comparedVerdict(p, c) + hooks + "."
 	}
