@@ -1,10 +1,10 @@
 package templating
 
-import "bytes"
+import "maps"
 
 // copier is a function of sprig's that copies values all the way down. What values and files consist of is
 // copied at once: sprig's (github.com/mitchellh/copystructure v1.2.0) goes through a file byte by byte, half a
-// second for 2 MB.
+// second for 2 MB. Templates can't change bytes, so the copy of a file has those of the original.
 type copier func(any) (any, error)
 
 func newCopier(theirs copier) copier {
@@ -19,7 +19,7 @@ func newCopier(theirs copier) copier {
 // copy returns a copy of v, with theirs for other types.
 func (theirs copier) copy(v any) (any, error) {
 	switch v := v.(type) {
-	case nil, string, bool, int, int64, float64:
+	case nil, string, bool, int, int64, float64, []byte:
 		return v, nil
 	case map[string]any:
 		return theirs.table(v)
@@ -29,7 +29,7 @@ func (theirs copier) copy(v any) (any, error) {
 	case []any:
 		return theirs.list(v)
 	case Files:
-		return copyFiles(v), nil
+		return maps.Clone(v), nil
 	}
 	return theirs(v)
 }
@@ -58,15 +58,4 @@ func (theirs copier) list(l []any) (_ []any, err error) {
 		}
 	}
 	return out, nil
-}
-
-func copyFiles(f Files) Files {
-	if f == nil {
-		return nil
-	}
-	out := make(Files, len(f))
-	for name, data := range f {
-		out[name] = bytes.Clone(data)
-	}
-	return out
 }

@@ -19,6 +19,7 @@ func TestDeepCopy(t *testing.T) {
 		map[string]any(nil), []any(nil), spare,
 		Files{"a": []byte("text"), "b": {}, "c": nil},
 		Files(nil),
+		[]byte("text"), []any{[]byte("a")},
 		map[string]any{"Files": Files{"a": []byte("text")}, "Values": Values{}},
 	} {
 		direct, err := newCopier(func(any) (any, error) { return nil, errors.New("sprig's") })(v)
@@ -38,7 +39,7 @@ func TestDeepCopy(t *testing.T) {
 	}
 	from := map[string]any{"l": []any{1}, "f": Files{"a": []byte("text")}}
 	copied, _ := newCopier(theirs)(from)
-	from["l"].([]any)[0], from["f"].(Files)["a"][0] = 2, 'T'
+	from["l"].([]any)[0], from["f"].(Files)["a"] = 2, nil
 	if want := (map[string]any{"l": []any{1}, "f": Files{"a": []byte("text")}}); !reflect.DeepEqual(copied, want) {
 		t.Errorf("the copy has changed with the original: %v", copied)
 	}

@@ -15,6 +15,8 @@ type execution struct {
 	functions *registry
 	root      *names
 	tpls      map[string]*unit
+	// fileTexts are the contents of files that templates have asked for as text, by where they begin.
+	fileTexts map[*byte]string
 	includes  map[string]int
 	calls     []call
 	warnings  []string
@@ -36,12 +38,13 @@ type call struct {
 
 func newExecution(o Options) *execution {
 	e := &execution{
-		options:  o,
-		root:     &names{own: map[string]*template{}},
-		tpls:     map[string]*unit{},
-		includes: map[string]int{},
-		asked:    map[string]int{},
-		reads:    keyuse.New(o.Watch),
+		options:   o,
+		root:      &names{own: map[string]*template{}},
+		tpls:      map[string]*unit{},
+		fileTexts: map[*byte]string{},
+		includes:  map[string]int{},
+		asked:     map[string]int{},
+		reads:     keyuse.New(o.Watch),
 	}
 	e.functions = newRegistry(e)
 	return e

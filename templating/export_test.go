@@ -9,15 +9,16 @@ import (
 
 // Effort is what a render used of its limits.
 type Effort struct {
-	Steps, Bytes int
-	Keys         time.Duration
+	Steps, Bytes, Tables int
+	Keys                 time.Duration
 }
 
 // The limits of an Effort.
 const (
-	MaxSteps = budget.MaxSteps
-	MaxBytes = budget.MaxBytes
-	MaxKeys  = budget.MaxKeySeconds * time.Second
+	MaxSteps  = budget.MaxSteps
+	MaxBytes  = budget.MaxBytes
+	MaxTables = budget.MaxTableBytes
+	MaxKeys   = budget.MaxKeySeconds * time.Second
 )
 
 // RenderBriefly renders a chart as Render does with no options, but takes that many steps at most, and a second for keys.
@@ -32,5 +33,5 @@ func RenderBriefly(c *chart.Chart, top map[string]any, steps int) (Rendered, err
 func RenderEffort(c *chart.Chart, top map[string]any) (Effort, error) {
 	e := newExecution(Options{})
 	_, err := e.render(c, top)
-	return Effort{Steps: e.Steps, Bytes: e.Bytes, Keys: e.Keys}, err
+	return Effort{Steps: e.Steps, Bytes: e.Bytes, Tables: e.Tables, Keys: e.Keys}, err
 }

@@ -48,7 +48,7 @@ func (s *state) field(dot, receiver any, name string, c site) any {
 			return s.call(dot, r.hasMethod(s.options.Undiscovered), c)
 		}
 	case Files:
-		if f := r.method(&s.Budget, name); f != nil {
+		if f := r.method(s.execution, name); f != nil {
 			return s.call(dot, f, c)
 		}
 	case nil:

@@ -34,21 +34,24 @@ func (f Files) GetBytes(name string) []byte {
 	return []byte{}
 }
 
-// Get is GetBytes as a string.
-func (f Files) Get(name string) string { return string(f[name]) }
-
 // method returns a method that takes as long as the files are large, as a template calls it, and nil for others.
-func (f Files) method(b *budget.Budget, name string) *function {
+func (f Files) method(e *execution, name string) *function {
 	var m *function
 	switch name {
 	case "Glob":
-		return f.glob(b)
-	case "AsConfig":
-		m = newFunction(name, reflect.ValueOf(func() (string, error) { return f.written(b, f.AsConfig) }))
-	case "AsSecrets":
-		m = newFunction(name, reflect.ValueOf(func() (string, error) { return f.written(b, f.AsSecrets) }))
+		return f.glob(&e.Budget)
+	case "Get":
+		return newFunction(name, reflect.ValueOf(func(file string) (string, error) { return e.fileText(f[file]) }))
 	case "Lines":
-		m = newFunction(name, reflect.ValueOf(f.Lines))
+		m = newFunction(name, reflect.ValueOf(func(file string) ([]string, error) { return e.fileLines(f[file]) }))
+	case "AsConfig":
+		m = newFunction(name, reflect.ValueOf(func() (string, error) {
+			return f.flatten(&e.Budget, func(data []byte) string { return string(data) })
+		}))
+	case "AsSecrets":
+		m = newFunction(name, reflect.ValueOf(func() (string, error) {
+			return f.flatten(&e.Budget, base64.StdEncoding.EncodeToString)
+		}))
 	default:
 		return nil
 	}
@@ -56,16 +59,35 @@ func (f Files) method(b *budget.Budget, name string) *function {
 	return m
 }
 
-// written counts the steps of writing all files and writes them.
-func (f Files) written(b *budget.Budget, write func() string) (string, error) {
-	size := 0
-	for _, data := range f {
-		size += len(data)
+// fileText returns the content of a file as a string, which is made and counted once.
+func (e *execution) fileText(data []byte) (string, error) {
+	if len(data) == 0 {
+		return "", nil
 	}
-	if err := b.Step(size / fileBytes); err != nil {
-		return "", err
+	text, ok := e.fileTexts[&data[0]]
+	if !ok {
+		if err := e.Made(len(data)); err != nil {
+			return "", err
+		}
+		text = string(data)
+		e.fileTexts[&data[0]] = text
 	}
-	return write(), nil
+	return text, nil
+}
+
+// fileLines returns the lines of a file, without an empty last one.
+func (e *execution) fileLines(data []byte) ([]string, error) {
+	text, err := e.fileText(data)
+	if err != nil || text == "" {
+		return []string{}, err
+	}
+	if err := e.Read(len(text)); err != nil {
+		return nil, err
+	}
+	if err := e.Room(16 * strings.Count(text, "\n")); err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), nil
 }
 
 // glob returns Glob as a template calls it, which returns the files whose path matches; "*" stops at a
@@ -95,33 +117,25 @@ func (f Files) glob(b *budget.Budget) *function {
 	}))
 }
 
-// AsConfig returns the YAML of a ConfigMap's data: file names without folders, and
+// flatten returns the YAML of the data of a ConfigMap or Secret: file names without folders, and
 // contents. Of two files with the same name, the later path wins.
-func (f Files) AsConfig() string {
-	return f.flatten(func(data []byte) string { return string(data) })
-}
-
-// AsSecrets is AsConfig for a Secret: contents in base64.
-func (f Files) AsSecrets() string {
-	return f.flatten(base64.StdEncoding.EncodeToString)
-}
-
-func (f Files) flatten(encode func([]byte) string) string {
+func (f Files) flatten(b *budget.Budget, encode func([]byte) string) (string, error) {
 	if f == nil {
-		return ""
+		return "", nil
+	}
+	size := 0
+	for _, data := range f {
+		size += len(data)
+	}
+	if err := b.Step(size / fileBytes); err != nil {
+		return "", err
+	}
+	if err := b.Room(size); err != nil {
+		return "", err
 	}
 	out := make(map[string]any, len(f))
 	for _, name := range sortedKeys(f) {
 		out[path.Base(name)] = encode(f[name])
 	}
-	text, _ := mustToYAML(&budget.Budget{}, out) // count has counted it
-	return text
-}
-
-// Lines returns the lines of a file, without an empty last one.
-func (f Files) Lines(name string) []string {
-	if len(f[name]) == 0 {
-		return []string{}
-	}
-	return strings.Split(strings.TrimSuffix(string(f[name]), "\n"), "\n")
+	return mustToYAML(b, out)
 }

@@ -35,6 +35,7 @@ func (s *state) tpl(args []any) any {
 		s.check(s.Made(len(text)))
 		return dropNoValue(text)
 	}
+	s.check(s.Read(len(text)))
 	u, ok := s.tpls[text]
 	if !ok {
 		var err error

@@ -25,9 +25,9 @@ func TestChartsHaveRoom(t *testing.T) {
 		t.Fatal("there are no charts")
 	}
 	var most struct {
-		steps, bytes       int
-		keys               time.Duration
-		long, large, keyed string
+		steps, bytes, tables     int
+		keys                     time.Duration
+		long, large, wide, keyed string
 	}
 	for _, c := range cases {
 		e, ok := effort(t, c)
@@ -41,15 +41,19 @@ func TestChartsHaveRoom(t *testing.T) {
 		if e.Bytes > most.bytes {
 			most.bytes, most.large = e.Bytes, name
 		}
+		if e.Tables > most.tables {
+			most.tables, most.wide = e.Tables, name
+		}
 		if e.Keys > most.keys {
 			most.keys, most.keyed = e.Keys, name
 		}
-		if 3*e.Steps > templating.MaxSteps || 3*e.Bytes > templating.MaxBytes || 3*e.Keys > templating.MaxKeys {
+		if 3*e.Steps > templating.MaxSteps || 3*e.Bytes > templating.MaxBytes || 3*e.Tables > templating.MaxTables || 3*e.Keys > templating.MaxKeys {
 			t.Errorf("%s: %+v has not three times the room", name, e)
 		}
 	}
 	t.Logf("steps: %d of %d (%s)", most.steps, templating.MaxSteps, most.long)
 	t.Logf("bytes: %d of %d (%s)", most.bytes, templating.MaxBytes, most.large)
+	t.Logf("tables: %d of %d (%s)", most.tables, templating.MaxTables, most.wide)
 	t.Logf("keys: %v of %v (%s)", most.keys, templating.MaxKeys, most.keyed)
 }
 

@@ -114,8 +114,19 @@ func hostileGrowth() map[string]hostile {
 		"sorting":                 `{{ range 1000000 }}{{ $x := sortAlpha (until 100000) }}{{ end }}`,
 		"YAML of YAML":            `{{ $d := dict "a" "b" }}{{ range until 1000 }}{{ $d = dict "a" (toYaml $d) "b" (toYaml $d) }}{{ end }}`,
 		"queries":                 `{{ urlquery (repeat 20000000 "<") }}`,
+		"texts of bytes":          `{{ $l := list ($.Files.GetBytes "big") }}{{ range 1000 }}{{ $_ := set $.Values (print (randAlpha 9)) (toStrings $l) }}{{ end }}`,
 		"nospace":                 `{{ nospace (repeat 100000000 "a ") }}`,
 	})
+	cases["texts of bytes"].Chart["big"] = strings.Repeat("a", 30<<20)
+	for name, c := range in("copies or decodes too many", map[string]string{
+		"copying files":    `{{ $_ := set $.Values "f" $.Files }}{{ range 100000000 }}{{ $x := deepCopy $ }}{{ end }}`,
+		"copying":          `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ $x := deepCopy $d }}{{ end }}`,
+		"copies of tables": `{{ $l := fromJsonArray (printf "[%s1]" (repeat 65536 "{\"\":1},")) }}{{ range 1000 }}{{ $_ := set $.Values (print (randAlpha 9)) (deepCopy $l) }}{{ end }}`,
+		"tables of JSON":   `{{ $l := printf "[%s1]" (repeat 70000 "{\"\":1},") }}{{ range 1000 }}{{ $_ := set $.Values (print (randAlpha 9)) (fromJsonArray $l) }}{{ end }}`,
+		"tables of YAML":   `{{ $l := repeat 70000 "- {a: 1}\n" }}{{ range 1000 }}{{ $_ := set $.Values (print (randAlpha 9)) (fromYamlArray $l) }}{{ end }}`,
+	}) {
+		cases[name] = c
+	}
 	for name, c := range in("more than 262144 items", map[string]string{
 		"until":             `{{ until 1000000000 }}`,
 		"until below zero":  `{{ until -1000000000 }}`,
@@ -140,9 +151,15 @@ func hostileEffort() map[string]hostile {
 		"calls":                  `{{ range 100000000 }}{{ $x := add 1 2 3 }}{{ end }}`,
 		"loops left at once":     `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ range $d }}{{ break }}{{ end }}{{ end }}`,
 		"many variables":         variables(3000) + `{{ range 100000000 }}{{ $x := $a1 }}{{ end }}`,
+		"texts of files":         `{{ range 100000000 }}{{ $x := $.Files.Get "big" }}{{ end }}`,
 		"copies of the values":   `{{ range 100000000 }}{{ $x := $.Values.YAML }}{{ end }}`,
+		"lines of files":         `{{ range 100000000 }}{{ $x := $.Files.Lines "big" }}{{ end }}`,
+		"tpl of a long text":     `{{ $a := print "{{/*" (repeat 1000000 "a") "*/}}" }}{{ range 100000000 }}{{ $x := tpl $a $ }}{{ end }}`,
+		"many matches":           `{{ $a := repeat 87000 "a" }}{{ range 100000000 }}{{ $x := regexReplaceAll "a" $a "" }}{{ end }}`,
+		"large classes":          `{{ $e := repeat 4000 "(?i)\\pL" }}{{ range 100000000 }}{{ $x := regexMatch $e "a" }}{{ end }}`,
+		"ranges without case":    `{{ $e := printf "(?i)%s" (repeat 500 "[B-\\x{1e943}]") }}{{ range 100000000 }}{{ $x := regexMatch $e "a" }}{{ end }}`,
 		"files as YAML":          `{{ range 100000000 }}{{ $x := $.Files.AsConfig }}{{ end }}`,
-		"expressions in turn":    `{{ $a := repeat 100000 "a: b \n" }}{{ range 100000000 }}{{ $x := regexReplaceAll "[ \\t]+(\\r?\\n)" $a "\n" }}{{ end }}`,
+		"expressions in turn":    `{{ $a := repeat 100000 "a: b \n" }}{{ range 100000000 }}{{ $x := regexFindAll "[ \\t]+(\\r?\\n)" $a 1 }}{{ end }}`,
 		"expressions of groups":  `{{ $a := repeat 100000 "a" }}{{ $e := repeat 300 "(a)?" }}{{ range 100000000 }}{{ $x := regexReplaceAll $e $a "${1}" }}{{ end }}`,
 		"comparing tables":       `{{ $l := list }}{{ range $i := until 500 }}{{ $d := dict }}{{ range $j := until 100 }}{{ $_ := set $d (print $j) (add $i $j) }}{{ end }}{{ $l = append $l $d }}{{ end }}{{ range 1000 }}{{ $x := uniq $l }}{{ end }}`,
 		"zones of time":          `{{ range 100000000 }}{{ $x := dateInZone "2006" 1 "Europe/Berlin" }}{{ end }}`,
@@ -164,17 +181,18 @@ func hostileEffort() map[string]hostile {
 		"reading YAML":           `{{ $x := repeat 10000 "a: b\n" }}{{ range 100000000 }}{{ $y := fromYaml $x }}{{ end }}`,
 		"writing YAML":           `{{ $l := until 100000 }}{{ range 100000000 }}{{ $x := toYaml $l }}{{ end }}`,
 		"merging":                `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ $x := merge (dict) $d }}{{ end }}`,
-		"copying files":          `{{ $_ := set $.Values "f" $.Files }}{{ range 100000000 }}{{ $x := deepCopy $ }}{{ end }}`,
 		"gathering a list":       `{{ $l := list }}{{ range until 100000 }}{{ $l = append $l 1 }}{{ end }}`,
 		"gathering a text":       `{{ $s := "" }}{{ range until 100000 }}{{ $s = printf "%s,10.0.0.0/32" $s }}{{ end }}`,
 		"gathering a table":      `{{ $d := dict }}{{ range until 100000 }}{{ $d = merge (dict (print .) 1) $d }}{{ end }}`,
-		"copying":                `{{ $d := dict }}{{ range $i := until 10000 }}{{ $_ := set $d (print $i) 1 }}{{ end }}{{ range 100000 }}{{ $x := deepCopy $d }}{{ end }}`,
 		"reading JSON":           `{{ $x := "[]" }}{{ range 100000000 }}{{ $y := fromJsonArray $x }}{{ end }}`,
 		"tpl":                    `{{ $a := repeat 1000 "{{ 1 }}" }}{{ range 100000000 }}{{ $x := tpl $a $ }}{{ end }}`,
 		"include that doubles":   `{{ define "a" }}{{ if gt . 0 }}{{ include "a" (sub . 1) }}{{ include "a" (sub . 1) }}{{ end }}{{ end }}{{ include "a" 40 }}`,
 	})
 	for name, c := range cases {
 		c.Steps = true
+		if strings.Contains(name, "of files") {
+			c.Chart["big"] = strings.Repeat(strings.Repeat("a", 1<<20)+"\n", 15)
+		}
 		cases[name] = c
 	}
 	return cases

@@ -21,14 +21,17 @@ type Budget struct {
 	Steps int
 	// Bytes counts text and memory made and not known to be freed, at most MaxBytes.
 	Bytes int
+	// Tables is the memory of the maps and lists that functions have copied or decoded, at most MaxTableBytes.
+	Tables int
 	// Keys is the processor time for making keys, at most MaxKeySeconds.
 	Keys time.Duration
 }
 
 var (
-	errBytes = fmt.Errorf("rendering produces too much text, or lists and maps that are too large: more than %d MiB in total", MaxBytes>>20)
-	errKeys  = fmt.Errorf("rendering generates too many keys or password hashes: they would take more than %d seconds of CPU time; generate them outside the chart, or smaller keys", MaxKeySeconds)
-	errItems = fmt.Errorf("the list would be too long: more than %d items", maxItems)
+	errBytes  = fmt.Errorf("rendering produces too much text, or lists and maps that are too large: more than %d MiB in total", MaxBytes>>20)
+	errTables = fmt.Errorf("rendering copies or decodes too many lists and maps: they take more than %d MiB in total", MaxTableBytes>>20)
+	errKeys   = fmt.Errorf("rendering generates too many keys or password hashes: they would take more than %d seconds of CPU time; generate them outside the chart, or smaller keys", MaxKeySeconds)
+	errItems  = fmt.Errorf("the list would be too long: more than %d items", maxItems)
 )
 
 // Step counts n steps.
@@ -66,7 +69,19 @@ func (b *Budget) Made(n int) error {
 	if b.Bytes > MaxBytes {
 		return errBytes
 	}
-	return b.Step(n / copiedBytes)
+	return b.Read(n)
+}
+
+// Read counts the steps of reading text as it is.
+func (b *Budget) Read(n int) error { return b.Step(n / copiedBytes) }
+
+// madeTables counts the memory of all lists and maps in a value.
+func (b *Budget) madeTables(v any) error {
+	b.Tables += memoryOf(v)
+	if b.Tables > MaxTableBytes {
+		return errTables
+	}
+	return nil
 }
 
 // Freed takes back what Made has counted for memory that nothing holds any more.

@@ -113,3 +113,78 @@ func TestTooManyStepsHaveAReason(t *testing.T) {
 		}
 	}
 }
+
+// Finding all matches is charged for each of them, and for what Go sets up each time; an expression that can match
+// in few places only is cheap.
+func TestMatchesAreCharged(t *testing.T) {
+	lines := strings.Repeat("  endpoint = 0.0.0.0:4317\n", 4000)
+	for _, c := range []struct {
+		expr, in    string
+		least, most float64 // steps for each byte
+	}{
+		{"a", strings.Repeat("a", 87_000), 4, 6},
+		{"a", strings.Repeat("a", 4000), 1, 2},
+		{"", strings.Repeat("a", 4000), 1, 2},
+		{"a|b|" + strings.Repeat("(a)?", 40) + "c", strings.Repeat("a", 2000), 1, 40},
+		{`[ \t]+(\r?\n)`, lines, 0.1, 0.7},
+		{`#[^\n]*`, lines, 0.1, 0.5},
+		{`\s+$`, lines, 0.1, 3},
+		{"\\.", "web.example.com", 0, 5},
+	} {
+		var b Budget
+		if err := guardFind(&b, []any{c.expr, c.in}, true); err != nil {
+			t.Fatal(err)
+		}
+		if per := float64(b.Steps) / float64(len(c.in)); per < c.least || per > c.most {
+			t.Errorf("%.40s in %.10q: %.2f steps for each byte, want %v to %v", c.expr, c.in, per, c.least, c.most)
+		}
+	}
+}
+
+// Classes that take long to parse are charged for it.
+func TestLargeClassesAreCharged(t *testing.T) {
+	for expr, least := range map[string]int{`(?i)\pL`: 200, `[\PL]`: 200, `(?i)[B-\x{1e943}]`: 40_000, `(?si)[B-𞥃]`: 40_000, `(?i)[a-z]`: 0, `[B-\x{1e943}]`: 0} {
+		var b Budget
+		if err := guardMatch(&b, []any{expr, "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if b.Steps < least || b.Steps > least+200 {
+			t.Errorf("%s: %d steps, want %d", expr, b.Steps, least)
+		}
+	}
+}
+
+// What functions copy and decode takes memory by the number of its maps and lists, and what becomes text takes that of
+// the text.
+func TestMadeMemoryIsCharged(t *testing.T) {
+	many := make([]any, 10_000)
+	for i := range many {
+		many[i] = map[string]any{"": 1}
+	}
+	for _, c := range []struct {
+		name   string
+		arg    any
+		result any
+		most   int
+	}{
+		{"deepCopy", many, many, 30},
+		{"fromJsonArray", "[" + strings.Repeat(`{"":1},`, 9999) + `{"":1}]`, many, 30},
+		{"fromYamlArray", strings.Repeat("- {}\n", 10_000), many, 30},
+		{"toStrings", []any{make([]byte, 10<<20)}, []string{""}, 3},
+	} {
+		var b Budget
+		f := FunctionOf(c.name, reflect.TypeOf(c.result))
+		if c.name == "deepCopy" {
+			f = FunctionOf(c.name, reflect.TypeFor[any]())
+		}
+		calls, err := 0, error(nil)
+		for ; err == nil; calls++ {
+			if err = f.Before(&b, []any{c.arg}); err == nil {
+				err = f.After(&b, c.result)
+			}
+		}
+		if calls-1 > c.most || b.Steps > MaxSteps {
+			t.Errorf("%s can be called %d times, want at most %d (%d steps, %v)", c.name, calls-1, c.most, b.Steps, err)
+		}
+	}
+}

@@ -14,13 +14,15 @@ type Function struct {
 	guard guard
 	// makes says that the result takes memory of its own.
 	makes bool
+	// nests says that all lists and maps within the result are new, too.
+	nests bool
 	// began is the number of steps when the call began that is running, spent is what calls have taken.
 	began, spent int
 }
 
 // FunctionOf returns the template function with that name, whose result has that type.
 func FunctionOf(name string, result reflect.Type) *Function {
-	return &Function{name: name, weight: weightOf(name), guard: guardOf(name), makes: makesMemory(name, result)}
+	return &Function{name: name, weight: weightOf(name), guard: guardOf(name), makes: makesMemory(name, result), nests: nestsMemory(name)}
 }
 
 // MethodOf returns a method, which costs as much as most functions.
@@ -53,6 +55,9 @@ func (f *Function) After(b *Budget, result any) error {
 	var err error
 	if f.makes {
 		err = b.Made(SizeOf(result))
+	}
+	if err == nil && f.nests {
+		err = b.madeTables(result)
 	}
 	f.spent, b.running = f.spentOf(b), nil
 	if b.costliest == nil || f.spent > b.costliest.spent {

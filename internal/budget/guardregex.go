@@ -3,9 +3,7 @@ package budget
 import (
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"strings"
-	"unicode/utf8"
 )
 
 // guardOfRegex is guardOf for regular expressions. Go's never take exponential
@@ -22,113 +20,69 @@ func guardOfRegex(name string) guard {
 	return nil
 }
 
-// guardMatch counts the steps of compiling the first argument and matching the second.
-func guardMatch(b *Budget, args []any) error {
+// guardMatch counts the steps of compiling the first argument and finding its first match in the second.
+func guardMatch(b *Budget, args []any) error { return guardFind(b, args, false) }
+
+// guardFind is guardMatch, or counts the steps of finding all matches.
+func guardFind(b *Budget, args []any, all bool) error {
 	expr, in := text(args[0]), text(args[1])
 	if len(expr) > maxPattern {
 		return fmt.Errorf("the regular expression is longer than %d KiB", maxPattern>>10)
 	}
-	size := len(expr)
+	if err := b.Step(3*len(expr) + classSteps(expr)); err != nil {
+		return err
+	}
+	size, matches := len(expr), 0
 	work := product(size, len(in))
-	if strings.Contains(expr, "{") || work > exactWork {
+	if all {
+		matches = len(in) + 1
+	}
+	if strings.Contains(expr, "{") || work > exactWork || matches > exactMatches {
 		if prog := compiled(expr); prog != nil {
 			size = len(prog.Inst)
 			work = matching(prog, in)
+			matches = min(matches, mostMatches(prog, in))
 		}
 	}
-	return b.Step(3*len(expr) + 2*size + work/16)
+	return b.Step(2*size + work/16 + matches*matchSteps(size, len(in)))
 }
+
+// matchSteps is the cost of beginning to look for another match. Where a text is short enough for an expression, Go
+// clears a bit for each character and instruction, up to 32 KiB (Go 1.26, regexp/backtrack.go, bitState.reset).
+func matchSteps(size, length int) int {
+	const most = 32 << 10
+	if visited := product(size, length) / 8; visited <= most {
+		return 1 + visited/(8<<10)
+	}
+	return 2
+}
+
+// classSteps is the cost of the large classes of characters in an expression: of \p and \P with hundreds of ranges,
+// and of ranges whose characters are all looked up since case doesn't matter (Go 1.26, regexp/syntax/parse.go,
+// appendFoldedRange).
+func classSteps(expr string) int {
+	steps := 200 * (strings.Count(expr, `\p`) + strings.Count(expr, `\P`))
+	if folds.MatchString(expr) && farOff.MatchString(expr) {
+		steps += 40_000 * strings.Count(expr, "-")
+	}
+	return steps
+}
+
+// folds finds the beginning of what is matched whatever the case, farOff characters that a range may lead to that are
+// no ASCII, or written as numbers.
+var (
+	folds  = regexp.MustCompile(`\(\?[a-zA-Z]*i`)
+	farOff = regexp.MustCompile(`[^\x00-\x7F]|\\[x0-7]`)
+)
 
 // exactWork is the product of an expression's and a text's length from which it is worth while to estimate the
 // work of matching exactly. Only counted repetitions make more than one instruction out of a character.
-const exactWork = 4096
-
-// compiled returns the program of an expression, nil if it has an error, which the function itself reports.
-func compiled(expr string) *syntax.Prog {
-	re, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil
-	}
-	prog, err := syntax.Compile(re.Simplify())
-	if err != nil {
-		return nil
-	}
-	return prog
-}
-
-// matching returns how many instructions matching a text takes at most: at each character, those that an
-// attempt to match begins with, and those that follow an instruction that the character matches. What a character
-// does not match is not followed (regexp/exec.go, machine.step). Each copies the places of all groups.
-func matching(prog *syntax.Prog, in string) int {
-	var times [utf8.RuneSelf + 1]int // of ASCII characters, and of bytes of others
-	for i := range len(in) {
-		times[min(in[i], utf8.RuneSelf)]++
-	}
-	most := len(prog.Inst) * len(in)
-	f := follower{prog: prog, seen: make([]int, len(prog.Inst))}
-	work := f.from(uint32(prog.Start)) * len(in)
-	for i := range prog.Inst {
-		if work >= most {
-			break
-		}
-		if n := matches(&prog.Inst[i], &times); n > 0 {
-			work += n * (1 + f.from(prog.Inst[i].Out))
-		}
-	}
-	return min(work, most) * (1 + prog.NumCap/64)
-}
-
-// matches returns how many of the characters an instruction matches.
-func matches(inst *syntax.Inst, times *[utf8.RuneSelf + 1]int) int {
-	switch inst.Op {
-	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-	default:
-		return 0
-	}
-	n := times[utf8.RuneSelf]
-	for c, number := range times[:utf8.RuneSelf] {
-		if number > 0 && inst.MatchRune(rune(c)) {
-			n += number
-		}
-	}
-	return n
-}
-
-// follower counts instructions that are carried out without another character being read.
-type follower struct {
-	prog *syntax.Prog
-	// seen is the last count in which an instruction was seen.
-	seen  []int
-	count int
-}
-
-// from returns how many there are from one on; if there are many, all of the program.
-func (f *follower) from(pc uint32) int {
-	const many = 64
-	f.count++
-	n, next := 0, []uint32{pc}
-	for len(next) > 0 {
-		pc, next = next[len(next)-1], next[:len(next)-1]
-		if f.seen[pc] == f.count {
-			continue
-		}
-		f.seen[pc] = f.count
-		if n++; n == many {
-			return len(f.prog.Inst)
-		}
-		switch inst := &f.prog.Inst[pc]; inst.Op {
-		case syntax.InstAlt, syntax.InstAltMatch:
-			next = append(next, inst.Out, inst.Arg)
-		case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
-			next = append(next, inst.Out)
-		}
-	}
-	return n
-}
+// For few matches at most it is not worth while.
+const exactWork, exactMatches = 4096, 256
 
 // guardMatches also bounds the list of all matches.
 func guardMatches(b *Budget, args []any) error {
-	if err := guardMatch(b, args); err != nil {
+	if err := guardFind(b, args, true); err != nil {
 		return err
 	}
 	matches := len(text(args[1])) + 1
@@ -141,7 +95,7 @@ func guardMatches(b *Budget, args []any) error {
 // guardRegexReplace bounds the result: each match adds the replacement's text,
 // and each $ in that can add what was matched.
 func guardRegexReplace(b *Budget, args []any) error {
-	if err := guardMatch(b, args); err != nil {
+	if err := guardFind(b, args, true); err != nil {
 		return err
 	}
 	expr, in, with := text(args[0]), text(args[1]), text(args[2])

@@ -38,8 +38,10 @@ func guardOfWeigher(name string) guard {
 		return weighBy(4, 1)
 	case "quote", "squote", "html", "js", "urlquery":
 		return weighBy(2, 6)
-	case "toString", "toStrings", "sortAlpha":
+	case "toString":
 		return weighBy(3, 1)
+	case "toStrings", "sortAlpha":
+		return guardStrings
 	case "cat", "print", "println":
 		return weighCopied(3, 1)
 	case "dict":
@@ -54,6 +56,18 @@ func guardOfWeigher(name string) guard {
 		return guardPrintf
 	}
 	return nil
+}
+
+// guardStrings counts the text of the items, which become a list of texts.
+func guardStrings(b *Budget, args []any) error {
+	if err := weighBy(2, 1)(b, args); err != nil {
+		return err
+	}
+	size, err := b.measure(args[0])
+	if err != nil {
+		return err
+	}
+	return b.Made(size)
 }
 
 // guardDict weighs the keys, which become text whatever they are.
@@ -130,6 +144,15 @@ func makesMemory(name string, result reflect.Type) bool {
 	}
 	switch result.Kind() {
 	case reflect.String, reflect.Slice, reflect.Map:
+		return true
+	}
+	return false
+}
+
+// nestsMemory reports whether all lists and maps within a function's result are new.
+func nestsMemory(name string) bool {
+	switch name {
+	case "deepCopy", "mustDeepCopy", "fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson", "fromToml":
 		return true
 	}
 	return false

@@ -16,6 +16,9 @@ const (
 	// functions together, except what only a variable has held that is assigned
 	// anew. The charts of that test make 6 MiB at most.
 	MaxBytes = 32 << 20
+	// MaxTableBytes is the memory of all lists and maps that deepCopy and decoders make, whether they are
+	// in use for long or not.
+	MaxTableBytes = 96 << 20
 	// maxItems is the maximum length of a list that a function may make.
 	maxItems = 1 << 18
 	// MaxValueDepth is how deeply values may nest when they are printed,

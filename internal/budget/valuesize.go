@@ -167,3 +167,26 @@ func SizeOf(v any) int {
 	}
 	return 0
 }
+
+// memoryOf estimates the memory of all maps and lists within a value. A map has room for eight entries at first
+// (Go 1.26, internal/runtime/maps).
+func memoryOf(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		if n = 48; len(v) > 0 {
+			n = max(340, 60*len(v))
+		}
+		for _, e := range v {
+			n += memoryOf(e)
+		}
+	case interface{ AsMap() map[string]any }:
+		return memoryOf(v.AsMap())
+	case []any:
+		n = 24 + 16*len(v)
+		for _, e := range v {
+			n += memoryOf(e)
+		}
+	}
+	return n
+}
