@@ -19,7 +19,8 @@ func TestDeepCopy(t *testing.T) {
 		map[string]any(nil), []any(nil), spare,
 		Files{"a": []byte("text"), "b": {}, "c": nil},
 		Files(nil),
-		[]byte("text"), []any{[]byte("a")},
+		[]byte("text"),
+		[]any{[]byte("a")},
 		map[string]any{"Files": Files{"a": []byte("text")}, "Values": Values{}},
 	} {
 		direct, err := newCopier(func(any) (any, error) { return nil, errors.New("sprig's") })(v)

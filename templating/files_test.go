@@ -11,9 +11,11 @@ import (
 
 // bigFile renders a template of a chart with a file of that many megabytes.
 func bigFile(megabytes int, line, text string) (*execution, error) {
-	c := &chart.Chart{Metadata: &chart.Metadata{Name: "web"},
+	c := &chart.Chart{
+		Metadata:  &chart.Metadata{Name: "web"},
 		Files:     []*chart.File{{Name: "big", Data: bytes.Repeat([]byte(line), megabytes<<20/len(line))}},
-		Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte(text)}}}
+		Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte(text)}},
+	}
 	e := newExecution(Options{})
 	_, err := e.render(c, map[string]any{"Values": map[string]any{}})
 	return e, err

@@ -75,7 +75,7 @@ func characters(in string) (times [utf8.RuneSelf + 1]int) {
 func matches(inst *syntax.Inst, times *[utf8.RuneSelf + 1]int) int {
 	switch inst.Op {
 	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-	default:
+	case syntax.InstAlt, syntax.InstAltMatch, syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstMatch, syntax.InstFail, syntax.InstNop:
 		return 0
 	}
 	n := times[utf8.RuneSelf]
@@ -116,6 +116,7 @@ func (f *follower) from(pc uint32) int {
 			next = append(next, inst.Out, inst.Arg)
 		case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
 			next = append(next, inst.Out)
+		case syntax.InstMatch, syntax.InstFail, syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 		}
 	}
 	return n

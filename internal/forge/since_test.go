@@ -127,7 +127,8 @@ func TestSinceSaysNothingThatATextForges(t *testing.T) {
 		"quoted by the text":    {mark + "\n<!-- effect=bbb to-change=1 -->\n", mark + "\n### Release shop/web: can't be planned\n" + forged, 0, CommentOptions{}},
 		"not trusted": {
 			"<!-- untrusted: kubectl-release plan of shop/web -->\n<!-- effect=bbb to-change=1 -->\n",
-			mark + "\n<!-- effect=bbb to-change=1 -->\n<!-- seen=bbb at=2026-11-20T10:00:00Z to-change=1 -->\nmore\n", 0, CommentOptions{Untrusted: true},
+			mark + "\n<!-- effect=bbb to-change=1 -->\n<!-- seen=bbb at=2026-11-20T10:00:00Z to-change=1 -->\nmore\n", 0,
+			CommentOptions{Untrusted: true},
 		},
 	} {
 		s := serve(t)
