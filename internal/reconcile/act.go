@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -213,8 +212,14 @@ func (p *pass) remedied() {
 		p.nextTry()
 		return
 	}
-	p.exceeded()
+	p.stall("RetriesExceeded", p.attempts())
 	p.observed = true
+}
+
+// attempts returns helm-controller's message about a release whose retries are used up.
+func (p *pass) attempts() string {
+	remedy, _ := p.hr.ActiveRemedy()
+	return fmt.Sprintf("Failed to %s after %d attempt(s)", p.hr.Status.LastAttemptedReleaseAction, remedy.Failures)
 }
 
 // exhausted ends a pass when no retries are left.
@@ -229,22 +234,7 @@ func (p *pass) exhausted(d decision.Decision) {
 		}
 		return
 	}
-	p.exceeded()
-}
-
-// exceeded ends a pass because no retries are left. Unlike helm-controller, it also says what ends the
-// stall, there and in Ready.
-func (p *pass) exceeded() {
-	remedy, _ := p.hr.ActiveRemedy()
-	message := fmt.Sprintf("Failed to %s after %d attempt(s)", p.hr.Status.LastAttemptedReleaseAction, remedy.Failures)
-	if !p.r.Compatible {
-		const until = "; " + decision.TriedAgain
-		message += until
-		if c := flux.Condition(p.hr.Status.Conditions, ready); c != nil && c.Status == metav1.ConditionFalse && !strings.HasSuffix(c.Message, until) {
-			p.mark(ready, c.Status, c.Reason, c.Message+until)
-		}
-	}
-	p.stall("RetriesExceeded", message)
+	p.stall("RetriesExceeded", p.attempts())
 }
 
 // stateError reports why the state of the release can't be determined.

@@ -269,23 +269,3 @@ func TestHistoryOfEndlessTries(t *testing.T) {
 		}
 	})
 }
-
-// What ends a stall is said in Stalled, after helm-controller's message, and once in Ready; if the reconciler
-// is Compatible, in neither.
-func TestWhatEndsAStall(t *testing.T) {
-	for _, compatible := range []bool{false, true} {
-		b := newBench(t, "")
-		b.r.Compatible = compatible
-		b.mustPass()
-		b.apply(base + "values: {text: bad}")
-		if b.passes(); b.quiet() != 0 {
-			t.Errorf("compatible %t: it writes again", compatible)
-		}
-		for name, begins := range map[string]string{"Stalled": "Failed to upgrade after 1 attempt(s)", "Ready": "Helm upgrade failed for release shop/web with chart app@1.0.0: "} {
-			c := flux.Condition(b.hr.Status.Conditions, name)
-			if c == nil || !strings.HasPrefix(c.Message, begins) || strings.Count(c.Message, "; it is tried again when the generation") != map[bool]int{false: 1}[compatible] {
-				t.Errorf("compatible %t: %s: %+v", compatible, name, c)
-			}
-		}
-	}
-}

@@ -71,15 +71,12 @@ func (in Input) unlessExhausted(a Action, r flux.Remedy, why string) Decision {
 	return in.exceeded()
 }
 
-// TriedAgain says what ends the stall of a release whose retries are used up.
-const TriedAgain = "it is tried again when the generation, the chart's version or the values change, or the annotation " + flux.AnnotationResetAt + " or forceAt asks for it"
-
 // exceeded returns the decision when no retries are left, with helm-controller's reason.
 func (in Input) exceeded() Decision {
 	hr := in.HelmRelease
 	active, _ := hr.ActiveRemedy()
-	return decide(Stall, "RetriesExceeded", fmt.Sprintf("Failed to %s after %d attempt(s); %s",
-		hr.Status.LastAttemptedReleaseAction, active.Failures, TriedAgain))
+	return decide(Stall, "RetriesExceeded", fmt.Sprintf("Failed to %s after %d attempt(s); it is tried again when the generation, the chart's version or the values change",
+		hr.Status.LastAttemptedReleaseAction, active.Failures))
 }
 
 // failed returns the action for a revision that has failed, or whose test has.
