@@ -31,8 +31,10 @@ func (b *builder) place(run *Step) (room Step, needed bool) {
 	}
 	lost := b.lostWith(&room)
 	if run.InPlace() { // what a hook creates anew has nothing in it yet
-		after, _ := deletionAfter(*run)
-		lost = b.lostWith(&after)
+		lost = ""
+		if after, asked := deletionAfter(*run); asked && after.When != WhenFailed { // a conversion that fails deletes nothing
+			lost = b.lostWith(&after)
+		}
 	}
 	if lost != "" {
 		b.forbidHook(run, ProblemConflict, lost, "make the hook a resource of the chart")

@@ -87,6 +87,7 @@ func (b *builder) forbidHook(run *Step, kind ProblemKind, what, do string) {
 		return
 	}
 	run.Op = OpNone
+	b.leftOut[run.Object] = true
 	what += "; the hook is left out"
 	again := func(p Problem) bool { return p.Object == run.Object && p.What == what } // a hook of two events
 	if !slices.ContainsFunc(b.plan.Problems, again) {

@@ -253,14 +253,16 @@ type StoredObject struct {
 // Latest returns the newest document of the object.
 func (s StoredObject) Latest() manifest.Object { return s.Docs[len(s.Docs)-1] }
 
-// in returns the object as a revision sent it, nil if it did not. The first of the Docs may have been
-// dropped, see ownedDocs.
+// in returns the object as a revision sent it, the last one if it sent several, nil if it sent none. The first
+// of the Docs may have been dropped, see ownedDocs.
 func (s StoredObject) in(revision int) *unstructured.Unstructured {
-	i := slices.Index(s.Revisions, revision) - (len(s.Revisions) - len(s.Docs))
-	if i < 0 {
-		return nil
+	dropped := len(s.Revisions) - len(s.Docs)
+	for i, doc := range slices.Backward(s.Docs) {
+		if s.Revisions[dropped+i] == revision {
+			return doc.Doc
+		}
 	}
-	return s.Docs[i].Doc
+	return nil
 }
 
 // Age formats a duration for people: "40s", "3m", "2h", "5d". A negative one,

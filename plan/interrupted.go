@@ -44,11 +44,12 @@ func (b *builder) interruptedStage() {
 
 // interrupted says why a live object is to be deleted that a hook of an interrupted run has left; "" if it is
 // not. The records of most runs do not say which hooks have begun, so the object's state decides: one that is
-// still running goes whatever its delete policies are, one that has ended only by those.
+// still running goes whatever its delete policies are, one that has ended only by those. One that is annotated
+// with helm.sh/resource-policy: keep stays.
 func (b *builder) interrupted(h release.Hook, id manifest.ID) string {
 	live := b.live(id).Object
 	tests := !slices.ContainsFunc(h.Events, func(e manifest.Event) bool { return e != manifest.Test })
-	if live == nil || live.GetDeletionTimestamp() != nil || tests || !b.leftByHook(id, live) {
+	if live == nil || live.GetDeletionTimestamp() != nil || tests || hasKeepPolicy(live) || !b.leftByHook(id, live) {
 		return ""
 	}
 	state := readiness.HookDone(live, readiness.Context{}).State

@@ -82,10 +82,11 @@ func (b *builder) replace(run *Step, live *unstructured.Unstructured) (room Step
 
 // cutShort reports whether the newest revision's run was killed or has failed and may have left the object of
 // its hook, which counts as its own then, whatever the hook's policy is. After a failure that holds only for
-// rollbacks and uninstalls, whose hooks are stored ones and may be those that have failed.
+// rollbacks and uninstalls, whose hooks are stored ones and may be those that have failed. What holds data is
+// deleted only by a policy that says so.
 func (b *builder) cutShort(id manifest.ID) bool {
 	last := b.in.History.Last()
-	if last == nil || b.in.Resume {
+	if last == nil || b.in.Resume || holdsData(id) {
 		return false
 	}
 	failed := last.Info.Status == release.StatusFailed && (b.in.Operation == Rollback || b.in.Operation == Uninstall)

@@ -58,14 +58,26 @@ func guardOfWeigher(name string) guard {
 	return nil
 }
 
-// guardStrings counts the text of the items, which become a list of texts.
+// guardStrings counts the text that other items than texts become; texts are not copied (sprig v3,
+// strings.go, strslice).
 func guardStrings(b *Budget, args []any) error {
 	if err := weighBy(2, 1)(b, args); err != nil {
 		return err
 	}
-	size, err := b.measure(args[0])
-	if err != nil {
-		return err
+	list, ok := args[0].([]any)
+	if _, texts := args[0].([]string); !ok && !texts {
+		list = []any{args[0]}
+	}
+	size := 0
+	for _, item := range list {
+		if _, text := item.(string); text {
+			continue
+		}
+		n, err := b.measure(item)
+		if err != nil {
+			return err
+		}
+		size += n
 	}
 	return b.Made(size)
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
@@ -86,8 +87,11 @@ func (r *reader) resolve(s *state, f *fields) error {
 	if f.Rendered.Kind == 0 {
 		return nil
 	}
-	context, err := r.contextOf(s.file, f.Environments)
-	s.kubeContext = context
+	var err error
+	elsewhere := func(release yaml.Node) bool { return key(&release, "kubeContext") == nil }
+	if f.KubeContext == "" && slices.ContainsFunc(f.Releases, elsewhere) {
+		s.kubeContext, err = r.contextOf(s.file, f.Environments)
+	}
 	f.Bases, f.Environments, f.Helmfiles = nil, nil, nil
 	f.Values = []yaml.Node{f.Rendered}
 	return err

@@ -161,6 +161,9 @@ func (r *reader) document(s *state, name, text string) error {
 	if err := r.resolve(s, &f); err != nil {
 		return err
 	}
+	for env := range f.Environments { // what fails from here on does not fail because this one is missing
+		s.environments[env] = true
+	}
 	for _, base := range f.Bases {
 		at, err := s.path(base)
 		if err != nil {
