@@ -18,7 +18,7 @@ type place struct {
 // is filled, what is set is emptied, and a few values get a type that the templates may not expect.
 // The same seed and defaults give the same values.
 func Mutate(seed uint64, defaults map[string]any) map[string]any {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 4))}
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, uint64(len(Kinds()))))} // as Make does for the next kind
 	var switches, others []place
 	for _, p := range places(nil, defaults) {
 		if _, ok := p.value.(bool); ok {

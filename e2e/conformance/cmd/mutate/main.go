@@ -36,6 +36,9 @@ type options struct {
 	folder string        // the values files are written here
 }
 
+// tally counts what became of the renderings.
+type tally struct{ rendered, failed, different int }
+
 func main() {
 	var o options
 	charts := flag.String("charts", "", "folder of charts")
@@ -96,63 +99,59 @@ func (o options) run(ctx context.Context) error {
 		o.folder = dir
 	}
 	fmt.Printf("seeds from %d\n", o.seed)
-	began := time.Now()
-	rendered, failed, different := 0, 0, 0
+	began, t := time.Now(), tally{}
+seeds:
 	for n := uint64(0); o.runs == 0 || n < o.runs; n++ {
 		for _, path := range o.charts {
 			if o.limit > 0 && time.Since(began) >= o.limit {
-				o.runs = 1 // ends the outer loop, too
-				break
+				break seeds
 			}
-			helmFailed, differs, err := o.one(ctx, path, o.seed+n)
-			if err != nil {
+			if err := o.one(ctx, path, o.seed+n, &t); err != nil {
 				return err
 			}
-			rendered++
-			failed += count(helmFailed)
-			different += count(differs)
 		}
 	}
-	fmt.Printf("%d renderings in %s, %d that are an error with Helm, %d that differ\n", rendered, time.Since(began).Round(time.Second), failed, different)
-	if different > 0 {
-		return fmt.Errorf("%d renderings differ; --only CHART --seed SEED --runs 1 --keep DIR makes one again", different)
+	fmt.Printf("%d renderings in %s, %d that are an error with Helm, %d that differ\n", t.rendered, time.Since(began).Round(time.Second), t.failed, t.different)
+	if t.different > 0 {
+		return fmt.Errorf("%d renderings differ; --only CHART --seed SEED --runs 1 --keep DIR makes one again", t.different)
 	}
 	return nil
 }
 
-func count(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // one renders a chart with one set of values, and prints a difference if there is any.
-func (o options) one(ctx context.Context, path string, seed uint64) (failed, differs bool, err error) {
+func (o options) one(ctx context.Context, path string, seed uint64, t *tally) error {
 	loaded, _, err := chartload.Load(path, chartload.Options{})
 	if err != nil {
-		return false, false, err
+		return err
 	}
 	text, err := yaml.Marshal(generate.Mutate(seed, defaults(loaded)))
 	if err != nil {
-		return false, false, err
+		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(path), ".tgz")
 	file := filepath.Join(o.folder, fmt.Sprintf("%s-%d.yaml", name, seed))
 	if err := os.WriteFile(file, text, 0o644); err != nil {
-		return false, false, err
+		return err
 	}
 	c := compare.Case{Name: name, Chart: path, Args: []string{"-f", file}, Values: values.Sources{Files: []string{file}}}
 	var found []compare.Difference
-	var helm, ours [2]compare.Output
+	failed := false
 	for range retries {
-		helm, ours = o.sides.Run(ctx, c)
+		helm, ours := o.sides.Run(ctx, c)
+		failed = helm[0].Failure != ""
 		if found = compare.Outputs(helm, ours); len(found) == 0 {
-			return helm[0].Failure != "", false, nil
+			break
 		}
 	}
-	fmt.Printf("--only %s --seed %d: %d differences\n  %v\n", name, seed, len(found), found[0])
-	return helm[0].Failure != "", true, nil
+	t.rendered++
+	if failed {
+		t.failed++
+	}
+	if len(found) > 0 {
+		t.different++
+		fmt.Printf("--only %s --seed %d: %d differences\n  %v\n", name, seed, len(found), found[0])
+	}
+	return nil
 }
 
 // defaults returns the values of a chart with those of its subcharts below their names.
