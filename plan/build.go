@@ -20,7 +20,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), left: map[manifest.ID]*Step{}, leftOut: map[manifest.ID]bool{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}, redefined: map[schema.GroupKind]bool{}}
+	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), lastRuns: map[manifest.ID]*Step{}, leftOut: map[manifest.ID]bool{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}, redefined: map[schema.GroupKind]bool{}}
 	b.learnKinds()
 	b.problems(in.Warnings...)
 	b.checkHistory()
@@ -58,9 +58,9 @@ type builder struct {
 	targets map[manifest.ID]int
 	// converted are the resources that this plan turns into hooks.
 	converted map[manifest.ID]bool
-	// left holds this plan's last run of each hook object, or the deletion of one that an interrupted run
+	// lastRuns holds this plan's last run of each hook object, or the deletion of one that an interrupted run
 	// has run.
-	left map[manifest.ID]*Step
+	lastRuns map[manifest.ID]*Step
 	// leftOut are the objects of hooks that a rollback does without, see forbidHook.
 	leftOut map[manifest.ID]bool
 	// deployed caches the result of lastHooks.

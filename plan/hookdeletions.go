@@ -18,7 +18,7 @@ const hookCascade = "background"
 // has to be deleted first, which the step room does. An object that an earlier hook of the same
 // plan leaves behind belongs to this run.
 func (b *builder) place(run *Step) (room Step, needed bool) {
-	left, again := b.left[run.Object]
+	left, again := b.lastRuns[run.Object]
 	switch {
 	case b.clashes(run):
 		return Step{}, false
@@ -42,7 +42,7 @@ func (b *builder) place(run *Step) (room Step, needed bool) {
 	if run.Op == OpNone {
 		return Step{}, false
 	}
-	b.left[run.Object] = run
+	b.lastRuns[run.Object] = run
 	return room, needed
 }
 

@@ -28,7 +28,7 @@ func (b *builder) hookStage(event manifest.Event) {
 			b.countHook(&run)
 			steps = append(steps, left...)
 			if len(left) > 0 {
-				b.left[run.Object] = &left[0]
+				b.lastRuns[run.Object] = &left[0]
 			}
 			if deletion, asked := deletionAfter(run); asked && run.Hook.Underway {
 				deletions = append(deletions, deletion)
@@ -130,7 +130,7 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, FieldManager, b.in.Options.FieldManager)
 		step.Clears, step.Empties = b.clears(step, stored, live), b.empties(step, stored, live)
 		step.Why = converted + " and is changed in place"
-		if left, again := b.left[step.Object]; again && left.After != nil { // by the hook of an earlier event
+		if left, again := b.lastRuns[step.Object]; again && left.After != nil { // by the hook of an earlier event
 			live = left.After
 		}
 		b.inPlace(step, stored, live)

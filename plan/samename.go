@@ -57,14 +57,14 @@ func (b *builder) yields(id manifest.ID, h manifest.Hook) manifest.Hook {
 // isBehindHook reports whether the object is a resource whose name a hook of this plan has before it. A
 // comparison with something else than live objects is about what changes in the resource.
 func (b *builder) isBehindHook(id manifest.ID) bool {
-	_, hook := b.left[id]
+	_, hook := b.lastRuns[id]
 	return hook && b.in.Against == nil
 }
 
 // createBehindHook turns the step into the creation of a resource that isBehindHook.
 func (b *builder) createBehindHook(step *Step, o manifest.Object) {
 	step.Op, step.Body, step.Why = OpCreate, b.sent(o.Doc), "once the hook of the same name is gone"
-	if hook := b.left[o.ID]; hook.Op == OpDelete { // an interrupted run has run the hook
+	if hook := b.lastRuns[o.ID]; hook.Op == OpDelete { // an interrupted run has run the hook
 		step.Expect = hook.Expect
 	} else {
 		step.Of, step.Expect = hook.ID, Expect{Absent: true}

@@ -29,7 +29,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
 		b.unread(s.ID, "it has to be removed and can't be read: ", live.Unreadable, "ask for permission to get and delete it, or retry when the API is back", "get", "delete")
 		return step, true
-	case becomesHook && b.leftOut[s.ID] && b.left[s.ID] == nil:
+	case becomesHook && b.leftOut[s.ID] && b.lastRuns[s.ID] == nil:
 		step.Why = "its hook is left out"
 		return kept(step), true
 	case becomesHook && (!b.in.Options.AsHelm || !b.runsBefore(s.ID)):
