@@ -77,7 +77,7 @@ func TestHistoryHasABudget(t *testing.T) {
 
 // A record for which there is no room is read if the others can be cut down, which happens only then, newest first.
 // What was read whole is not changed by it.
-func TestHistoryIsThinned(t *testing.T) {
+func TestThinnedHistoryHasABudget(t *testing.T) {
 	b := newMemoryBackend()
 	s := open(b, testClock())
 	for version := 1; version <= 5; version++ {
