@@ -113,11 +113,12 @@ func sortCauses(e *jsonschema.ValidationError) {
 	slices.SortStableFunc(e.Causes, func(a, b *jsonschema.ValidationError) int { return cmp.Compare(texts[a], texts[b]) })
 }
 
-// OutsideSchemaError says that a values.schema.json refers to another document, by network or file.
+// OutsideSchemaError says that a values.schema.json refers to another document, by network or file, as a
+// part of it ($ref) or as the dialect that it is written in ($schema).
 type OutsideSchemaError struct{ URL string }
 
 func (e *OutsideSchemaError) Error() string {
-	return fmt.Sprintf("$ref to %s leads out of values.schema.json, and nothing is loaded from there", e.URL)
+	return fmt.Sprintf("values.schema.json refers to %q ($ref or $schema), and nothing is loaded from there", e.URL)
 }
 
 // noLoader refuses every document outside the schema.
