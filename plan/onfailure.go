@@ -156,10 +156,10 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 	return r
 }
 
-// differs reports whether the document of the restored revision, which may be nil, is another than what was
-// sent for the same object.
+// differs reports whether the document of the restored revision is another than what was sent for the same object.
+// Either may be nil: nothing is sent in place of an object that is being deleted.
 func (b *builder) differs(restored, sent *unstructured.Unstructured) bool {
-	return restored != nil && len(fielddiff.Compare(b.sent(restored).Object, sent.Object)) > 0
+	return restored != nil && sent != nil && len(fielddiff.Compare(b.sent(restored).Object, sent.Object)) > 0
 }
 
 // oneWay says why an object that the step changes can't be changed back to the document of the restored
