@@ -33,7 +33,7 @@ func (s *survey) reasons(ctx context.Context, a apply.Asked) (reasons []apply.Re
 	if err != nil {
 		return last(apply.Grouped(found), maxReasons), nil
 	}
-	if b.replicaSet != nil && len(b.pods) == 0 {
+	if b.replicaSet != nil {
 		// Events about pods that can't be created are recorded for the ReplicaSet.
 		found = append(found, events.about(ctx, "ReplicaSet", b.replicaSet)...)
 	}
@@ -84,15 +84,26 @@ func (w warner) about(ctx context.Context, kind string, which func(name string) 
 	for _, e := range events {
 		reasons = append(reasons, apply.Reason{
 			Of: []string{kind + "/" + e.InvolvedObject.Name}, Trouble: true,
-			Cause: e.Reason + ": " + ownName.ReplaceAllString(strings.TrimSpace(e.Message), ""),
+			Cause: e.Reason + ": " + withoutNames(strings.TrimSpace(e.Message)),
 		})
 	}
 	return last(apply.Grouped(reasons), maxEvents)
 }
 
+// withoutNames removes from an event's message the names that make it differ from others about the same cause.
+func withoutNames(message string) string {
+	return refusedPod.ReplaceAllString(ownName.ReplaceAllString(message, ""), `$1"`)
+}
+
 // ownName matches the pod's name in the kubelet's messages, which repeat it: " in pod
 // web-1_shop(4f3c…)".
 var ownName = regexp.MustCompile(` in pod \S+_\S+\([-0-9a-f]+\)`)
+
+// refusedPod matches the name of a pod that could not be created: each attempt has another, of which only
+// the first part says anything. The name ends with five random characters (Kubernetes 1.36,
+// staging/src/k8s.io/apiserver/pkg/storage/names/generate.go); after many attempts client-go says that
+// events are similar (tools/record/events_cache.go, EventAggregatorByReasonMessageFunc).
+var refusedPod = regexp.MustCompile(`^(?:\(combined from similar events\): )?(Error creating: pods "\S+-)[0-9a-z]{5}"`)
 
 // happened returns when an event was last seen; old and new recorders set different fields
 // (k8s.io/api/core/v1/types.go, Event).

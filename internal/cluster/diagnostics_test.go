@@ -40,13 +40,13 @@ func items(kind string, items ...map[string]any) map[string]any {
 
 // workload serves an apps/v1 object "web" with the generation; its controller has observed
 // generation 2.
-func (s *server) workload(kind string, generation int, status map[string]any) apply.Ref {
+func (s *server) workload(kind string, generation, replicas int, status map[string]any) apply.Ref {
 	plural := strings.ToLower(kind) + "s"
 	s.reply("GET /apis/apps/v1", resources("apps/v1", plural+" "+kind, "replicasets ReplicaSet", "controllerrevisions ControllerRevision"))
 	status["observedGeneration"] = 2
 	s.reply("GET /apis/apps/v1/namespaces/shop/"+plural+"/web", map[string]any{
 		"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": "web", "namespace": "shop", "uid": "u", "generation": generation},
-		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}}}, "status": status,
+		"spec": map[string]any{"replicas": replicas, "selector": map[string]any{"matchLabels": map[string]any{"app": "web"}}}, "status": status,
 	})
 	return apply.Ref{ID: manifest.ID{Group: "apps", Kind: kind, Namespace: "shop", Name: "web"}, Version: "v1"}
 }
@@ -66,6 +66,7 @@ func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 		name       string
 		kind       string
 		generation int
+		more       int // replicas besides the first
 		status     map[string]any
 		serve      func(*server)
 		pods       []map[string]any
@@ -87,6 +88,15 @@ func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 			serve: func(s *server) { s.reply("GET /apis/apps/v1/namespaces/shop/replicasets", replicaSets) },
 			pods:  []map[string]any{podOf("web-bad-1", late, hash, "bad")},
 			want:  []string{"ReplicaSet/web-good: FailedCreate: now"},
+		},
+		{
+			name: "a ReplicaSet with too few pods is asked, too", kind: "Deployment", generation: 2, more: 1,
+			serve: func(s *server) { s.reply("GET /apis/apps/v1/namespaces/shop/replicasets", replicaSets) },
+			pods:  []map[string]any{podOf("web-good-1", late, hash, "good"), podOf("web-bad-1", late, hash, "bad")},
+			want: []string{
+				"ReplicaSet/web-good: FailedCreate: now",
+				"Pod/web-good-1: container main is waiting: CrashLoopBackOff", "Pod/web-good-1: BackOff: now",
+			},
 		},
 		{
 			name: "without the right to see ReplicaSets, the time of the write decides", kind: "Deployment", generation: 2,
@@ -120,13 +130,38 @@ func TestDiagnosticsAreOfTheNewestRevision(t *testing.T) {
 			if test.status == nil {
 				test.status = map[string]any{}
 			}
-			ref := s.workload(test.kind, test.generation, test.status)
+			ref := s.workload(test.kind, test.generation, 1+test.more, test.status)
 			test.serve(s)
 			s.warnings()
 			if diff := cmp.Diff(test.want, s.connect(t).Diagnose(t.Context(), ref, since).Text()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// A refusal of pods is told once, though each attempt to create one has another name.
+func TestRefusalsOfPodsAreToldOnce(t *testing.T) {
+	s := newServer(t)
+	ref := s.workload("Deployment", 2, 2, map[string]any{})
+	s.logging(nil)
+	s.reply("GET /apis/apps/v1/namespaces/shop/replicasets", items("ReplicaSet", holder("web-1f", "u", "pod-template-hash", "1f", "1")))
+	var events []any
+	for _, message := range []string{
+		`Error creating: pods "web-1f-x7k2p" is forbidden: exceeded quota: q`,
+		`Error creating: pods "web-1f-zzj54" is forbidden: exceeded quota: q`,
+		`(combined from similar events): Error creating: pods "web-1f-4gzst" is forbidden: exceeded quota: q`,
+	} {
+		events = append(events, map[string]any{
+			"reason": "FailedCreate", "message": message, "lastTimestamp": "2026-01-02T00:00:00Z",
+			"involvedObject": map[string]any{"kind": "ReplicaSet", "name": "web-1f"}, "metadata": map[string]any{"name": "web-1f"},
+		})
+	}
+	s.reply("GET /api/v1/namespaces/shop/events", map[string]any{"kind": "EventList", "apiVersion": "v1", "items": events})
+	got := s.connect(t).Diagnose(t.Context(), ref, time.Time{}).Text()
+	want := []string{`ReplicaSet/web-1f: FailedCreate: Error creating: pods "web-1f-" is forbidden: exceeded quota: q`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // workloadPods holds the pods that a workload runs: those of its newest revision, and older ones that hold
-// these up. For a Deployment, replicaSet reports whether a name is that of the newest revision's
-// ReplicaSet.
+// these up. For a Deployment with too few pods, replicaSet reports whether a name is that of the newest
+// revision's ReplicaSet.
 type workloadPods struct {
 	pods, inTheWay []corev1.Pod
 	replicaSet     func(name string) bool
@@ -39,9 +39,6 @@ func (s *survey) findPods(ctx context.Context, a apply.Asked) (workloadPods, err
 		return workloadPods{pods: pods}, nil
 	}
 	var b workloadPods
-	if a.Kind == "Deployment" {
-		b.replicaSet = func(name string) bool { return newest != "" && strings.HasSuffix(name, "-"+newest) }
-	}
 	policy, _, _ := unstructured.NestedString(owner.Object, "spec", "podManagementPolicy")
 	for _, pod := range pods {
 		switch {
@@ -51,6 +48,9 @@ func (s *survey) findPods(ctx context.Context, a apply.Asked) (workloadPods, err
 			// https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#forced-rollback
 			b.inTheWay = append(b.inTheWay, pod)
 		}
+	}
+	if wanted, _, _ := unstructured.NestedInt64(owner.Object, "spec", "replicas"); a.Kind == "Deployment" && int64(len(b.pods)) < wanted {
+		b.replicaSet = func(name string) bool { return newest != "" && strings.HasSuffix(name, "-"+newest) }
 	}
 	return b, nil
 }
