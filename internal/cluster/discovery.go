@@ -73,7 +73,7 @@ func askAggregated(ctx context.Context, server rest.Interface) (answers, error) 
 // part reads one of the two roots of the API.
 func part(ctx context.Context, server rest.Interface, path string) (answers, error) {
 	var contentType string
-	body, err := server.Get().AbsPath(path).SetHeader("Accept", acceptDiscovery).MaxRetries(0).Do(ctx).ContentType(&contentType).Raw()
+	body, err := rawBody(server.Get().AbsPath(path).SetHeader("Accept", acceptDiscovery).MaxRetries(0).Do(ctx).ContentType(&contentType))
 	if err != nil {
 		return answers{}, err
 	}

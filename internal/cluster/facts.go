@@ -80,7 +80,7 @@ func (c *Client) identity(ctx context.Context) (uid string, err error) {
 func (c *Client) version(ctx context.Context) (templating.KubeVersion, error) {
 	var raw []byte
 	err := c.read(ctx, func(ctx context.Context) (err error) {
-		raw, err = c.core.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
+		raw, err = rawBody(c.core.RESTClient().Get().AbsPath("/version").Do(ctx))
 		return err
 	})
 	if err != nil {

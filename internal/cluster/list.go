@@ -102,11 +102,7 @@ func (c *Client) path(ctx context.Context, at listKey) (string, error) {
 func (l *listing) page(ctx context.Context) (more bool, err error) {
 	var page listPage
 	err = l.client.read(ctx, func(ctx context.Context) error {
-		result := l.request().Do(ctx)
-		if err := result.Error(); err != nil {
-			return err // Raw's error has less detail
-		}
-		text, err := result.Raw()
+		text, err := rawBody(l.request().Do(ctx))
 		if err != nil {
 			return err
 		}

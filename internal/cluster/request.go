@@ -78,6 +78,15 @@ func (c *Client) read(ctx context.Context, send func(ctx context.Context) error)
 	}))
 }
 
+// rawBody returns the body of an answer. Result.Raw and Request.DoRaw do not decode the Status in a refusal: their
+// error is "unknown" (client-go 0.36, rest/request.go, Result.Error and newUnstructuredResponseError).
+func rawBody(answer rest.Result) ([]byte, error) {
+	if err := answer.Error(); err != nil {
+		return nil, err
+	}
+	return answer.Raw()
+}
+
 // givesUp reports whether a read has timed out often enough.
 func (c *Client) givesUp(stalled int) bool {
 	return stalled >= stallsOfKnown || stalled >= stalls && !c.known.Load()
