@@ -70,7 +70,9 @@ type stepProgress struct {
 	// state is the latest state, which timer prints if it lasts; reason is why it lasts.
 	state, reason string
 	timer         *time.Timer
-	ended         bool
+	// retried is why it was tried again the last time.
+	retried string
+	ended   bool
 }
 
 // New returns a printer for one run.
@@ -108,10 +110,22 @@ func (p *Printer) Observe(e apply.Event) {
 	case apply.StepDone, apply.StepFailed:
 		p.ended(e)
 	case apply.StepRetried:
-		p.headline("    %s: trying again: %s", subject(e), e.Message)
+		p.retried(e)
 	case apply.LogOutput:
 		p.line("    log of %s:\n%s", e.Log.Of, indentBy("      | ", strings.Join(e.Log.Lines, "\n")))
 	}
+}
+
+// retried says why a write is tried again, once as long as the reason stays the same.
+func (p *Printer) retried(e apply.Event) {
+	s := p.steps[e.Step]
+	if s != nil && s.retried == e.Message {
+		return
+	}
+	if s != nil {
+		s.retried = e.Message
+	}
+	p.headline("    %s: trying again: %s", subject(e), e.Message)
 }
 
 // Stop ends the run. Nothing is printed after it.

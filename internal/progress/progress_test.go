@@ -76,6 +76,26 @@ func TestProgressNamesTheRecord(t *testing.T) {
 	})
 }
 
+// A write that is tried again says why, and again only when that has changed.
+func TestProgressTellsOnceWhyItIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := printer(&out, nil)
+		see := func(kind apply.EventType, message string) {
+			p.Observe(apply.Event{Time: time.Now(), Type: kind, Step: "web", Object: manifest.ID{Kind: "Service", Name: "web"}, Message: message})
+		}
+		see(apply.StepStarted, "")
+		for _, why := range []string{"the webhook is away", "the webhook is away", "connection refused", "the webhook is away"} {
+			see(apply.StepRetried, why)
+		}
+		p.Stop()
+		want := "    Service/web: trying again: the webhook is away\n    Service/web: trying again: connection refused\n    Service/web: trying again: the webhook is away\n"
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+}
+
 // Objects that one cause holds up are reported together, as soon as it is known.
 func TestProgressTellsACauseOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
