@@ -35,7 +35,7 @@ func (c *Client) History(ctx context.Context, r Release) ([]Entry, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	history, err := c.engine.History(ctx, r.key())
+	history, _, err := c.engine.History(ctx, r.key())
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (p *program) revisions(ctx context.Context, l *line) completion {
 	if err != nil {
 		return out
 	}
-	history, err := s.engine.History(ctx, s.key(l.Arguments[0]))
+	history, _, err := s.engine.History(ctx, s.key(l.Arguments[0]))
 	if err != nil {
 		return out
 	}

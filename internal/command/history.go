@@ -40,9 +40,12 @@ func (p *program) historyCommand() *cli.Command {
 			&cli.BoolFlag{Name: "show-rollback-revision", Destination: &o.showRollback, Usage: "show which revision each rollback went back to"},
 		},
 		Action: p.readOnly(p.onReleaseAs(&o.outputFlags, func(ctx context.Context, s *session, name string) error {
-			history, err := s.engine.History(ctx, s.key(name))
+			history, corrupt, err := s.engine.History(ctx, s.key(name))
 			if err != nil {
 				return err
+			}
+			for _, c := range corrupt {
+				p.warn("the " + c.Why)
 			}
 			if most := o.max; most > 0 && len(history) > most {
 				history = history[len(history)-most:]

@@ -187,7 +187,7 @@ func (p *program) next(ctx context.Context, s *session, r *release.Revision, unr
 	if !r.Info.Status.Pending() && r.Info.Status != release.StatusFailed {
 		return "", nil
 	}
-	history, err := s.engine.History(ctx, r.Key())
+	history, _, err := s.engine.History(ctx, r.Key())
 	if err != nil || history.Last().Version != r.Version {
 		return "", err
 	}

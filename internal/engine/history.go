@@ -11,9 +11,10 @@ import (
 
 // History reads the outlines of a release's records, and what its failed revisions sent: Helm's
 // descriptions of these may quote secrets, which have to be masked. If that is too much to be read together, the
-// descriptions are masked already. It returns a *NoReleaseError if there is no record.
-func (e *Engine) History(ctx context.Context, key release.Key) (release.History, error) {
-	h, _, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
+// descriptions are masked already. Records that can't be read are returned, too, unless the newest is one of them.
+// It returns a *NoReleaseError if there is no record.
+func (e *Engine) History(ctx context.Context, key release.Key) (release.History, []plan.CorruptRecord, error) {
+	h, corrupt, err := e.readHistory(ctx, key, func(h release.History) map[int]release.Part {
 		parts := map[int]release.Part{}
 		for _, r := range h {
 			if r.QuotesError() {
@@ -25,7 +26,7 @@ func (e *Engine) History(ctx context.Context, key release.Key) (release.History,
 	if err == nil && len(h) == 0 {
 		err = &NoReleaseError{Key: key}
 	}
-	return h, err
+	return h, corruptRecords(corrupt), err
 }
 
 // Newest reads a release's newest revision. It returns a *NoReleaseError if there is none.

@@ -48,7 +48,7 @@ func TestManyLargeFailures(t *testing.T) {
 		const owned = `namespace: shop, labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: shop}`
 		c.Put(objecttest.Parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: left, "+owned+"}}"))
 		c.Put(objecttest.Parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, "+owned+"}, data: {extra: b}}"))
-		if h, err := b.History(t.Context(), webKey); err != nil || len(h) != 1+failures || h[4].Info.Description != `Upgrade "web" failed: not today` {
+		if h, _, err := b.History(t.Context(), webKey); err != nil || len(h) != 1+failures || h[4].Info.Description != `Upgrade "web" failed: not today` {
 			t.Fatalf("%d revisions, %v", len(h), err)
 		}
 		if p, err := b.PlanUninstall(t.Context(), webKey, Uninstall{}); err != nil || p.Summary.Delete != 2 { // of the 22, these exist
@@ -66,7 +66,7 @@ func TestManyLargeFailures(t *testing.T) {
 		if _, there := c.Objects[configMap].Object["data"].(map[string]any)["extra"]; there {
 			t.Error("the field of revision 3 is still there")
 		}
-		h, err := b.History(t.Context(), webKey)
+		h, _, err := b.History(t.Context(), webKey)
 		if err != nil {
 			t.Fatal(err)
 		}
