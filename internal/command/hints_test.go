@@ -33,8 +33,11 @@ import (
 )
 
 // failsNext has the next write of the chart's ConfigMap refused.
-func (d *desk) failsNext() {
-	failing := d.Calls + 1
+func (d *desk) failsNext() { d.fails(1) }
+
+// fails has one of the next writes of objects refused.
+func (d *desk) fails(number int) {
+	failing := d.Calls + number
 	d.Trouble = func(call int) clusterfake.Trouble {
 		if call == failing {
 			return clusterfake.Trouble{Before: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "web", errors.New("a webhook"))}

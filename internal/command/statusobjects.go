@@ -196,8 +196,14 @@ func (p *program) nextText(r *release.Revision, h release.History, pending plan.
 		return ""
 	}
 	command := func(args ...string) string { return p.command(append(args, flags...)...) + "\n" }
-	if h.LastSuccessful() == nil {
+	good, goOn := h.LastSuccessful(), command("upgrade", r.Name, "CHART")
+	switch {
+	case r.HalfUninstalled() && good == nil:
+		return why + "Go on: " + command("uninstall", r.Name)
+	case r.HalfUninstalled():
+		goOn = command("uninstall", r.Name)
+	case good == nil:
 		return why + "Go on:     " + command("upgrade", "--install", r.Name, "CHART") + "Remove it: " + command("uninstall", r.Name)
 	}
-	return why + "Go on:   " + command("upgrade", r.Name, "CHART") + "Go back: " + command("rollback", r.Name, strconv.Itoa(h.LastSuccessful().Version))
+	return why + "Go on:   " + goOn + "Go back: " + command("rollback", r.Name, strconv.Itoa(good.Version))
 }

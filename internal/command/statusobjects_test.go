@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,5 +37,28 @@ func TestManyObjectsThatAreReadyAreOneLine(t *testing.T) {
 `
 	if diff := cmp.Diff(want, objectsText(states, nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// After an uninstall that has failed, status says how to uninstall the release, not how to upgrade it.
+func TestStatusGoesOnWithAnUninstall(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	for _, want := range [][]string{{"uninstall web", "rollback web 1"}, {"uninstall web", "rollback web 1"}} {
+		d.failsNext()
+		d.types("uninstall web")
+		if got := d.must("status web").hints(); !slices.Equal(got, want) {
+			t.Errorf("-want +got:\n%s", cmp.Diff(want, got))
+		}
+	}
+	d.file("new/Chart.yaml", "{apiVersion: v2, name: new, version: 1.0.0}")
+	d.file("new/templates/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+	d.file("new/templates/b.yaml", "{apiVersion: v1, kind: Service, metadata: {name: b}}")
+	d.fails(2)
+	d.types("install new ./new")
+	d.failsNext()
+	d.types("uninstall new")
+	if got := d.must("status new").hints(); !slices.Equal(got, []string{"uninstall new"}) {
+		t.Errorf("the hints are %q", got)
 	}
 }

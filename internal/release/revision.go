@@ -209,6 +209,12 @@ func (r *Revision) leftByUninstall() bool {
 	return false
 }
 
+// HalfUninstalled reports whether an uninstall of this revision, whoever ran it, has failed or is under way.
+func (r *Revision) HalfUninstalled() bool {
+	return r.Info.Status == StatusUninstalling || r.Info.Status == StatusFailed &&
+		(r.leftByUninstall() || strings.HasPrefix(r.Info.Description, UninstallOfFailed))
+}
+
 // UninstallUnderWay begins the description of a revision that had succeeded and is being uninstalled.
 const UninstallUnderWay = "kubectl-release: uninstall under way"
 
