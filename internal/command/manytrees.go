@@ -209,8 +209,12 @@ func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch se
 		if t.temporary, err = os.MkdirTemp("", "kubectl-release-base-"); err != nil {
 			return err
 		}
-		if err = gittree.Checkout(ctx, t.root, t.baseCommit, t.temporary); err == nil {
+		var lacking []string
+		if lacking, err = gittree.Checkout(ctx, t.root, t.baseCommit, t.temporary); err == nil {
 			t.base, err = setrun.Open(t.temporary, files, earlier, fetch)
+		}
+		for _, what := range lacking {
+			t.head.Set.Warnings = append(t.head.Set.Warnings, "in "+t.baseName+": "+what)
 		}
 	}
 	if err != nil {

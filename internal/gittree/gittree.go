@@ -110,10 +110,23 @@ func Base(ctx context.Context, root, ref string, environ func(string) string) (s
 		return firstParent(ctx, root, head)
 	}
 	if shallow, _ := git(ctx, root, nil, "rev-parse", "--is-shallow-repository"); shallow == "true" {
-		return "", fmt.Errorf("%s and HEAD have no common commit in this shallow clone: fetch more history with fetch-depth: 0 or git fetch --unshallow origin %s", ref, ref)
+		return "", fmt.Errorf("%s and HEAD have no common commit in this shallow clone: fetch more history with fetch-depth: 0 or git fetch --unshallow origin %s", ref, fetched(ref))
 	}
 	return "", fmt.Errorf("find where HEAD branched off from %s: %w", ref, missing)
 }
+
+// fetched returns what has git fetch make a ref known that is not in the clone, whatever branches the
+// clone was made for.
+func fetched(ref string) string {
+	if hash.MatchString(ref) {
+		return ref
+	}
+	branch := strings.TrimPrefix(ref, "origin/")
+	return branch + ":refs/remotes/origin/" + branch
+}
+
+// hash matches a commit's hash, in full or abbreviated.
+var hash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
 // firstParent returns a merge commit's first parent, which a clone of depth 1 names but lacks:
 // then it is an error that says what to fetch.
@@ -140,22 +153,51 @@ func commit(ctx context.Context, root, name string) (string, error) {
 	return git(ctx, root, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 }
 
-// Checkout writes the files of a commit into an existing folder, with the line endings
-// and filters of the repository's own checkout.
-func Checkout(ctx context.Context, root, commit, into string) error {
+// Checkout writes the files of a commit into a folder as the repository's own checkout has them: with
+// its line endings and filters, only those of its part of the tree if it is sparse, and with those of
+// the submodules that it has. lacking names submodules whose commit is not in their clones.
+func Checkout(ctx context.Context, root, commit, into string) (lacking []string, err error) {
 	temporary, err := os.MkdirTemp("", "kubectl-release-index-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(temporary) }()
-	own := []string{"GIT_INDEX_FILE=" + filepath.Join(temporary, "index")}
-	if _, err := git(ctx, root, own, "read-tree", commit); err != nil {
-		return fmt.Errorf("read commit %s: %w", commit, err)
+	if err := os.MkdirAll(into, 0o700); err != nil {
+		return nil, err
 	}
-	if _, err := git(ctx, root, own, "checkout-index", "--all", "--force", "--quiet", "--prefix="+filepath.ToSlash(into)+"/"); err != nil {
-		return fmt.Errorf("check out commit %s: %w", commit, err)
+	own := []string{"GIT_INDEX_FILE=" + filepath.Join(temporary, "index"), "GIT_WORK_TREE=" + into}
+	if _, err := git(ctx, root, own, "read-tree", "-m", "-u", "--no-recurse-submodules", commit); err != nil {
+		return nil, fmt.Errorf("check out commit %s: %w", commit, err)
 	}
-	return nil
+	return submodules(ctx, root, commit, into)
+}
+
+// submodules is Checkout for the submodules of a commit.
+func submodules(ctx context.Context, root, of, into string) (lacking []string, err error) {
+	tree, err := git(ctx, root, nil, "ls-tree", "-r", "-z", of)
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(tree, "\x00") {
+		about, path, _ := strings.Cut(entry, "\t")
+		wanted, isSubmodule := strings.CutPrefix(about, "160000 commit ")
+		clone := filepath.Join(root, filepath.FromSlash(path))
+		if _, err := os.Lstat(filepath.Join(clone, ".git")); !isSubmodule || err != nil {
+			continue // a file, or a submodule that the checkout does not have
+		}
+		if _, err := commit(ctx, clone, wanted); err != nil {
+			lacking = append(lacking, fmt.Sprintf("%s: the clone of this submodule lacks commit %s: run git fetch origin %s in it", path, wanted, wanted))
+			continue
+		}
+		below, err := Checkout(ctx, clone, wanted, filepath.Join(into, filepath.FromSlash(path)))
+		if err != nil {
+			return nil, fmt.Errorf("submodule %s: %w", path, err)
+		}
+		for _, text := range below {
+			lacking = append(lacking, path+"/"+text)
+		}
+	}
+	return lacking, nil
 }
 
 // git runs a git command in the repository and returns what it prints.
