@@ -44,6 +44,18 @@ func Line(s string) string {
 	return b.String()
 }
 
+// Message is Line for what is said in sentences, such as an error: what has several lines becomes one,
+// without escape sequences for their ends.
+func Message(s string) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, Line(line))
+		}
+	}
+	return strings.Join(lines, " ")
+}
+
 // Text is Line for text of several lines: newlines and tabs stay, and Windows
 // line endings become newlines.
 func Text(s string) string {

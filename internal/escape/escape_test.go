@@ -24,6 +24,14 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// A message is one line, whatever it was.
+func TestMessage(t *testing.T) {
+	const in, want = "denied:\r\n\n  labels: a\x1b\n\t- team\n", `denied: labels: a\x1b - team`
+	if got := Message(in); got != want {
+		t.Errorf("Message(%q) = %q, want %q", in, got, want)
+	}
+}
+
 // Lines stay lines, those of Windows, too.
 func TestText(t *testing.T) {
 	const in, want = "a\r\n\tb\x1b\n\nc", "a\n\tb\\x1b\n\nc"

@@ -361,7 +361,7 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 	if err := Print(&out, "annotations", Subject{}, p); err != nil {
 		t.Fatal(err)
 	}
-	want := `::error file=a%2Cb%3Ac%25.yaml,line=3,title=shop/a%2Cb%3Ac%25\r\nd blocked/invalid::100%25\r\n::error::forged\n::add-mask::x` + "\n"
+	want := `::error file=a%2Cb%3Ac%25.yaml,line=3,title=shop/a%2Cb%3Ac%25\r\nd blocked/invalid::100%25 ::error::forged ::add-mask::x` + "\n"
 	if out.String() != want {
 		t.Errorf("%q\nwant %q", out.String(), want)
 	}
@@ -373,7 +373,7 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 	if err := AzureAnnotations(&out, p); err != nil {
 		t.Fatal(err)
 	}
-	want = `##vso[task.logissue type=error;sourcepath=a%3Bb%5Dc%AZP25.yaml;linenumber=3]shop/a,b:c%AZP25\r\nd blocked/invalid: 100%AZP25\r\n::error::forged\n::add-mask::x` + "\n"
+	want = `##vso[task.logissue type=error;sourcepath=a%3Bb%5Dc%AZP25.yaml;linenumber=3]shop/a,b:c%AZP25\r\nd blocked/invalid: 100%AZP25 ::error::forged ::add-mask::x` + "\n"
 	if out.String() != want {
 		t.Errorf("%q\nwant %q", out.String(), want)
 	}

@@ -89,7 +89,7 @@ func (w entryWriter) detail(s *plan.Step) string {
 		return cmp.Or(w.estimate(s), w.migrateOwnership(s))
 	case plan.OpAdopt:
 		why := strings.TrimPrefix(strings.TrimPrefix(s.Why, "it is taken over: "), "it ")
-		text := verb(s.Op) + " (" + escape.Line(why) + ")"
+		text := verb(s.Op) + " (" + escape.Message(why) + ")"
 		if first := w.migrateOwnership(s); first != "" {
 			text += "; it " + first
 		}
@@ -121,7 +121,7 @@ func (w entryWriter) detail(s *plan.Step) string {
 func (w entryWriter) creation(s *plan.Step) string {
 	text := "create"
 	if why := unlessOrdinary(s.Why); why != "" {
-		text += " (" + escape.Line(why) + ")"
+		text += " (" + escape.Message(why) + ")"
 	}
 	body := s.Body
 	if body == nil {

@@ -44,7 +44,7 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	}
 	out := &ending{text: strings.Join(append(parts, wayBack(f.Rollback)), ", then ")}
 	for _, l := range f.Rollback.Lasting {
-		out.lasting = append(out.lasting, notice{name: names.name(l.Object), text: escape.Line(l.What)})
+		out.lasting = append(out.lasting, notice{name: names.name(l.Object), text: escape.Message(l.What)})
 	}
 	if len(f.Rollback.Lasting) > 0 {
 		out.point = pointOfNoReturn(p, f.Rollback.Lasting[0], names)

@@ -13,7 +13,7 @@ import (
 // all others.
 func problems(p *plan.Document, names namer) (foremost, blocking, warnings []notice) {
 	for _, problem := range p.Problems {
-		n := notice{text: escape.Line(problem.What), do: escape.Line(problem.Do)}
+		n := notice{text: escape.Message(problem.What), do: escape.Message(problem.Do)}
 		if problem.Object != (manifest.ID{}) {
 			n.name = names.name(problem.Object)
 		}
@@ -95,7 +95,7 @@ func loss(p *plan.Document, s *plan.Step) string {
 			text = scaleDown(s) + ", and " + Count(len(v.Claims), "volume claim is deleted with its data", "volume claims are deleted with their data")
 		}
 		const shown = 6
-		return fmt.Sprintf("%s (%s): %s", text, escape.Line(v.Why), escape.Line(list(v.Claims, shown)))
+		return fmt.Sprintf("%s (%s): %s", text, escape.Message(v.Why), escape.Line(list(v.Claims, shown)))
 	}
 	return because(what+", with "+holds, s.Why)
 }
@@ -111,7 +111,7 @@ func reason(what, why string) string {
 	if why == "" {
 		return what
 	}
-	return what + ": " + escape.Line(why)
+	return what + ": " + escape.Message(why)
 }
 
 // because is like reason, for a why that is a clause.
@@ -119,5 +119,5 @@ func because(what, why string) string {
 	if why == "" {
 		return what
 	}
-	return what + ", because " + escape.Line(why)
+	return what + ", because " + escape.Message(why)
 }

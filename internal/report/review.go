@@ -22,7 +22,7 @@ func reviewsOf(p *plan.Document, names namer) []asked {
 		for _, s := range r.Asked {
 			text := names.name(s.Object)
 			if s.Why != "" {
-				text += ": " + escape.Line(s.Why)
+				text += ": " + escape.Message(s.Why)
 			}
 			a.about = append(a.about, text)
 		}

@@ -67,7 +67,7 @@ func (w entryWriter) section(stage plan.Stage) (section, error) {
 			same++
 		case step.Op == plan.OpWait:
 			waits = append(waits, w.names.name(step.Object))
-			until = escape.Line(step.Why)
+			until = escape.Message(step.Why)
 		default:
 			e, err := w.entry(step)
 			if err != nil {

@@ -63,10 +63,10 @@ func newSetPage(d *releaseset.Document) *setPage {
 		p.rest = isAre(n, "release") + " not touched."
 	}
 	for _, w := range d.Warnings {
-		p.warnings = append(p.warnings, escape.Line(w))
+		p.warnings = append(p.warnings, escape.Message(w))
 	}
 	for _, what := range d.Unread {
-		p.unread = append(p.unread, escape.Line(what))
+		p.unread = append(p.unread, escape.Message(what))
 	}
 	return p
 }
@@ -90,7 +90,7 @@ func setTitle(d *releaseset.Document) string {
 		}
 	}
 	add(changing, "changes", "change")
-	add(s.Left, "left the set", "left the set")
+	add(s.Left, leftTheSet, leftTheSet)
 	add(s.Idle, "not released now", "not released now")
 	add(s.Planned-s.Blocked-changing, "stays as it is", "stay as they are")
 	if len(parts) == 0 {
@@ -111,7 +111,7 @@ func newSetRow(r *releaseset.Planned) setRow {
 	row.name = escape.Line(row.name)
 	switch {
 	case r.Error != "":
-		row.op, row.notes = "can't be planned", escape.Line(r.Error)
+		row.op, row.notes = "can't be planned", escape.Message(r.Error)
 		row.chart = escape.Line(r.Chart.String())
 		return row
 	case r.Plan == nil && r.Verdict != nil:
@@ -119,11 +119,11 @@ func newSetRow(r *releaseset.Planned) setRow {
 		if r.Absent {
 			notes = slices.Concat(notes, []string{absent})
 		}
-		row.op, row.notes = r.Verdict.Text(), escape.Line(strings.Join(notes, "; "))
+		row.op, row.notes = r.Verdict.Text(), escape.Message(strings.Join(notes, "; "))
 		row.chart = escape.Line(r.Chart.String())
 		return row
 	case r.Plan == nil:
-		if row.op, row.notes = "left the set", "it is not uninstalled"; r.Absent {
+		if row.op, row.notes = leftTheSet, "it is not uninstalled"; r.Absent {
 			row.notes = absent
 		}
 		return row
@@ -136,10 +136,13 @@ func newSetRow(r *releaseset.Planned) setRow {
 	row.notes = strings.Join(rowNotes(r), ", ")
 	if r.Verdict != nil {
 		row.op = actedText(r)
-		row.notes = strings.Join(append(rowNotes(r), escape.Line(strings.Join(r.Verdict.Notes, "; "))), ", ")
+		row.notes = strings.Join(append(rowNotes(r), escape.Message(strings.Join(r.Verdict.Notes, "; "))), ", ")
 	}
 	return row
 }
+
+// leftTheSet is said of a release that is not declared any more, and not uninstalled.
+const leftTheSet = "left the set"
 
 // absent is said of a release that would be uninstalled if it existed.
 const absent = "the release does not exist"
@@ -215,7 +218,7 @@ func firstBlocking(p *plan.Document) string {
 	for _, problem := range p.Problems {
 		if problem.Blocking {
 			const limit = 120
-			return cut(escape.Line(problem.Brief()), limit)
+			return cut(escape.Message(problem.Brief()), limit)
 		}
 	}
 	return ""

@@ -10,13 +10,13 @@ import (
 )
 
 // grouped merges rows with equal changes: the same chart, operation, objects, risks and notes, and
-// the same changes of fields.
+// the same changes of fields. Where nothing is planned, the same is said of each.
 func grouped(rows []setRow) []setRow {
 	first := map[string]int{}
 	var out []setRow
 	for _, row := range rows {
 		key := row.signature()
-		if i, ok := first[key]; ok && row.Plan != nil {
+		if i, ok := first[key]; ok {
 			out[i].like = append(out[i].like, row)
 			continue
 		}
@@ -29,7 +29,7 @@ func grouped(rows []setRow) []setRow {
 // signature is equal for equal changes, whatever the names of the releases and their namespaces.
 func (r setRow) signature() string {
 	if r.Plan == nil {
-		return r.name
+		return strings.Join([]string{r.op, r.chart, r.notes}, "\n")
 	}
 	parts := []string{r.chart, string(r.Plan.Operation), r.objects, r.risks, r.notes}
 	r.Plan.Steps(func(_ plan.StageName, s *plan.Step) {

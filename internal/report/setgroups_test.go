@@ -40,6 +40,17 @@ func TestRowsShareWhatIsTheSame(t *testing.T) {
 	}
 }
 
+// Releases of which the same is said without a plan share a row; the same error in another chart is another one.
+func TestRowsShareTheSameError(t *testing.T) {
+	row := func(name, chart, err string) setRow {
+		return newSetRow(&releaseset.Planned{Release: release.Key{Namespace: "shop", Name: name}, Chart: releaseset.Chart{Path: chart}, Error: err, Left: err == ""})
+	}
+	got := grouped([]setRow{row("a", "web", "no such function"), row("b", "web", "no such function"), row("c", "db", "no such function"), row("d", "web", "parse d.yaml"), row("e", "web", ""), row("f", "web", "")})
+	if len(got) != 4 || len(got[0].like) != 1 || len(got[3].like) != 1 {
+		t.Errorf("%d rows: %v", len(got), got)
+	}
+}
+
 // A pipe would end a table's cell even in code; the names of contexts may have one.
 func TestPipesInNamesStayInTheirCell(t *testing.T) {
 	key := release.Key{Namespace: "shop", Name: "web"}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -67,12 +68,13 @@ func matricesOf(d *releaseset.Document) (out []matrix, alike []string) {
 
 func newMatrix(releases []*releaseset.Planned) matrix {
 	releases = slices.Clone(releases)
-	slices.SortStableFunc(releases, func(a, b *releaseset.Planned) int { return strings.Compare(columnOf(a), columnOf(b)) })
-	m := matrix{name: escape.Line(releases[0].Release.Name)}
+	slices.SortStableFunc(releases, func(a, b *releaseset.Planned) int {
+		return cmp.Or(strings.Compare(columnOf(a), columnOf(b)), strings.Compare(a.Release.Namespace, b.Release.Namespace))
+	})
+	m := matrix{name: escape.Line(releases[0].Release.Name), columns: columnsOf(releases)}
 	var order []string
 	all := make([]map[string]string, len(releases))
 	for i, r := range releases {
-		m.columns = append(m.columns, columnOf(r))
 		all[i] = effectsOf(r, func(what string) {
 			if !slices.Contains(order, what) {
 				order = append(order, what)
@@ -92,6 +94,24 @@ func newMatrix(releases []*releaseset.Planned) matrix {
 	}
 	m.reasons = differing(releases)
 	return m
+}
+
+// columnsOf returns what tells the releases apart: their clusters, their namespaces, or both.
+func columnsOf(releases []*releaseset.Planned) []string {
+	namespace := func(r *releaseset.Planned) string { return escape.Line(r.Release.Namespace) }
+	var names []string
+	for _, name := range []func(*releaseset.Planned) string{
+		columnOf, namespace, func(r *releaseset.Planned) string { return namespace(r) + "@" + columnOf(r) },
+	} {
+		names = nil
+		for _, r := range releases {
+			names = append(names, name(r))
+		}
+		if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
+			break
+		}
+	}
+	return names
 }
 
 // columnOf returns the cluster, or the namespace if the cluster has no name.
@@ -146,6 +166,8 @@ func cellOf(r *releaseset.Planned, text string) string {
 		return text
 	case r.Error != "":
 		return "can't be planned"
+	case r.Plan == nil && r.Left:
+		return leftTheSet
 	case r.Plan == nil:
 		return "not touched"
 	}
