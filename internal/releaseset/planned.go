@@ -152,14 +152,22 @@ func (d *Document) Finish() {
 	}
 }
 
-// severity returns a release's place in that order: 0 for what has to be seen first.
+// severity returns a release's place in that order: what can't be planned, then what is blocked, then all others.
 func (p *Planned) severity() int {
-	if p.Blocked() {
-		return 0
-	}
-	if p.Plan == nil {
+	const blocked = -100
+	switch {
+	case p.Error != "":
+		return 2 * blocked
+	case p.Plan == nil:
 		return map[bool]int{true: 10, false: 11}[p.Left]
+	case p.Plan.Blocked():
+		return blocked + p.harm()
 	}
+	return p.harm()
+}
+
+// harm is the severity of what a plan does: 1 for the worst.
+func (p *Planned) harm() int {
 	r := p.Plan.Summary.Risks
 	for i, found := range []int{r.Data, r.Delete, r.Recreate, r.Stateful, r.ScaleDown, p.Plan.Summary.Drifted} {
 		if found > 0 {
