@@ -257,7 +257,7 @@ func (r *reader) file(s *state, name string, data map[string]any, missing string
 		v, template := releaseset.Value{File: file}, strings.HasSuffix(file, ".gotmpl")
 		text, err := releaseset.ReadFile(r.tree, file)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && !template: // reported, or not, where it is merged
+		case errors.Is(err, fs.ErrNotExist): // reported, or not, where it is merged
 			out = append(out, v)
 			continue
 		case err != nil:
