@@ -421,6 +421,56 @@ func TestActionFindsBaseRef(t *testing.T) {
 
 // A merge request that adds a chart, or a values file, is compared with nothing.
 func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
+	for want, c := range map[string][2]string{
+		`-f prod\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --offline`:                                         {"chart", "prod.yaml"},
+		`-f new\.yaml --against \S+/base/chart --against-values /dev/null --offline`:                                                    {"chart", "new.yaml"},
+		`-f prod\.yaml -f new\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --against-values /dev/null --offline`: {"chart", "prod.yaml,new.yaml"},
+		`-f prod\.yaml -f more files\.yaml --against \S+/base/chart --against-values`:                                                   {"chart", "prod.yaml,\n  more files.yaml\n"},
+		`-f prod\.yaml --against /dev/null --offline`:                                                                                   {"added", "prod.yaml"},
+	} {
+		temp := t.TempDir()
+		printer(t, filepath.Join(temp, "kubectl-release"), "")
+		out := runComponent(t, mergedPullRequest(t, `replicas: 3\n`), temp, "NAME=web", "CHART="+c[0], "VALUES="+c[1])
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s is not in\n%s", want, out)
+		}
+	}
+}
+
+// The chart of the base is there also if it is in a submodule, for the action and the component.
+func TestTheBaseHasSubmodules(t *testing.T) {
+	a, _ := readAction(t)
+	for _, forge := range []string{"github", "gitlab"} {
+		temp, dir := t.TempDir(), mergedPullRequest(t, `replicas: 3\n`)
+		command := exec.Command("bash", "-ec", `cp -R chart ../shop && git -C ../shop init -q -b main && git -C ../shop add . && git -C ../shop commit -q -m one
+git rm -rq chart && git -c protocol.file.allow=always submodule --quiet add "$PWD/../shop" chart && git commit -q -m submodule
+echo '# more' >> chart/values.yaml && git -C chart commit -q -a -m two && git commit -q -a -m bump`)
+		command.Dir = dir
+		command.Env = append(os.Environ(), "HOME="+temp, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		printer(t, filepath.Join(temp, "kubectl-release"), "")
+		if forge == "gitlab" {
+			runComponent(t, dir, temp, "NAME=web", "CHART=chart", "VALUES=")
+		} else {
+			r := &runner{t: t, dir: dir, known: map[string]string{}, env: []string{"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "HOME=" + temp}}
+			r.run(a, map[string]string{"binary": filepath.Join(temp, "kubectl-release"), "name": "web", "chart": "chart", "comment": "never"})
+		}
+		found, err := filepath.Glob(filepath.Join(temp, "*", "base", "chart", "values.yaml"))
+		more, _ := filepath.Glob(filepath.Join(temp, "base", "chart", "values.yaml"))
+		if found = append(found, more...); err != nil || len(found) != 1 {
+			t.Fatalf("%s: %v, %v", forge, found, err)
+		}
+		if text, err := os.ReadFile(found[0]); err != nil || strings.Contains(string(text), "# more") {
+			t.Errorf("%s: %v\n%s", forge, err, text)
+		}
+	}
+}
+
+// runComponent runs the GitLab component's script, with the program in temp, for what is checked out in dir.
+func runComponent(t *testing.T, dir, temp string, variables ...string) string {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "templates", "plan.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -433,23 +483,16 @@ func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, j := range parsed {
-		for want, c := range map[string][2]string{
-			`-f prod\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --offline`:                                         {"chart", "prod.yaml"},
-			`-f new\.yaml --against \S+/base/chart --against-values /dev/null --offline`:                                                    {"chart", "new.yaml"},
-			`-f prod\.yaml -f new\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --against-values /dev/null --offline`: {"chart", "prod.yaml,new.yaml"},
-			`-f prod\.yaml --against /dev/null --offline`:                                                                                   {"added", "prod.yaml"},
-		} {
-			temp := t.TempDir()
-			printer(t, filepath.Join(temp, "kubectl-release"), "")
-			command := exec.Command("sh", "-ec", strings.Join(j.Script, "\n"))
-			command.Dir = mergedPullRequest(t, `replicas: 3\n`)
-			command.Env = append(os.Environ(), "PATH="+temp+":"+os.Getenv("PATH"), "TMPDIR="+temp, "CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD^1", "GITLAB_TOKEN=",
-				"RELEASES=", "NAME=web", "NAMESPACE=shop", "CHART="+c[0], "VALUES="+c[1])
-			if out, err := command.CombinedOutput(); err != nil || !regexp.MustCompile(want).Match(out) {
-				t.Errorf("%v: %s is not in\n%s", err, want, out)
-			}
+		command := exec.Command("sh", "-ec", strings.Join(j.Script, "\n"))
+		command.Dir = dir
+		command.Env = append(append(os.Environ(), "PATH="+temp+":"+os.Getenv("PATH"), "TMPDIR="+temp, "CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD^1", "GITLAB_TOKEN=", "RELEASES=", "NAMESPACE=shop"), variables...)
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
 		}
+		return string(out)
 	}
+	return ""
 }
 
 // What a plan against the cluster is given: it saves an encrypted, signed file, or set, for the job
@@ -460,6 +503,8 @@ func TestActionSavesPlans(t *testing.T) {
 	for want, with := range map[string]map[string]string{
 		"plan web chart [^\n]*--encrypt-to age1recipient --sign ci --untrusted -n shop -f prod.yaml --out RUN/plan/saved/plan.age --commit c0ffee":     {"name": "web", "chart": "chart", "namespace": "shop", "values": "prod.yaml"},
 		"plan many a.yaml b.yaml [^\n]*--encrypt-to age1recipient --sign ci -e prod --changed-since [0-9a-f]{40} --out RUN/plan/saved --commit c0ffee": {"releases": "a.yaml,b.yaml", "environment": "prod"},
+		"plan many a.yaml c d.yaml [^\n]*--sign ci --changed-since":                                                                                    {"releases": "a.yaml,\n  c d.yaml\n"},
+		"plan web chart [^\n]*-f prod.yaml -f more.yaml --out RUN/plan/saved/plan.age":                                                                 {"name": "web", "chart": "chart", "values": "prod.yaml\nmore.yaml, \n"},
 		"plan many a.yaml [^\n]*--sign ci --all --out RUN/plan/saved --commit c0ffee":                                                                  {"releases": "a.yaml", "all": "true"},
 	} {
 		temp := t.TempDir()
