@@ -2,10 +2,13 @@ package helmfile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // group says what happens to fields: read, warned about with a reason or, if in
@@ -90,6 +93,19 @@ func checked(file string, mapping *yaml.Node, g group) (warnings []string, err e
 		}
 	}
 	return warnings, nil
+}
+
+// another returns an error for a file that is no helmfile: it has fields that only a releases.yaml has, or none that
+// a helmfile has.
+func another(file string, part *yaml.Node) error {
+	has := func(fields ...string) bool {
+		return slices.ContainsFunc(fields, func(field string) bool { return key(part, field) != nil })
+	}
+	warned := slices.Collect(maps.Keys(topFields.warned))
+	if len(part.Content) == 0 || !has("defaults", "clusters") && (has("hooks", "renderedvalues") || has(topFields.read...) || has(warned...)) {
+		return nil
+	}
+	return &releaseset.FieldError{Place: releaseset.Place{File: file, Line: part.Line}, What: "this is no helmfile, and a releases.yaml begins with version: 1"}
 }
 
 // checkedBelow is checked for the table, or the list of tables, that a field has as its value.

@@ -148,6 +148,9 @@ func (r *reader) document(s *state, name, text string) error {
 	if len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
 		return nil
 	}
+	if err := another(name, root.Content[0]); err != nil {
+		return err
+	}
 	warnings, err := checked(name, root.Content[0], groupOf(root.Content[0]))
 	if err != nil {
 		return err
