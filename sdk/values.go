@@ -1,9 +1,13 @@
 package sdk
 
 import (
+	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
+
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 // plainTable returns a copy of values in which maps and lists of any Go type, such as []string, are
@@ -27,7 +31,7 @@ func plain(value any) (any, error) {
 	switch v := value.(type) {
 	case map[string]any:
 		return plainTable(v)
-	case nil, json.Marshaler, json.Number, []byte:
+	case nil, json.Marshaler, encoding.TextMarshaler, json.Number, []byte:
 		return decoded(v)
 	}
 	switch v := reflect.ValueOf(value); v.Kind() {
@@ -39,6 +43,12 @@ func plain(value any) (any, error) {
 		return v.Int(), nil
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
 		return int64(v.Uint()), nil
+	case reflect.Float32, reflect.Float64:
+		number, err := decoded(value)
+		if whole, is := number.(int64); is {
+			number = float64(whole)
+		}
+		return number, err
 	case reflect.Map:
 		if v.Type().Key().Kind() != reflect.String {
 			return decoded(value)
@@ -62,13 +72,18 @@ func plain(value any) (any, error) {
 	}
 }
 
-// decoded returns what encoding/json makes of a value.
+// decoded returns what encoding/json makes of a value. Whole numbers stay whole: templates print large
+// floats as 1e+06.
 func decoded(value any) (any, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
 	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
 	var out any
-	err = json.Unmarshal(text, &out)
-	return out, err
+	if err := d.Decode(&out); err != nil {
+		return nil, err
+	}
+	return jsontree.Canonical(out), nil
 }

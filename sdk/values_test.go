@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,17 +17,18 @@ import (
 func TestValuesOfGoTypes(t *testing.T) {
 	type port int
 	type probe struct {
-		Path string `json:"path"`
+		Path  string `json:"path"`
+		Delay int    `json:"delay"`
 	}
-	list := []string{"a"}
+	list, large := []string{"a"}, 12345678
 	got, err := plainTable(map[string]any{
 		"list": list, "labels": map[string]string{"team": "x"}, "ports": []port{80}, "sizes": map[string]uint16{"a": 12345},
-		"probe": &probe{"/"}, "at": time.Unix(0, 0).UTC(), "bytes": []byte("hi"), "null": nil, "off": false,
+		"probe": &probe{"/", large}, "pointer": &large, "unsigned": uint64(12345678), "address": net.IPv4(10, 0, 0, 1), "at": time.Unix(0, 0).UTC(), "bytes": []byte("hi"), "null": nil, "off": false,
 		"int": 12345678, "float": 1.5, "whole": float64(12345678), "deep": map[string]any{"x": []any{[]int{1}}},
 	})
 	want := map[string]any{
 		"list": []any{"a"}, "labels": map[string]any{"team": "x"}, "ports": []any{int64(80)}, "sizes": map[string]any{"a": int64(12345)},
-		"probe": map[string]any{"path": "/"}, "at": "1970-01-01T00:00:00Z", "bytes": "aGk=", "null": nil, "off": false,
+		"probe": map[string]any{"path": "/", "delay": int64(12345678)}, "pointer": int64(12345678), "unsigned": int64(12345678), "address": "10.0.0.1", "at": "1970-01-01T00:00:00Z", "bytes": "aGk=", "null": nil, "off": false,
 		"int": int64(12345678), "float": 1.5, "whole": float64(12345678), "deep": map[string]any{"x": []any{[]any{int64(1)}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
