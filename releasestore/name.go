@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -66,8 +67,23 @@ const (
 	ownerHelm = "helm"
 )
 
-// Reserved reports whether a label of stored records is the store's own, which users can't set.
-func Reserved(label string) bool {
+// CheckLabel returns an error for a label that a user can't give to records: the store's own, or none that
+// an object can have.
+func CheckLabel(key, value string) error {
+	if reserved(key) {
+		return fmt.Errorf("%q is reserved for the record itself", key)
+	}
+	if wrong := validation.IsQualifiedName(key); len(wrong) > 0 {
+		return fmt.Errorf("%q can't be the key of a label: %s", key, wrong[0])
+	}
+	if wrong := validation.IsValidLabelValue(value); len(wrong) > 0 {
+		return fmt.Errorf("%q can't be the value of a label: %s", value, wrong[0])
+	}
+	return nil
+}
+
+// reserved reports whether a label of stored records is the store's own.
+func reserved(label string) bool {
 	switch label {
 	case labelName, labelOwner, labelStatus, labelVersion, labelCreatedAt, labelModifiedAt:
 		return true
@@ -77,7 +93,7 @@ func Reserved(label string) bool {
 
 func userLabels(all map[string]string) map[string]string {
 	user := maps.Clone(all)
-	maps.DeleteFunc(user, func(label, _ string) bool { return Reserved(label) })
+	maps.DeleteFunc(user, func(label, _ string) bool { return reserved(label) })
 	return user
 }
 
@@ -92,7 +108,7 @@ func modified(labels map[string]string) time.Time {
 
 func checkLabels(r *release.Revision) error {
 	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
-		if Reserved(label) {
+		if reserved(label) {
 			return fmt.Errorf("label %q of %s: the name is reserved for the store", label, r)
 		}
 	}

@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Operation is an [Install], [Upgrade], [Rollback], [Uninstall] or [Test].
@@ -71,6 +75,11 @@ type Run struct {
 func (r Run) lock() time.Duration { return r.LockTimeout }
 
 func (r Run) options() (plan.Options, error) {
+	for _, pattern := range r.Sensitive {
+		if err := redact.CheckPattern(pattern); err != nil {
+			return plan.Options{}, fmt.Errorf("sensitive: %w", err)
+		}
+	}
 	policy := plan.Policy{}
 	if len(r.Deny) > 0 {
 		var err error
@@ -183,6 +192,11 @@ func (u Upgrade) deploy(ctx context.Context, e *engine.Engine, mode engine.Mode)
 	o, err := u.options()
 	if err != nil {
 		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(u.Labels)) {
+		if err := releasestore.CheckLabel(key, u.Labels[key]); err != nil {
+			return nil, err
+		}
 	}
 	reuse, err := u.Reuse.mode()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
@@ -58,6 +59,24 @@ func TestReleasesAreChecked(t *testing.T) {
 	}
 	if _, err := Template(t.Context(), Release{Namespace: "shop", Name: "web"}, nil, nil, TemplateOptions{}); err == nil {
 		t.Error("no chart is rendered")
+	}
+}
+
+// What an operation's options say is checked before a request is made: a pattern that can't be read would mask
+// nothing.
+func TestOptionsAreChecked(t *testing.T) {
+	release := Release{Namespace: "shop", Name: "web"}
+	for want, o := range map[string]Operation{
+		`sensitive: ":data.token" names no object before the colon`: Uninstall{Release: release, Run: Run{Sensitive: []string{":data.token"}}},
+		`"owner" is reserved for the record itself`:                 Install{Release: release, Chart: &Chart{}, Labels: map[string]string{"owner": "me"}},
+		`"my team" can't be the key of a label: `:                   Upgrade{Release: release, Chart: &Chart{}, Labels: map[string]string{"my team": "shop"}},
+		`"the shop" can't be the value of a label: `:                Upgrade{Release: release, Chart: &Chart{}, Labels: map[string]string{"team": "the shop"}},
+	} {
+		client, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{})
+		fine(t, err)
+		if _, err := client.Plan(t.Context(), o); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
