@@ -16,7 +16,8 @@ func regular(file string) (string, error) {
 	}
 	info, err := os.Lstat(target)
 	if os.IsNotExist(err) {
-		if _, linked := os.Lstat(file); linked != nil {
+		// What is there now and is no link was written by somebody else at this moment.
+		if there, gone := os.Lstat(file); gone != nil || there.Mode()&os.ModeSymlink == 0 {
 			return target, nil
 		}
 	}

@@ -1,9 +1,11 @@
 package outputfile_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
@@ -81,5 +83,25 @@ func TestPrivateFilesReplaceOnlyFiles(t *testing.T) {
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("%s is %v, %v", os.DevNull, info.Mode(), err)
+	}
+}
+
+// A new file may be written by several programs at the same time, as the index of a repository in the cache is:
+// the last one to finish wins, and none of them fails.
+func TestNewFileWrittenAtTheSameTime(t *testing.T) {
+	folder := t.TempDir()
+	for round := range 300 {
+		file := filepath.Join(folder, fmt.Sprint(round))
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if err := outputfile.Write(file, []byte("x"), 0o600); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if all.Wait(); t.Failed() {
+			return
+		}
 	}
 }
