@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
@@ -55,20 +56,22 @@ type ChartOptions struct {
 // Helm's order. The index of Repo is fetched if it has changed; for REPO/NAME the one in the cache
 // counts, as in Helm. Plans of a fetched chart are pinned to its bytes, see [Client.Apply]. Errors: the
 // chart does not exist, can't be fetched, or is not the one that the index or digest promises; if it has
-// to be signed, also if its name or version is another one, which is only a warning otherwise.
-func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (*Chart, error) {
+// to be signed, also if its name or version is another one, which is only a warning otherwise. So is a
+// version that is asked for where there is a folder or file. Warnings are among the problems of plans.
+func (s *Sources) LoadChart(ctx context.Context, name string, o ChartOptions) (*Chart, error) {
 	there := func(path string) bool {
 		_, err := os.Lstat(path)
 		return err == nil
 	}
-	ref, err := resolve.Parse(resolve.Request{Chart: chart, Repo: o.Repo, Version: o.Version, Devel: o.Devel}, there, nil)
+	ref, err := resolve.Parse(resolve.Request{Chart: name, Repo: o.Repo, Version: o.Version, Devel: o.Devel}, there, nil)
 	if err != nil {
 		return nil, err
 	}
 	if ref.Kind == resolve.Local {
-		return LoadChart(ref.Path)
+		return loadLocal(ref.Path, o.Version)
 	}
 	run := s.run()
+	defer run.Close()
 	found, err := run.Find(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -84,7 +87,16 @@ func (s *Sources) LoadChart(ctx context.Context, chart string, o ChartOptions) (
 	if err := dependency.Verify(loaded); err != nil {
 		return nil, err
 	}
-	return &Chart{chart: loaded, warnings: slices.Concat(found.Warnings, other, warnings), pin: fetched.Pin(ref, chart)}, nil
+	return &Chart{chart: loaded, warnings: slices.Concat(found.Warnings, other, warnings), pin: fetched.Pin(ref, name)}, nil
+}
+
+// loadLocal loads a folder or file, which has the version that it has.
+func loadLocal(path, version string) (*Chart, error) {
+	loaded, err := LoadChart(path)
+	if err == nil && version != "" {
+		loaded.warnings = append(loaded.warnings, chart.Warning{Where: path, What: "it is a file or folder here, so Version has no effect"})
+	}
+	return loaded, err
 }
 
 // unmoved returns an error if the source of the plan's chart now has a different one. A server that
@@ -93,7 +105,9 @@ func (c *Client) unmoved(ctx context.Context, p *Plan) error {
 	if c.sources == nil {
 		return nil
 	}
-	difference, err := c.sources.run().Moved(ctx, p.plan.ChartSource)
+	run := c.sources.run()
+	defer run.Close()
+	difference, err := run.Moved(ctx, p.plan.ChartSource)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -188,6 +188,15 @@ func (s *Sources) transport(of trust) (*http.Transport, error) {
 	return s.transports[of], nil
 }
 
+// Close closes the connections that are not in use.
+func (s *Sources) Close() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, t := range s.transports {
+		t.CloseIdleConnections()
+	}
+}
+
 func (t trust) config() (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: t.Insecure, MinVersion: tls.VersionTLS12}
 	if t.CertFile != "" && t.KeyFile != "" {
