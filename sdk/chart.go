@@ -46,7 +46,7 @@ func (c *Chart) Version() string { return c.chart.Metadata.Version }
 func (c *Chart) AppVersion() string { return c.chart.Metadata.AppVersion }
 
 func (c *Chart) source(values map[string]any) (engine.Source, error) {
-	if c == nil {
+	if c == nil || c.chart == nil {
 		return engine.Source{}, errors.New("a chart is required")
 	}
 	table, err := plainTable(values)

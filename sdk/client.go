@@ -2,8 +2,10 @@ package sdk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -31,10 +33,11 @@ type Options struct {
 	// CacheDir is where discovery is cached, as by kubectl; "" caches in memory.
 	CacheDir string
 	// Observe is called with what happens during Apply, from many goroutines but one call at a
-	// time, even if a client applies several plans at once. It must not block for long.
+	// time, even if a client applies several plans at once; [Event.Release] tells them apart. It must
+	// not block for long.
 	Observe func(Event)
-	// Warn is called with warnings from the API server that are not among a plan's problems, and when
-	// the source of a plan's chart does not answer.
+	// Warn is called with warnings from the API server that are not among a plan's problems, each once
+	// in the life of a client, and when the source of a plan's chart does not answer: one call at a time.
 	Warn func(text string)
 	// Sources, if not nil, are asked before a plan is applied whether its chart has changed there.
 	Sources *Sources
@@ -45,6 +48,7 @@ type Client struct {
 	engine  *engine.Engine
 	name    string
 	sources *Sources
+	observe func(Event) // nil when nobody observes
 	warn    func(text string)
 }
 
@@ -73,6 +77,9 @@ func (r Release) check() error {
 // New returns a client for a configuration, such as rest.InClusterConfig or clientcmd returns. It
 // sends no request. Errors: the configuration or the driver is invalid.
 func New(config *rest.Config, o Options) (*Client, error) {
+	if config == nil {
+		return nil, errors.New("a configuration is required")
+	}
 	config = rest.CopyConfig(config)
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
@@ -81,6 +88,7 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	if warn == nil {
 		warn = func(string) {}
 	}
+	warn = oneAtATime(warn)
 	api, err := cluster.Connect(config, cluster.Options{QPS: o.QPS, CacheDir: o.CacheDir, Warn: warn})
 	if err != nil {
 		return nil, err
@@ -94,14 +102,25 @@ func New(config *rest.Config, o Options) (*Client, error) {
 	if name == "" {
 		name = config.UserAgent
 	}
-	e := &engine.Engine{
+	c := &Client{name: name, sources: o.Sources, warn: warn}
+	c.engine = &engine.Engine{
 		Cluster: api, Store: store, Locker: releasestore.NewLocker(api.CoordinationV1(), clock),
 		Now: clock.Now, ToolVersion: config.UserAgent,
 	}
 	if o.Observe != nil {
-		e.Observer = &observer{tell: o.Observe}
+		c.observe = oneAtATime(o.Observe)
 	}
-	return &Client{engine: e, name: name, sources: o.Sources, warn: warn}, nil
+	return c, nil
+}
+
+// oneAtATime returns a function that calls another one, once at a time.
+func oneAtATime[T any](tell func(T)) func(T) {
+	var mu sync.Mutex
+	return func(v T) {
+		mu.Lock()
+		defer mu.Unlock()
+		tell(v)
+	}
 }
 
 // run returns the engine for one run: with an identity of its own, so that runs of one client hold
@@ -123,6 +142,11 @@ func openStore(api *cluster.Client, o Options, clock releasestore.SystemClock) (
 // may quote logs and answers of the API server, in which there may be secrets.
 type Event struct {
 	Time time.Time
+	// Release is the one that is applied.
+	Release Release
+	// Undoing is true for everything that belongs to the rollback of an atomic run, in which IDs of
+	// steps may recur.
+	Undoing bool
 	// Type is "stage", "started", "progress", "done", "failed", "retried", "log",
 	// "rollback", "note" or "warning", as in docs/events.md.
 	Type  string
@@ -138,19 +162,30 @@ type Event struct {
 	Reasons []string
 }
 
-// observer passes events on, one at a time.
+// observer returns who observes a plan's run, nil when nobody does.
+func (c *Client) observer(p *Plan) apply.Observer {
+	if c.observe == nil {
+		return nil
+	}
+	return &observer{release: p.Release(), tell: c.observe}
+}
+
+// observer passes on the events of one run.
 type observer struct {
-	mu   sync.Mutex
-	tell func(Event)
+	release Release
+	undoing atomic.Bool
+	tell    func(Event)
 }
 
 // Observe implements apply.Observer.
 func (o *observer) Observe(e apply.Event) {
+	if e.Type == apply.RollbackStarted {
+		o.undoing.Store(true)
+	}
 	message, details := e.Text()
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.tell(Event{
-		Time: e.Time, Type: string(e.Type), Stage: e.Stage, Step: e.Step, Op: string(e.Op),
+		Time: e.Time, Release: o.release, Undoing: o.undoing.Load(),
+		Type: string(e.Type), Stage: e.Stage, Step: e.Step, Op: string(e.Op),
 		Object: object(e.Object), Message: message, Reasons: details,
 	})
 }
@@ -177,10 +212,15 @@ type Result struct {
 // Errors: [ErrBlocked], *[StaleError], *[LockedError], *[NotReadyError],
 // *[RolledBackError], [ErrNoWayBack], and those of the API server.
 func (c *Client) Apply(ctx context.Context, p *Plan) (*Result, error) {
+	if p == nil || p.plan == nil {
+		return &Result{}, errors.New("a plan is required")
+	}
 	if err := c.unmoved(ctx, p); err != nil {
 		return &Result{}, err
 	}
-	outcome, err := c.run().ApplyReviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
+	run := c.run()
+	run.Observer = c.observer(p)
+	outcome, err := run.ApplyReviewed(ctx, p.plan, releasestore.LockOptions{Wait: p.lockWait})
 	result := &Result{Written: outcome.Written}
 	if r := outcome.Revision; r != nil {
 		result.Revision, result.Status, result.Notes = r.Version, string(r.Info.Status), r.Info.Notes

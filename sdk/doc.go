@@ -37,9 +37,10 @@
 // files, post-renderers, the flags --force, --server-side and --replace, and merging --set with values
 // files: values are one table here.
 //
-// The package prints nothing, reads no environment variables (but the driver "sql" reads those of
-// PostgreSQL, such as PGPASSWORD) and keeps no globals. A Client is safe for concurrent use. Errors
-// are those documented at each function, wrapped: use [errors.As] and [errors.Is]. The text of an
-// error in rendering may quote what the chart's templates see, values and Secrets: don't print it
-// where those are secret. Nor are the texts of an [Event] and the [Result]'s notes masked.
+// The package prints nothing, keeps no globals, and reads no environment variables but those of
+// proxies, such as HTTPS_PROXY, and, with the driver "sql", of PostgreSQL, such as PGPASSWORD. A
+// Client is safe for concurrent use. Errors are those documented at each function, wrapped: use
+// [errors.As] and [errors.Is]. The text of an error in rendering may quote what the chart's
+// templates see, values and Secrets: don't print it where those are secret. Nor are the texts of an
+// [Event] and the [Result]'s notes masked.
 package sdk

@@ -3,6 +3,7 @@ package sdk
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,6 +29,9 @@ type Operation interface {
 // Errors: *[NoReleaseError], *[NoRevisionError], *[ExistsError], those of rendering and of the API server, and one
 // for options, values or a release's name that can't be used.
 func (c *Client) Plan(ctx context.Context, o Operation) (*Plan, error) {
+	if o == nil {
+		return nil, errors.New("an operation is required")
+	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -186,9 +190,6 @@ func (u Upgrade) plan(ctx context.Context, e *engine.Engine) (*plan.Plan, error)
 }
 
 func (u Upgrade) deploy(ctx context.Context, e *engine.Engine, mode engine.Mode) (*plan.Plan, error) {
-	if u.Chart == nil {
-		return nil, fmt.Errorf("plan %s: a chart is required", u.Release)
-	}
 	o, err := u.options()
 	if err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func (u Upgrade) deploy(ctx context.Context, e *engine.Engine, mode engine.Mode)
 	o.Wait = o.Wait || u.Atomic
 	source, err := u.Chart.source(u.Values)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("plan %s: %w", u.Release, err)
 	}
 	source.Reuse = reuse
 	return e.PlanDeployment(ctx, engine.Deployment{

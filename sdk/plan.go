@@ -175,7 +175,8 @@ func (p *Plan) Encode() ([]byte, error) {
 }
 
 // Decode reads a plan that Encode or kubectl release plan --out has written. Errors: data
-// is not a plan, is damaged, or has another major format version.
+// is not a plan, is damaged, or has another major format version. [Run.LockTimeout] is not in it: Apply does
+// not wait for a lock.
 func Decode(data []byte) (*Plan, error) {
 	decoded, err := plan.Decode(data)
 	if err != nil {
