@@ -63,6 +63,8 @@ func (p *program) hintSource(err error) string {
 		return fmt.Sprintf("if %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
 	case isA[*source.UnreachedError](err) && untrusted(err):
 		return "the certificate of the chart's server is not trusted: is it the right server? If so, pass its CA: --ca-file FILE, which registry login and repo add remember"
+	case isA[*source.UnreachedError](err) && uncertified(err):
+		return "the chart's server wants a client certificate: --cert-file FILE and --key-file FILE, which registry login and repo add remember"
 	case isA[*source.UnreachedError](err):
 		return p.hintUnreached()
 	case isA[*source.DigestError](err):

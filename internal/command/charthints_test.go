@@ -1,7 +1,11 @@
 package command
 
 import (
+	"crypto/tls"
 	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -51,5 +55,18 @@ func TestHintsAboutServers(t *testing.T) {
 		if got := said(c.hint, c.line); got != c.want {
 			t.Errorf("%v %v: %q, want %q", c.line.Path, c.line.Arguments, got, c.want)
 		}
+	}
+}
+
+// A server that wants a client certificate is not one that can't be reached.
+func TestHintAboutAClientCertificate(t *testing.T) {
+	d := atDesk(t)
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	if a := d.types("repo add charts " + server.URL + " --insecure-skip-tls-verify"); !strings.Contains(a.err, "Hint: the chart's server wants a client certificate: --cert-file FILE and --key-file FILE") {
+		t.Error(a.err)
 	}
 }

@@ -155,6 +155,13 @@ func unreached(err error) bool {
 // untrusted reports whether a server's certificate was rejected.
 func untrusted(err error) bool { return isA[*tls.CertificateVerificationError](err) }
 
+// uncertified reports whether a server wants a client certificate (Go 1.26, crypto/tls/alert.go,
+// alertCertificateRequired, which TLS 1.3 servers send).
+func uncertified(err error) bool {
+	operation, ok := errors.AsType[*net.OpError](err)
+	return ok && operation.Op == "remote error" && operation.Err.Error() == "tls: certificate required"
+}
+
 // hintStale says what to do about a plan that no longer holds: see what has changed or, if the
 // plan was not saved, see the new plan.
 func (p *program) hintStale() string {
