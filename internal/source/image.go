@@ -71,7 +71,16 @@ func (s *Sources) findImage(ctx context.Context, r resolve.Reference) (Found, er
 		return Found{}, &DigestError{What: image.String(), Want: r.Digest, Got: manifest.Digest.String()}
 	}
 	found := s.foundImage(image, manifest.Digest.String())
-	return found, s.note(wanted, image.Tag+" "+found.Manifest)
+	return found, s.noteImage(found, wanted)
+}
+
+// noteImage records what a tag means now and, if it was chosen for a range, what the range does.
+func (s *Sources) noteImage(f Found, wanted string) error {
+	tag := f.image.Tag + " " + f.Manifest
+	if err := s.note(f.URL, tag); err != nil || f.URL == wanted {
+		return err
+	}
+	return s.note(wanted, tag)
 }
 
 func (s *Sources) foundImage(i resolve.Image, manifest string) Found {

@@ -236,3 +236,33 @@ func TestARefusalIsToldOnce(t *testing.T) {
 		}
 	}
 }
+
+// A tag that was chosen by its version is known offline under its own name, too.
+func TestAChosenTagIsKnownOffline(t *testing.T) {
+	archive := sourcetest.Chart(t, "alpha", "1.0.0", "")
+	manifest := manifestOf(t, newBlob(chartType, archive).Descriptor)
+	server, image := fake(t, func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		switch {
+		case strings.Contains(r.URL.Path, "/tags/"):
+			_, _ = w.Write([]byte(`{"tags": ["1.0.0", "0.9.0"]}`))
+		case strings.Contains(r.URL.Path, "/blobs/"):
+			_, _ = w.Write(archive)
+		default:
+			return serveManifest(w, r, manifest)
+		}
+		return true
+	})
+	newest := image
+	newest.Tag = ""
+	s := ours(t)
+	if _, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: newest}); err != nil {
+		t.Fatal(err)
+	}
+	s.Offline = true
+	server.Stop()
+	for _, i := range []resolve.Image{newest, image} {
+		if f, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: i}); err != nil || f.Version != "1.0.0" {
+			t.Errorf("%s: %q, %v", i, f.Version, err)
+		}
+	}
+}
