@@ -231,6 +231,26 @@ func TestAnExpiredLockSuspendsWrites(t *testing.T) {
 	})
 }
 
+// lapsing is a lock that has expired before each write, and is held again at once.
+type lapsing struct{ lockUntil }
+
+func (lapsing) Hold(ctx context.Context) (<-chan struct{}, error) { return nil, context.Cause(ctx) }
+
+// Each time that writes have to wait for the lock is reported, not only the first.
+func TestEachWaitForTheLockIsTold(t *testing.T) {
+	w, told := installed(t), 0
+	p, env := upgrade(t, w), w.Env()
+	env.Lock = lapsing{lockUntil{check: func() error { return nil }}}
+	env.Observer = ear(func(e apply.Event) {
+		if strings.Contains(e.Message, "the lock can't be renewed") {
+			told++
+		}
+	})
+	if _, err := apply.Run(t.Context(), p, env); err != nil || told < 2 {
+		t.Errorf("told %d times, %v", told, err)
+	}
+}
+
 // answerLost is a store that keeps the first record, whose answer comes only when the request is cancelled.
 type answerLost struct {
 	apply.Store
