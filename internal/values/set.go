@@ -10,6 +10,8 @@ import (
 // list and is not an error.
 var errEnd = errors.New("end of the argument")
 
+var errNoValue = errors.New("has no value")
+
 // setter applies one argument in the syntax of --set to a table. It reproduces Helm 4.3.1's grammar
 // (https://github.com/helm/helm/blob/v4.3.1/pkg/strvals/parser.go) with its corner cases: it accepts
 // and refuses the same arguments, and sets the same values.
@@ -31,12 +33,14 @@ type scalarReader interface {
 
 // apply sets all values of the argument in dest.
 func (s *setter) apply(dest map[string]any) error {
-	for {
+	for first := true; ; first = false {
 		err := s.key(dest, 0)
-		if errors.Is(err, errEnd) {
+		switch {
+		case errors.Is(err, errEnd):
 			return nil
-		}
-		if err != nil {
+		case errors.Is(err, errNoValue) && !first:
+			return fmt.Errorf(`%w; if the comma before it belongs to a value, write \, instead`, err)
+		case err != nil:
 			return err
 		}
 	}
@@ -49,7 +53,7 @@ func (s *setter) key(dest map[string]any, dots int) error {
 		if name == "" {
 			return errEnd
 		}
-		return fmt.Errorf("key %q has no value", name)
+		return fmt.Errorf("key %q %w", name, errNoValue)
 	}
 	switch stop {
 	case '[':
@@ -64,7 +68,7 @@ func (s *setter) key(dest map[string]any, dots int) error {
 		put(dest, name, v)
 		return err
 	default:
-		return fmt.Errorf("key %q has no value (it ends with %q)", name, stop)
+		return fmt.Errorf("key %q %w (it ends with %q)", name, errNoValue, stop)
 	}
 }
 
