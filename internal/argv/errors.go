@@ -61,12 +61,34 @@ func BadValue(c *cli.Context, err error, _ bool) error {
 	}
 	flag = strings.TrimSuffix(flag, ":")
 	if _, err := strconv.ParseFloat(value, 64); err == nil && isDuration(c, flag) {
-		return usage("invalid value %q for flag --%s: the unit is missing, as in %ss", value, flag, value)
+		return usage("invalid value %q for flag %s: the unit is missing, as in %ss", value, dashed(flag), value)
 	}
-	return usage("invalid value %q for flag --%s", value, flag)
+	return usage("invalid value %q for flag %s: must be %s", value, dashed(flag), wanted(c, flag))
 }
 
 func isDuration(c *cli.Context, name string) bool {
 	_, is := Index(c.Command.Flags)[name].(*cli.DurationFlag)
 	return is
+}
+
+// wanted says what the value of a flag has to be.
+func wanted(c *cli.Context, name string) string {
+	switch Index(c.Command.Flags)[name].(type) {
+	case *cli.BoolFlag:
+		return "true or false"
+	case *cli.DurationFlag:
+		return "a duration, such as 5m"
+	case *cli.IntFlag:
+		return "a whole number"
+	default:
+		return "a number"
+	}
+}
+
+// dashed returns a flag's name as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
