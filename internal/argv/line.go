@@ -49,7 +49,7 @@ type Line struct {
 	program string
 	// above maps flags that belong to a command above the last one to that command, "plan".
 	above map[string]string
-	// topic is set by "help COMMAND", which is read as "COMMAND --help".
+	// topic is set by "help", alone or before a command, which is read as --help.
 	topic bool
 }
 
@@ -92,7 +92,7 @@ func (l *Line) take(rest []string) ([]string, error) {
 	word := rest[0]
 	switch {
 	case l.Literal || word == "-" || !strings.HasPrefix(word, "-"):
-		if word == "help" && !l.Literal && l.Command == nil && len(l.Arguments) == 0 && len(rest) > 1 {
+		if word == "help" && !l.Literal && l.Command == nil && len(l.Arguments) == 0 {
 			l.topic = true
 			return append(slices.Clone(rest[1:]), "--help"), nil
 		}

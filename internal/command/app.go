@@ -5,6 +5,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -69,7 +70,13 @@ func (p *program) run(ctx context.Context, app *cli.App, args []string) (err err
 	if p.commandLine, err = lineRules.Parse(app, args[1:]); err != nil {
 		return err
 	}
-	return app.RunContext(ctx, append(args[:1:1], p.commandLine.Words()...))
+	var help bytes.Buffer // nothing else is written there
+	app.Writer = &help
+	err = app.RunContext(ctx, append(args[:1:1], p.commandLine.Words()...))
+	if failed := p.printHelp(help.String()); err == nil {
+		err = failed
+	}
+	return err
 }
 
 // program is one run of the command line.
@@ -146,8 +153,8 @@ func (p *program) appOf(wanted func(*cli.Command) bool) *cli.App {
 		Description:               "Shows what an install, upgrade, rollback or uninstall will do before it does it,\nthen does exactly that. Releases are shared with Helm 3 and 4.\n\nExamples:\n" + indent(appExamples),
 		Version:                   version(),
 		HideVersion:               true,
+		HideHelpCommand:           true,
 		Flags:                     p.connection.flags(),
-		Writer:                    p.streams.Out,
 		ErrWriter:                 p.streams.Err,
 		Reader:                    p.streams.In,
 		ExitErrHandler:            func(*cli.Context, error) {},
@@ -258,7 +265,7 @@ Commands:{{range .VisibleCommands}}
 Use "{{.Name}} COMMAND --help" for more information about a command.
 `
 
-const commandHelp = `{{.HelpName}} {{.ArgsUsage}} - {{.Usage}}
+const commandHelp = `{{.HelpName}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}} - {{.Usage}}
 
 {{.Description}}
 {{if .VisibleCommands}}

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -10,6 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/argv"
+	"github.com/kubectl-release/kubectl-release/internal/report"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 // flagLine formats a flag for help: short names first, the placeholder of its value, its
@@ -55,11 +60,64 @@ func (p *program) optionsCommand() *cli.Command {
 		Name: "options", Usage: "list the connection flags, which every command takes",
 		Description: describe("Lists the flags for the connection to the cluster. They are kubectl's, plus Helm's names for them.", "kubectl release options"),
 		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
-			table := tabwriter.NewWriter(p.streams.Out, 0, 8, 2, ' ', 0)
+			var text bytes.Buffer
+			table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 			for _, f := range p.connection.flags() {
 				fmt.Fprintf(table, "  %s\n", flagLine(f))
 			}
-			return table.Flush()
+			if err := table.Flush(); err != nil {
+				return err
+			}
+			return p.printHelp(text.String())
 		})),
 	}
 }
+
+// printHelp prints help as wide as the terminal. Where there is none, lines stay whole, for grep.
+func (p *program) printHelp(text string) error {
+	if columns := terminal.Width(p.raw.Out, nil); columns > 0 {
+		text = fitted(text, columns)
+	}
+	_, err := io.WriteString(p.streams.Out, text)
+	return err
+}
+
+// widestProse is how wide paragraphs of help become at most; wider ones are hard to read.
+const widestProse = 100
+
+// tableRow is a line of help with two columns: a command or flag, and what it means.
+var tableRow = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
+
+// fitted breaks the lines of help. Examples stay as they are: they are meant to be pasted.
+func fitted(text string, columns int) string {
+	var out, paragraph []string
+	examples := false
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != "" && line[0] != ' ' {
+			paragraph = append(paragraph, line)
+			examples = line == "Examples:"
+			continue
+		}
+		if len(paragraph) > 0 {
+			out = append(out, report.Wrap("", strings.Join(paragraph, " "), "", min(columns, widestProse))...)
+			paragraph = nil
+		}
+		row := tableRow.FindStringSubmatch(line)
+		switch {
+		case row == nil || examples && line != "":
+			out = append(out, line)
+		case len(row[1])+narrowest > columns: // the meaning goes below
+			out = append(out, strings.TrimRight(row[1], " "))
+			out = append(out, report.Wrap(below, row[2], below, columns)...)
+		default:
+			out = append(out, report.Wrap(row[1], row[2], strings.Repeat(" ", len(row[1])), columns)...)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// A meaning has at least so many columns beside its flag; below it, it is indented.
+const (
+	narrowest = 30
+	below     = "        "
+)

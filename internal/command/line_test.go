@@ -41,6 +41,7 @@ func TestOrder(t *testing.T) {
 		"a flag of both":                         {"plan -o json show x", "plan show --output=json -- x", ""},
 		"a set is always untrusted":              {"plan many x --untrusted", "", "unknown flag --untrusted: plan many has none of the flags that it refuses"},
 		"help for a command":                     {"help plan many", "plan many --help", ""},
+		"help alone":                             {"help", "--help", ""},
 		"help for what is none":                  {"help foo", "", `unknown command "foo": see kubectl release --help`},
 		"or for what is nearly one":              {"help instal", "", `unknown command "instal": did you mean "install"?`},
 		"Helm 3's flags of status":               {"status web --show-desc --show-resources", "status --show-desc --show-resources -- web", ""},

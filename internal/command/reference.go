@@ -35,7 +35,7 @@ func referCommand(b *strings.Builder, parent string, c *cli.Command) {
 		return
 	}
 	name := parent + " " + c.Name
-	fmt.Fprintf(b, "\n## %s %s\n\n", name, c.ArgsUsage)
+	fmt.Fprintf(b, "\n## %s\n\n", strings.TrimSpace(name+" "+c.ArgsUsage))
 	if len(c.Aliases) > 0 {
 		fmt.Fprintf(b, "Also: %s.\n\n", strings.Join(c.Aliases, ", "))
 	}
@@ -86,6 +86,7 @@ func referEnvironment(b *strings.Builder, commands []*cli.Command, connection []
 		"PGHOST":                   "with `PGDATABASE`, `PGUSER`, `PGPASSWORD`, `PGSSLMODE` and PostgreSQL's other variables: what the connection string does not say",
 		"KUBECONFIG":               "the kubeconfig, as for kubectl",
 		"KUBECACHEDIR":             "default of `--cache-dir`",
+		"HTTPS_PROXY":              "the proxy for `https` URLs and the API server, as `HTTP_PROXY` for `http` and `NO_PROXY` for what is asked directly; `proxy-url` in the kubeconfig takes precedence",
 		"NO_COLOR":                 "no colours, unless `--color=always`",
 		"COLUMNS":                  "the width of text; the default is the terminal's",
 		"XDG_CACHE_HOME":           "its `helm` is the folder for caches, unless `HELM_CACHE_HOME` names one",

@@ -22,9 +22,6 @@ import (
 func commands(of []*cli.Command, parent string) map[string]*cli.Command {
 	all := map[string]*cli.Command{}
 	for _, c := range of {
-		if c.Name == "help" {
-			continue // the library's
-		}
 		path := strings.TrimSpace(parent + " " + c.Name)
 		all[path] = c
 		maps.Copy(all, commands(c.Subcommands, path))

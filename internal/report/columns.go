@@ -104,7 +104,7 @@ func (t *textWriter) detail(e entry) (beside string, below []string) {
 		return "", nil
 	}
 	indent := strings.Repeat(" ", valueIndent)
-	below = wrap(indent, e.detail, indent+"  ", t.columns)
+	below = Wrap(indent, e.detail, indent+"  ", t.columns)
 	if gapped := strings.Repeat(" ", gap) + e.detail; width(e.name)+gap > t.names {
 		if entryIndent+width(e.name+gapped) <= t.columns {
 			return gapped, nil
@@ -112,7 +112,7 @@ func (t *textWriter) detail(e entry) (beside string, below []string) {
 		return "", below
 	}
 	column := strings.Repeat(" ", entryIndent+t.names)
-	lines := wrap(column, e.detail, column+"  ", t.columns)
+	lines := Wrap(column, e.detail, column+"  ", t.columns)
 	tooWide := func(line string) bool { return width(line) > t.columns }
 	if len(lines) > len(below) || slices.ContainsFunc(lines, tooWide) {
 		return "", below

@@ -42,7 +42,7 @@ func Text(w io.Writer, p *plan.Document, o TextOptions) error {
 	t.page(page, o.Summary)
 	if page.footnote != "" {
 		t.line("")
-		for _, line := range wrap("", page.footnote, "", t.columns) {
+		for _, line := range Wrap("", page.footnote, "", t.columns) {
 			t.line(t.paint(faint, line))
 		}
 	}
@@ -133,7 +133,7 @@ func (t *textWriter) note(n note, label, maxLines int) {
 	space := strings.Repeat(" ", label+2)
 	prefix, line, lines := "  "+pad(n.label, label), "", 1
 	flush := func() {
-		for _, l := range wrap(prefix, line, space, t.columns) {
+		for _, l := range Wrap(prefix, line, space, t.columns) {
 			t.line(l)
 		}
 		prefix, line = space, ""
@@ -160,7 +160,7 @@ func (t *textWriter) notices(sign string, as style, notices []notice) {
 		if n.name != "" {
 			text = n.name + ": " + text
 		}
-		lines := wrap("  ", text, "    ", t.columns)
+		lines := Wrap("  ", text, "    ", t.columns)
 		t.line(t.paint(as, sign) + lines[0][1:])
 		for _, line := range lines[1:] {
 			t.line(line)
@@ -178,13 +178,14 @@ func (t *textWriter) line(s string) {
 
 // wrapped prints words on as many lines as needed; lines after the first are indented.
 func (t *textWriter) wrapped(prefix, text, indent string) {
-	for _, line := range wrap(prefix, text, indent, t.columns) {
+	for _, line := range Wrap(prefix, text, indent, t.columns) {
 		t.line(line)
 	}
 }
 
-// wrap breaks text between words. Words that are wider than a line stay whole.
-func wrap(prefix, text, indent string, columns int) []string {
+// Wrap breaks text between words into lines of at most so many columns: the first one begins with prefix, the
+// others with indent. Words that are wider than a line stay whole.
+func Wrap(prefix, text, indent string, columns int) []string {
 	var lines []string
 	line, empty := prefix, true
 	for word := range strings.FieldsSeq(text) {
