@@ -439,24 +439,8 @@ func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 
 // The chart of the base is there also if it is in a submodule, for the action and the component.
 func TestTheBaseHasSubmodules(t *testing.T) {
-	a, _ := readAction(t)
 	for _, forge := range []string{"github", "gitlab"} {
-		temp, dir := t.TempDir(), mergedPullRequest(t, `replicas: 3\n`)
-		command := exec.Command("bash", "-ec", `cp -R chart ../shop && git -C ../shop init -q -b main && git -C ../shop add . && git -C ../shop commit -q -m one
-git rm -rq chart && git -c protocol.file.allow=always submodule --quiet add "$PWD/../shop" chart && git commit -q -m submodule
-echo '# more' >> chart/values.yaml && git -C chart commit -q -a -m two && git commit -q -a -m bump`)
-		command.Dir = dir
-		command.Env = append(os.Environ(), "HOME="+temp, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-		if out, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		printer(t, filepath.Join(temp, "kubectl-release"), "")
-		if forge == "gitlab" {
-			runComponent(t, dir, temp, "NAME=web", "CHART=chart", "VALUES=")
-		} else {
-			r := &runner{t: t, dir: dir, known: map[string]string{}, env: []string{"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "HOME=" + temp}}
-			r.run(a, map[string]string{"binary": filepath.Join(temp, "kubectl-release"), "name": "web", "chart": "chart", "comment": "never"})
-		}
+		temp := planSubmodule(t, forge, `echo '# more' >> chart/values.yaml && git -C chart commit -q -a -m two && git commit -q -a -m bump`)
 		found, err := filepath.Glob(filepath.Join(temp, "*", "base", "chart", "values.yaml"))
 		more, _ := filepath.Glob(filepath.Join(temp, "base", "chart", "values.yaml"))
 		if found = append(found, more...); err != nil || len(found) != 1 {
@@ -466,6 +450,42 @@ echo '# more' >> chart/values.yaml && git -C chart commit -q -a -m two && git co
 			t.Errorf("%s: %v\n%s", forge, err, text)
 		}
 	}
+}
+
+// A change that puts a bare repository in the place of a submodule has none of its hooks run.
+func TestTheBaseRunsNoHooksOfAChange(t *testing.T) {
+	for _, forge := range []string{"github", "gitlab"} {
+		temp := planSubmodule(t, forge, `git rm -rqf chart && git clone -q --bare ../shop chart && touch chart/refs/kept
+git -C chart config core.hooksPath "$PWD/hooks" && mkdir hooks && printf '#!/bin/sh\ntouch "$HOME/ran"\n' > hooks/post-checkout && chmod +x hooks/post-checkout
+git add . && git commit -q -m bare`)
+		if _, err := os.Stat(filepath.Join(temp, "ran")); err == nil {
+			t.Errorf("%s runs a hook of the change", forge)
+		}
+	}
+}
+
+// planSubmodule plans what change does to a repository whose chart is a submodule, with the action or the component.
+// It returns the home folder, which has the base, too.
+func planSubmodule(t *testing.T, forge, change string) string {
+	t.Helper()
+	temp, dir := t.TempDir(), mergedPullRequest(t, `replicas: 3\n`)
+	command := exec.Command("bash", "-ec", `cp -R chart ../shop && git -C ../shop init -q -b main && git -C ../shop add . && git -C ../shop commit -q -m one
+git rm -rq chart && git -c protocol.file.allow=always submodule --quiet add "$PWD/../shop" chart && git commit -q -m submodule
+`+change)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "HOME="+temp, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	printer(t, filepath.Join(temp, "kubectl-release"), "")
+	if forge == "gitlab" {
+		runComponent(t, dir, temp, "NAME=web", "CHART=chart", "VALUES=", "HOME="+temp)
+		return temp
+	}
+	a, _ := readAction(t)
+	r := &runner{t: t, dir: dir, known: map[string]string{}, env: []string{"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "HOME=" + temp}}
+	r.run(a, map[string]string{"binary": filepath.Join(temp, "kubectl-release"), "name": "web", "chart": "chart", "comment": "never"})
+	return temp
 }
 
 // runComponent runs the GitLab component's script, with the program in temp, for what is checked out in dir.
