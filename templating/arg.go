@@ -8,7 +8,7 @@ import (
 // arg evaluates one argument for a parameter.
 func (s *state) arg(dot any, n parse.Node, p param) any {
 	s.node = n
-	none := site{node: n, final: noFinal{}}
+	none := site{node: n}
 	switch n := n.(type) {
 	case *parse.DotNode:
 		return s.valid(dot, p)
@@ -23,13 +23,13 @@ func (s *state) arg(dot any, n parse.Node, p param) any {
 		if p.copied && len(n.Ident) == 1 {
 			return s.valid(s.find(n.Ident[0]).value, p)
 		}
-		return s.valid(s.variableField(dot, n, nil, noFinal{}), p)
+		return s.valid(s.variableField(dot, n, nil, piped{}), p)
 	case *parse.PipeNode:
 		return s.valid(s.pipeline(dot, n), p)
 	case *parse.IdentifierNode:
 		return s.valid(unwrapNil(s.function(dot, n, none)), p)
 	case *parse.ChainNode:
-		return s.valid(s.chain(dot, n, nil, noFinal{}), p)
+		return s.valid(s.chain(dot, n, nil, piped{}), p)
 	}
 	return s.constant(dot, n, p)
 }

@@ -114,7 +114,7 @@ func (s *state) function(dot any, n *parse.IdentifierNode, c site) any {
 
 // logic evaluates a call of "and" or "or": it evaluates arguments until the result is known.
 func (s *state) logic(dot any, isOr bool, c site) any {
-	if len(c.args) < 2 && !isFinal(c.final) {
+	if len(c.args) < 2 && !c.final.given() {
 		s.fail("and, or need at least one argument")
 	}
 	var value any
@@ -124,8 +124,8 @@ func (s *state) logic(dot any, isOr bool, c site) any {
 			return value
 		}
 	}
-	if isFinal(c.final) {
-		value = c.final
+	if c.final.given() {
+		value = c.final.value
 	}
 	return value
 }
@@ -137,7 +137,7 @@ func (s *state) call(dot any, f *function, c site) any {
 		given = c.args[1:]
 	}
 	n := len(given)
-	if isFinal(c.final) {
+	if c.final.given() {
 		n++
 	}
 	s.count(f, n)
@@ -145,8 +145,9 @@ func (s *state) call(dot any, f *function, c site) any {
 	for i, node := range given {
 		args = append(args, s.arg(dot, node, f.param(i)))
 	}
-	if isFinal(c.final) {
-		args = append(args, s.valid(c.final, f.param(n-1)))
+	if c.final.given() {
+		s.node = c.final.by
+		args = append(args, s.valid(c.final.value, f.param(n-1)))
 	}
 	s.node = c.node
 	if f.special != nil {

@@ -58,6 +58,18 @@ func TestErrorText(t *testing.T) {
 			"t/templates/x.yaml:1:4: {{ index .Values.nope \"a\" }}: index: .Values.nope is not set (or null), so nothing can be read from it",
 		},
 		{
+			"what is piped, not what is beside the function", "{{ .Values.nope | trunc 5 }}",
+			"t/templates/x.yaml:1:4: {{ .Values.nope }}: the value is missing (nil) where text is needed",
+		},
+		{
+			"what is piped by the command before", "{{ .Values.ports | first | upper | trunc 5 }}",
+			"t/templates/x.yaml:1:20: {{ first }}: text is needed here, but the value is int",
+		},
+		{
+			"what is piped into a method", "{{ .Values.ports | .Files.Get }}",
+			"t/templates/x.yaml:1:4: {{ .Values.ports }}: text is needed here, but the value is a list",
+		},
+		{
 			"a function's own error", "{{ fromJson (mustToJson 1) | index 5 }}",
 			"t/templates/x.yaml:1:30: {{ index 5 }}: index: a value of type int can't be indexed",
 		},

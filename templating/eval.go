@@ -12,8 +12,14 @@ import (
 // an error). The result of a pipeline is never absent.
 type absent struct{}
 
-// noFinal means that nothing was piped into this command.
-type noFinal struct{}
+// piped is what the command before in a pipeline has made, and that command; the zero value means that
+// nothing is piped into this one.
+type piped struct {
+	value any
+	by    parse.Node
+}
+
+func (p piped) given() bool { return p.by != nil }
 
 func wrapNil(v any) any {
 	if v == nil {
@@ -27,11 +33,6 @@ func unwrapNil(v any) any {
 		return nil
 	}
 	return v
-}
-
-func isFinal(v any) bool {
-	_, none := v.(noFinal)
-	return !none
 }
 
 // pipeline evaluates a pipeline and sets the variables that it declares; callers remove them again.
@@ -53,11 +54,11 @@ func (s *state) pipeline(dot any, pipe *parse.PipeNode) any {
 // commands evaluates the commands of a pipeline.
 func (s *state) commands(dot any, pipe *parse.PipeNode) any {
 	s.node = pipe
-	var value any = noFinal{}
+	var last piped
 	for _, cmd := range pipe.Cmds {
-		value = unwrapNil(s.command(dot, cmd, value))
+		last = piped{value: unwrapNil(s.command(dot, cmd, last)), by: cmd}
 	}
-	return value
+	return last.value
 }
 
 // action executes an action: it prints the value of the pipeline, or sets variables. What a variable alone
@@ -115,8 +116,8 @@ func (s *state) find(name string) *variable {
 	return nil
 }
 
-// command evaluates one command of a pipeline; final is the result of the command before it.
-func (s *state) command(dot any, cmd *parse.CommandNode, final any) any {
+// command evaluates one command of a pipeline; final is what is piped into it, its last argument.
+func (s *state) command(dot any, cmd *parse.CommandNode, final piped) any {
 	first := cmd.Args[0]
 	switch n := first.(type) {
 	case *parse.FieldNode:
@@ -142,8 +143,8 @@ func (s *state) command(dot any, cmd *parse.CommandNode, final any) any {
 }
 
 // notFunction ends the render if a value is given arguments, as if it were a function.
-func (s *state) notFunction(args []parse.Node, final any) {
-	if len(args) > 1 || isFinal(final) {
+func (s *state) notFunction(args []parse.Node, final piped) {
+	if len(args) > 1 || final.given() {
 		s.fail("%s is not a function, so it takes no arguments", args[0])
 	}
 }
@@ -181,7 +182,7 @@ func (s *state) number(n *parse.NumberNode) any {
 	return nil
 }
 
-func (s *state) chain(dot any, n *parse.ChainNode, args []parse.Node, final any) any {
+func (s *state) chain(dot any, n *parse.ChainNode, args []parse.Node, final piped) any {
 	s.node = n
 	if n.Node.Type() == parse.NodeNil {
 		s.fail("nil has no fields")
@@ -190,7 +191,7 @@ func (s *state) chain(dot any, n *parse.ChainNode, args []parse.Node, final any)
 	return s.fields(dot, receiver, n.Field, site{n, args, final})
 }
 
-func (s *state) variableField(dot any, n *parse.VariableNode, args []parse.Node, final any) any {
+func (s *state) variableField(dot any, n *parse.VariableNode, args []parse.Node, final piped) any {
 	s.node = n
 	value := s.variable(n.Ident[0])
 	if len(n.Ident) == 1 {

@@ -6,14 +6,14 @@ import (
 )
 
 // site is where a field or function is used: its node, its arguments (the first is the name itself;
-// nil for none) and the piped value.
+// nil for none) and what is piped into it.
 type site struct {
 	node  parse.Node
 	args  []parse.Node
-	final any
+	final piped
 }
 
-func (c site) hasArgs() bool { return len(c.args) > 1 || isFinal(c.final) }
+func (c site) hasArgs() bool { return len(c.args) > 1 || c.final.given() }
 
 // member is a struct field reached through a pointer. It keeps the methods of its pointer type,
 // which a copy would lose; .Capabilities.KubeVersion would print differently.
@@ -23,7 +23,7 @@ type member struct{ value reflect.Value }
 func (s *state) fields(dot, receiver any, path []string, c site) any {
 	last := len(path) - 1
 	for _, name := range path[:last] {
-		receiver = s.field(dot, receiver, name, site{node: c.node, final: noFinal{}})
+		receiver = s.field(dot, receiver, name, site{node: c.node})
 	}
 	return s.field(dot, receiver, path[last], c)
 }
