@@ -267,7 +267,7 @@ func (b *builder) resources() []Wave {
 			removals = append(removals, step)
 		}
 	}
-	return slices.Concat(installWaves(forward), uninstallWaves(removals), b.lateWaves(late))
+	return slices.Concat(installWaves(forward), b.uninstallWaves(removals), b.lateWaves(late))
 }
 
 // live returns the observation of an object, which is empty if the object was not observed.

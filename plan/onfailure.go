@@ -41,7 +41,7 @@ func (b *builder) onFailure() {
 	}
 	f := &OnFailure{}
 	if b.in.Options.CleanupOnFail {
-		f.add(StageCleanup, uninstallWaves(b.cleanup()))
+		f.add(StageCleanup, b.uninstallWaves(b.cleanup()))
 	}
 	f.add(StageRecord, oneByOne([]Step{b.failedRecord()}))
 	if b.in.Options.Atomic {

@@ -44,7 +44,7 @@ func (b *builder) uninstall() {
 			removals = append(removals, step)
 		}
 	}
-	b.stage(StageResources, uninstallWaves(removals))
+	b.stage(StageResources, b.uninstallWaves(removals))
 	if b.in.Options.Wait {
 		b.goneStage(removals)
 	}

@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
-// waves groups steps by the tier of their kinds, in Helm's order of kinds within each wave. There
+// waves groups steps by tier, in Helm's order of kinds within each wave. There
 // are no empty waves. The steps are reordered in place and the waves are slices of them: a copy of
 // ten thousand steps takes 5 MB.
-func waves(steps []Step, tier func(kinds.Kind) int, less func(a, b string) bool) []Wave {
+func waves(steps []Step, tier func(*Step) int, less func(a, b string) bool) []Wave {
 	byTier := make([][]int, kinds.Waves)
 	for i := range steps {
-		t := tier(kinds.Named(steps[i].Object.Kind))
+		t := tier(&steps[i])
 		byTier[t] = append(byTier[t], i)
 	}
 	for _, group := range byTier {
@@ -53,11 +54,31 @@ func reorder(steps []Step, from []int) {
 }
 
 func installWaves(steps []Step) []Wave {
-	return waves(steps, func(k kinds.Kind) int { return k.Tiers.Install() }, kinds.InstallLess)
+	return waves(steps, func(s *Step) int { return kinds.Named(s.Object.Kind).Tiers.Install() }, kinds.InstallLess)
 }
 
-func uninstallWaves(steps []Step) []Wave {
-	return waves(steps, func(k kinds.Kind) int { return k.Tiers.Uninstall() }, kinds.UninstallLess)
+func (b *builder) uninstallWaves(steps []Step) []Wave {
+	return waves(steps, b.removalTier, kinds.UninstallLess)
+}
+
+// removalTier returns the number of the wave that removes a step's object. A ClusterRole that aggregates others
+// goes before them: when one of those goes, the controller applies the rules that are left, which creates the
+// ClusterRole again, as nobody's, if it has been deleted in between (Kubernetes 1.36.3,
+// pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go, syncClusterRole).
+func (b *builder) removalTier(s *Step) int {
+	if s.Object.GroupKind() == kinds.ClusterRole && b.aggregates(s.Object) {
+		return kinds.Of(kinds.ClusterRoleBinding).Tiers.Uninstall()
+	}
+	return kinds.Named(s.Object.Kind).Tiers.Uninstall()
+}
+
+// aggregates reports whether a ClusterRole is filled with the rules of others, in the cluster or after this plan.
+func (b *builder) aggregates(id manifest.ID) bool {
+	role := b.live(id).content()
+	if i, wanted := b.targets[id]; wanted {
+		role = b.in.Target.Objects[i].Doc.Object
+	}
+	return role["aggregationRule"] != nil
 }
 
 // oneByOne puts every step into a wave of its own.
