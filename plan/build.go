@@ -248,6 +248,7 @@ func (b *builder) resources() []Wave {
 	for i, o := range b.in.Target.Objects {
 		switch {
 		case b.targets[o.ID] != i: // checkTwice has reported it
+		case b.comesFirst(o.ID): // namespaceStage has it
 		case b.isLate(o.ID):
 			late = append(late, b.wantedStep(o))
 		default:

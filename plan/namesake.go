@@ -20,7 +20,7 @@ func (b *builder) namesake(run *Step) (room Step, needed bool) {
 		b.unreadable(run, live.Unreadable)
 	case live.Object == nil:
 		run.Expect = Expect{Absent: true}
-		if id == NamespaceID(b.in.Release.Namespace) && b.in.Options.CreateNamespace && b.namespaceMissing(id.Name) {
+		if b.comesFirst(id) {
 			b.block(ProblemConflict, id, "--create-namespace creates it, so it would be in the hook's way", "remove the hook from the chart, or let only the hook create the namespace")
 		}
 	case live.Object.GetDeletionTimestamp() != nil: // the hook waits until it is gone

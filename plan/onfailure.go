@@ -141,12 +141,13 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 			restored = stored.in(good.Version)
 		}
 		what, stays := b.lasting(stage, s, restored != nil), oneWay(s, restored)
+		resource := stage == StageResources || stage == StageNamespace && b.wants(s.Object)
 		switch {
 		case stays != "":
 			what = cmp.Or(what, "it stays as this plan leaves it: "+stays)
-		case stage == StageResources && s.Op == OpCreate && b.differs(restored, s.Body):
+		case resource && s.Op == OpCreate && b.differs(restored, s.Body):
 			r.Patch++
-		case stage == StageResources:
+		case resource:
 			r.count(s, restored != nil)
 		}
 		if what != "" {
@@ -229,7 +230,7 @@ func (b *builder) lasting(stage StageName, s *Step, restored bool) string {
 		return dropped
 	case s.Op == OpRun && !s.Hook.Deletes(manifest.HookSucceeded):
 		return "it stays: hooks are not rolled back"
-	case stage == StageNamespace && s.Op == OpCreate:
+	case stage == StageNamespace && (!b.wants(s.Object) || staysOnUninstall(s)):
 		return "the namespace stays"
 	case stage == StageCRDs && s.Writes():
 		return "the CRD stays as this plan leaves it"

@@ -161,10 +161,10 @@ func (n *permissionCollector) hook(s *Step) {
 
 func (n *permissionCollector) creation(stage StageName, s *Step) {
 	switch {
-	case stage == StageNamespace:
-		n.known(s.Object, "namespaces", "", "create")
 	case (s.Estimate != "" || n.in.Applier != "") && s.PatchType == types.ApplyPatchType:
 		n.ask(s.Object, "", "create", "patch")
+	case stage == StageNamespace:
+		n.known(s.Object, "namespaces", "", "create")
 	case s.Estimate != "" || n.in.Applier != "":
 		n.ask(s.Object, "", "create")
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -35,19 +37,34 @@ func (b *builder) waitStep(stage StageName, o manifest.Object, why string) Step 
 	}
 }
 
-// namespaceStage creates the release's namespace if it is missing and --create-namespace is given.
+// namespaceStage creates the release's namespace if it is missing and --create-namespace is given, as the chart
+// says if the chart has it, too.
 func (b *builder) namespaceStage() {
 	id := NamespaceID(b.in.Release.Namespace)
 	if b.live(id).Object != nil {
 		b.plan.Existing = append(b.plan.Existing, id)
 	}
-	if !b.bringsNamespace(b.in.Release.Namespace) || !b.in.Options.CreateNamespace {
+	if !b.comesFirst(id) {
 		return
 	}
-	doc := NamespaceDoc(b.in.Release.Namespace)
-	b.stage(StageNamespace, oneByOne([]Step{{
-		ID: stepID(StageNamespace, id), Op: OpCreate, Object: id, APIVersion: "v1", Body: doc, After: doc,
+	step := Step{
+		ID: stepID(StageNamespace, id), Op: OpCreate, Object: id, APIVersion: "v1", Body: NamespaceDoc(id.Name),
 		Expect: Expect{Absent: true}, Fidelity: FidelityEstimated, Estimate: "a namespace needs no dry run",
 		Why: "--create-namespace, and it does not exist",
-	}}))
+	}
+	if i, has := b.targets[id]; has {
+		o := b.in.Target.Objects[i]
+		step.Body, step.Source = b.sent(o.Doc), o.Source
+		if b.in.Options.ServerSide {
+			step.PatchType = types.ApplyPatchType
+		}
+	}
+	step.After = step.Body
+	b.stage(StageNamespace, oneByOne([]Step{step}))
+}
+
+// comesFirst reports whether the object is the release's namespace and --create-namespace creates it, before
+// the first record is written.
+func (b *builder) comesFirst(id manifest.ID) bool {
+	return id == NamespaceID(b.in.Release.Namespace) && b.in.Options.CreateNamespace && b.in.Target != nil && b.namespaceMissing(id.Name)
 }
