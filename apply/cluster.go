@@ -68,12 +68,14 @@ type DeleteOptions struct {
 }
 
 // Fields are the fields whose ownership migrates before a server-side apply: From lists
-// managers that have written client-side, Paths individual fields (plan.Step.Clears), and Emptied
-// maps and lists whose content is removed (plan.Step.Empties).
+// managers that have written client-side, Paths individual fields (plan.Step.Clears), Emptied
+// maps and lists whose content is removed (plan.Step.Empties), and Unserved versions that nobody's
+// fields may be in (plan.Step.Unserved).
 type Fields struct {
-	From    []string
-	Paths   []string
-	Emptied []string
+	From     []string
+	Paths    []string
+	Emptied  []string
+	Unserved []string
 }
 
 // Cluster is what apply needs from an API server. Errors are those of

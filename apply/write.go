@@ -149,7 +149,7 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch) error {
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) (err error) {
 		o := r.writeOptions(s)
 		if s.TakesOver() {
-			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties}
+			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties, Unserved: s.Unserved}
 			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, o); err != nil {
 				return err
 			}

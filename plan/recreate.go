@@ -28,7 +28,8 @@ func (p *Document) Recreated() map[manifest.ID]types.UID {
 
 // recreate turns the step into one that deletes and creates the object.
 func (b *builder) recreate(step *Step, why string) {
-	step.Op, step.Patch, step.PatchType, step.MigrateOwnership, step.Clears, step.Empties = OpRecreate, nil, "", nil, nil, nil
+	step.Op, step.Patch, step.PatchType = OpRecreate, nil, ""
+	step.MigrateOwnership, step.Clears, step.Empties, step.Unserved = nil, nil, nil, nil
 	if b.in.Options.ServerSide {
 		step.PatchType = types.ApplyPatchType
 	}

@@ -172,7 +172,7 @@ func sentBy(s *Step) Step {
 	}
 	return Step{
 		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: hook,
-		Body: s.Body, MigrateOwnership: s.MigrateOwnership, Clears: s.Clears, Empties: s.Empties,
+		Body: s.Body, MigrateOwnership: s.MigrateOwnership, Clears: s.Clears, Empties: s.Empties, Unserved: s.Unserved,
 	}
 }
 

@@ -97,6 +97,10 @@ type Step struct {
 	// Empties lists JSON pointers to maps and lists that the chart has emptied: their content is
 	// removed first, since the apply alone would set them to null.
 	Empties []string `json:"empties,omitempty"`
+	// Unserved lists versions of the object's kind that the cluster does not serve and in which field managers
+	// have written the object. What they own is put into the version of this server-side apply first: the API
+	// server refuses every apply otherwise.
+	Unserved []string `json:"unserved,omitempty"`
 	// ForcesDrift says that this server-side apply reverts fields that were changed by hand with kubectl:
 	// it is forced despite the conflicts.
 	ForcesDrift bool   `json:"drift,omitempty"`
@@ -132,9 +136,11 @@ const (
 	WhenAlways When = "always"
 )
 
-// TakesOver reports whether another write precedes this server-side apply, to make it remove what
+// TakesOver reports whether another write precedes this server-side apply, to make it possible, or remove what
 // the chart has dropped.
-func (s *Step) TakesOver() bool { return len(s.MigrateOwnership)+len(s.Clears)+len(s.Empties) > 0 }
+func (s *Step) TakesOver() bool {
+	return len(s.MigrateOwnership)+len(s.Clears)+len(s.Empties)+len(s.Unserved) > 0
+}
 
 // Expect is the precondition of a step. An empty UID with Absent false means
 // that nothing is known.

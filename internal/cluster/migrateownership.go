@@ -24,7 +24,8 @@ import (
 )
 
 // MigrateOwnership transfers the ownership of fields to o.FieldManager, as if it had applied them:
-// what other managers own through plain updates, and the named fields. It reads the current owners
+// what other managers own through plain updates, and the named fields. Fields in versions that are not
+// served get into the object's, whoever owns them. It reads the current owners
 // first, since controllers write the object all the time; the server answers with a conflict when
 // they change in between. It sends nothing when nothing is left to transfer, so it can be repeated.
 // An object that is gone, or has another UID, is ignored: the apply itself will fail.
@@ -54,14 +55,15 @@ func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.
 // since.
 func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manager string) ([]byte, error) {
 	before := live.GetManagedFields()
-	upgraded := live.DeepCopy()
-	if serverfields.IsSecret(live) {
-		entries, err := managedfields.StringDataAsData(before, fields.From...)
-		if err != nil {
-			return nil, err
-		}
-		upgraded.SetManagedFields(entries)
+	entries, err := managedfields.InVersion(before, live.GetAPIVersion(), fields.Unserved)
+	if err == nil && serverfields.IsSecret(live) {
+		entries, err = managedfields.StringDataAsData(entries, fields.From...)
 	}
+	if err != nil {
+		return nil, err
+	}
+	upgraded := live.DeepCopy()
+	upgraded.SetManagedFields(entries)
 	if err := csaupgrade.UpgradeManagedFields(upgraded, sets.New(fields.From...), manager); err != nil {
 		return nil, err
 	}
@@ -83,11 +85,14 @@ func ownershipPatch(live *unstructured.Unstructured, fields apply.Fields, manage
 // do both, so there are two: the apply shows refusals, except for conflicts that the migration
 // resolves, and a replace with the merged object shows the outcome. Whether the object is valid is
 // decided by the replace: the apply alone leaves fields that the migration would remove, and may be
-// refused for two ports with the same name.
+// refused for two ports with the same name. While somebody's fields are in a version that is not served, the
+// API server applies nothing, so only the replace is asked about.
 func (c *Client) dryRunAfterMigration(ctx context.Context, ref apply.Ref, p apply.Patch, s *plan.Step, o apply.WriteOptions) (*unstructured.Unstructured, error) {
-	_, err := c.Patch(ctx, ref, p, o)
-	if err = withoutMigrated(err, s.MigrateOwnership); err != nil && !apierrors.IsInvalid(err) {
-		return nil, err
+	if len(s.Unserved) == 0 {
+		_, err := c.Patch(ctx, ref, p, o)
+		if err = withoutMigrated(err, s.MigrateOwnership); err != nil && !apierrors.IsInvalid(err) {
+			return nil, err
+		}
 	}
 	body := s.After.DeepCopy()
 	body.SetManagedFields(nil)

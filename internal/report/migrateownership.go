@@ -29,10 +29,14 @@ func (w entryWriter) migrateOwnership(s *plan.Step) string {
 	if len(s.Clears) > 0 {
 		fields = append(fields, escape.Line(strings.Join(s.Clears, ", "))+" to remove it, since the chart's settings exclude it")
 	}
-	if len(fields) == 0 {
-		return ""
+	var first []string
+	if len(fields) > 0 {
+		first = append(first, "first takes over "+strings.Join(fields, ", and "))
 	}
-	return "first takes over " + strings.Join(fields, ", and ")
+	if len(s.Unserved) > 0 {
+		first = append(first, "first rewrites managedFields in "+escape.Line(strings.Join(s.Unserved, ", "))+", no longer served")
+	}
+	return strings.Join(first, "; ")
 }
 
 func migrationLine(p *plan.Document) []string {

@@ -1,0 +1,30 @@
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
+	"github.com/kubectl-release/kubectl-release/internal/managedfields"
+)
+
+// unserved returns the versions in which field managers have written a custom resource and which the cluster
+// does not serve, or no longer serves after this plan. The API server compares every apply with what each
+// manager owns, in that manager's version, and fails where the CRD does not have it ("request to convert CR to
+// an invalid group/version", k8s.io/apiextensions-apiserver v0.36.3, pkg/apiserver/conversion/converter.go,
+// Convert). Of its own kinds it forgets such owners instead.
+func (b *builder) unserved(step *Step) []string {
+	id := step.Object
+	served := b.in.Kinds[id.GroupKind()].Versions
+	if d, ok := b.brings[id.GroupKind()]; ok && b.updates(d.CRD.ID) {
+		served = d.Served
+	}
+	_, builtin := apitypes.Strategic(schema.FromAPIVersionAndKind(step.APIVersion, id.Kind))
+	if len(served) == 0 || builtin || id.IsCRD() {
+		return nil
+	}
+	return slices.DeleteFunc(managedfields.Versions(b.live(id).Managers, id.Group), func(version string) bool {
+		return slices.Contains(served, version)
+	})
+}
