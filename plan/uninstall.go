@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// uninstall plans the removal of everything that the stored revisions sent.
+// uninstall plans the removal of everything that the stored revisions sent, the release's own namespace last,
+// and not waited for: the lock goes with it.
 func (b *builder) uninstall() {
 	last := b.in.History.Last()
 	if last == nil {
@@ -34,13 +35,20 @@ func (b *builder) uninstall() {
 	b.interruptedStage()
 	b.hookStage(manifest.PreDelete)
 
+	var namespace []Step
 	removals := make([]Step, 0, len(b.in.Stored)) // steps are large, as in resources
 	for _, s := range b.in.Stored {
 		s, known := b.ownedDocs(s, false)
 		if !known {
 			continue
 		}
-		if step, ok := b.unwantedStep(s, false); ok {
+		step, ok := b.unwantedStep(s, false)
+		switch {
+		case !ok:
+		case step.Op == OpDelete && s.ID == NamespaceID(b.in.Release.Namespace): // the records and the lock are in it
+			step.ID = stepID(StageNamespace, s.ID)
+			namespace = []Step{step}
+		default:
 			removals = append(removals, step)
 		}
 	}
@@ -50,6 +58,7 @@ func (b *builder) uninstall() {
 	}
 	b.hookStage(manifest.PostDelete)
 	b.recordStage(StageRecord, b.uninstallRecord(last))
+	b.stage(StageNamespace, oneByOne(namespace))
 }
 
 // goneStage adds the stage that waits until the deleted objects are gone.
