@@ -14,7 +14,7 @@ type Questions struct {
 	// plan changes; they go into Input.Quotas.
 	QuotaNamespaces []string
 	// ClaimNamespaces are the namespaces where StatefulSets leave their PersistentVolumeClaims
-	// behind or delete them; the claims' names go into Input.Claims.
+	// behind, delete or need them; the claims' names go into Input.Claims.
 	ClaimNamespaces []string
 	// estimated says that the outcome of some step remains an estimate that no dry run can replace.
 	estimated bool

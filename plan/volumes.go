@@ -21,6 +21,9 @@ const (
 	// VolumeKept means that they stay when what they belong to is deleted. Nothing removes them
 	// afterwards.
 	VolumeKept VolumeFate = "kept"
+	// VolumeReused means that claims that are there already become those of a StatefulSet's new pods, which get
+	// the data in them.
+	VolumeReused VolumeFate = "reused"
 	// VolumeCreated means that they are created.
 	VolumeCreated VolumeFate = "created"
 	// VolumeResized means that the requested storage changes.

@@ -191,7 +191,7 @@ func (w impactWriter) unqualified(id manifest.ID) string {
 // volumes lists the volumes and claims by what happens to them.
 func (w impactWriter) volumes(changes []plan.VolumeChange) []string {
 	var out []string
-	for _, fate := range []plan.VolumeFate{plan.VolumeDeleted, plan.VolumeKept, plan.VolumeResized, plan.VolumeCreated} {
+	for _, fate := range []plan.VolumeFate{plan.VolumeDeleted, plan.VolumeKept, plan.VolumeReused, plan.VolumeResized, plan.VolumeCreated} {
 		var found []string
 		for _, c := range changes {
 			if c.Fate == fate {
@@ -211,6 +211,8 @@ func fateText(fate plan.VolumeFate) string {
 		return "DELETED with the data"
 	case plan.VolumeKept:
 		return "kept until deleted by hand"
+	case plan.VolumeReused:
+		return "used again, with the data in them"
 	case plan.VolumeCreated:
 		return "new"
 	case plan.VolumeResized:
