@@ -101,63 +101,6 @@ func (b *builder) checkTwice() {
 	}
 }
 
-// checkServed blocks if the cluster does not serve the object's kind in the
-// version the chart wants, unless this plan installs that kind.
-func (b *builder) checkServed(o manifest.Object) {
-	kind, looked := b.in.Kinds[o.GroupKind()]
-	switch {
-	case !looked || slices.Contains(kind.Versions, o.Version):
-	case kind.Unavailable != "":
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the API %s can't be discovered: %s", apiVersion(o.Group, o.Version), kind.Unavailable), "retry when that API is back")
-	case b.bringsVersion(o.ID, o.Version):
-	case len(kind.Versions) > 0 && slices.Contains(b.brings[o.GroupKind()].Served, o.Version):
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster serves %s only in %s; the CRD in the chart's crds/ has %s", o.Kind, strings.Join(kind.Versions, ", "), o.Version), "add --update-crds to update it first")
-	case len(kind.Versions) > 0:
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes")
-	case o.Group == "extensions": // Kubernetes' own, and empty since 1.22: no CRD brings it back
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("Kubernetes no longer serves %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes")
-	case !b.bringsKind(o.ID):
-		b.block(ProblemInvalid, o.ID, fmt.Sprintf("the cluster has no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "install the CRD that defines it first, or correct the chart")
-	default:
-		if d := b.brings[o.GroupKind()]; len(d.Served) > 0 && !slices.Contains(d.Served, o.Version) {
-			b.block(ProblemInvalid, o.ID, fmt.Sprintf("%s, which comes with this plan, serves %s only in %s", d.CRD.Name, o.Kind, strings.Join(d.Served, ", ")), "correct the chart")
-		}
-	}
-}
-
-// checkHookServed is checkServed for a hook, which may also be of a kind that an earlier hook of this plan
-// creates: Helm looks for a hook's kind only when it runs (4.3.1, pkg/action/hooks.go,
-// execHookWithDelayedShutdown).
-func (b *builder) checkHookServed(o manifest.Object) {
-	if d, ok := b.hooked[o.GroupKind()]; !ok || !slices.Contains(d.Served, o.Version) {
-		b.checkServed(o)
-	}
-	if d, ok := o.Defines(); ok {
-		b.hooked[d.GroupKind] = manifest.DefinedKind{Definition: d, CRD: o}
-	}
-}
-
-// bringsKind reports whether a CRD of this plan defines the object's kind.
-func (b *builder) bringsKind(id manifest.ID) bool {
-	_, ok := b.brings[id.GroupKind()]
-	return ok
-}
-
-// bringsVersion reports whether a CRD that this plan creates or updates serves the object's kind in a
-// version that the cluster does not serve.
-func (b *builder) bringsVersion(id manifest.ID, version string) bool {
-	d, ok := b.brings[id.GroupKind()]
-	kind := b.in.Kinds[id.GroupKind()]
-	if !ok || slices.Contains(kind.Versions, version) || !slices.Contains(d.Served, version) {
-		return false
-	}
-	return len(kind.Versions) == 0 || b.updates(d.CRD.ID)
-}
-
-// updates reports whether this plan updates an existing CRD that differs from the target's: one of crds/
-// only with --update-crds.
-func (b *builder) updates(crd manifest.ID) bool { return b.wants(crd) || b.in.Options.UpdateCRDs }
-
 // learnKinds looks for the target's CRDs, once only: there may be ten thousand objects.
 func (b *builder) learnKinds() {
 	if b.in.Target == nil {

@@ -24,7 +24,9 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		Source:     o.Source,
 		Fidelity:   FidelityExact,
 	}
-	b.checkServed(o)
+	if b.checkServed(&step, o) {
+		return step
+	}
 	stored, known := b.storedObject(o.ID)
 	live := b.live(o.ID)
 	switch {

@@ -24,6 +24,9 @@ func (b *builder) hookStage(event manifest.Event) {
 	runs := b.hookRuns(stage, event)
 	b.removedHooks(event, runs)
 	for _, run := range runs {
+		if run.Op == OpNone { // the cluster does not serve it, and a failed run is undone without it
+			continue
+		}
 		if left, begun := b.resumed(&run); begun {
 			b.countHook(&run)
 			steps = append(steps, left...)
@@ -73,6 +76,7 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 				step.ID += fmt.Sprintf("/%d", seen[o.ID])
 			}
 			b.compareHook(&step)
+			b.checkHookServed(&step, o)
 			steps = append(steps, step)
 		}
 	}
@@ -82,7 +86,6 @@ func (b *builder) hookRuns(stage StageName, event manifest.Event) []Step {
 // hookRun returns the step that runs one object of the hook with this index.
 func (b *builder) hookRun(stage StageName, event manifest.Event, o manifest.Object, index int) Step {
 	h := b.in.Hooks()[index].Hook
-	b.checkHookServed(o)
 	if !h.Deletes(manifest.BeforeHookCreation) && b.cutShort(o.ID) {
 		h.DeletePolicies = append(slices.Clone(h.DeletePolicies), manifest.BeforeHookCreation)
 	}
