@@ -52,7 +52,7 @@ func (quickClock) After(time.Duration) <-chan time.Time {
 }
 
 // One bad answer to a read must not end a rollback; a refusal, and an API server
-// that stays away, are reported after a bounded number of reads.
+// that stays away or stalls, are reported after a bounded number of reads.
 func TestReadsAreRepeated(t *testing.T) {
 	secrets := schema.GroupResource{Resource: "secrets"}
 	for name, c := range map[string]struct {
@@ -65,6 +65,7 @@ func TestReadsAreRepeated(t *testing.T) {
 		"504 once":          {apierrors.NewTimeoutError("slow", 0), 1, 2, true},
 		"reset once":        {io.ErrUnexpectedEOF, 1, 2, true},
 		"503 for good":      {apierrors.NewServiceUnavailable("away"), 99, 6, false},
+		"stalls for good":   {context.DeadlineExceeded, 99, 3, false},
 		"403 is an answer":  {apierrors.NewForbidden(secrets, "", io.EOF), 1, 1, false},
 		"other errors, too": {io.ErrClosedPipe, 1, 1, false},
 	} {
