@@ -35,7 +35,7 @@ func (s *Side) closure(e *releaseset.Entry) closure {
 		add("chart", sum)
 	} else {
 		add("chart", checksumOf([]any{e.Chart, e.Chart.Tags, e.Chart.PlusTags}))
-		if !pinned(e.Chart) && !e.Uninstalled {
+		if !pinned(e.Chart) && !s.charts.outside.shared(e.Chart.Name) && !e.Uninstalled {
 			c.unknown = "chart without an exact version"
 		}
 	}
@@ -77,9 +77,12 @@ func (s *Side) fileSum(name string) string {
 	return checksum(data)
 }
 
-// pinned reports whether a reference always means the same chart.
+// pinned reports whether a reference always means the same chart. A tag that is a version, such as v1.2.3,
+// is as exact as the version.
 func pinned(c releaseset.Chart) bool {
-	return strings.Contains(c.Name, "@sha256:") || strings.Contains(c.Version, "@sha256:") || resolve.Wanted{Version: c.Version}.Exact()
+	image, _, err := resolve.ParseImage(c.Name)
+	tagged := err == nil && resolve.Wanted{Version: resolve.VersionOf(image.Tag)}.Exact()
+	return tagged || strings.Contains(c.Name, "@sha256:") || strings.Contains(c.Version, "@sha256:") || resolve.Wanted{Version: c.Version}.Exact()
 }
 
 // because returns the names of the parts of c that differ from base or, if none does, why the entry

@@ -52,6 +52,14 @@ func (o *outside) find(name string) (string, error) {
 	return "", nil
 }
 
+// shared reports whether a name is at or below a place outside of the tree: all versions of the tree
+// have the same chart there.
+func (o *outside) shared(name string) bool {
+	return slices.ContainsFunc(o.places, func(place string) bool {
+		return filepath.IsAbs(place) && (name == place || strings.HasPrefix(name, strings.TrimSuffix(place, "/")+"/"))
+	})
+}
+
 // below is find for a name below an opened place.
 func (o *outside) below(place, name string) (string, error) {
 	tree, err := o.opened(place)
