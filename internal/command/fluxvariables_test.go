@@ -134,3 +134,19 @@ func TestVariablesThatDoNotSettle(t *testing.T) {
 	d.file("apps/settings.yaml", settings("settings", "TEXT: 'a${TEXT}'"))
 	d.must("plan many --flux clusters/prod --base-dir /dev/null --offline").has(t, "Kustomizations that give each other variables still change after 20 rounds")
 }
+
+// A variable with a default has that where the Secret that may set it is not known: a change of the default
+// is seen, and where none is given a marker takes its place.
+func TestADefaultOfAVariableThatIsNotKnown(t *testing.T) {
+	d := atDesk(t)
+	for side, value := range map[string]string{"base": "one", "head": "${OTHER:-two}"} {
+		d.tree(side, from("Secret", "settings"), webOf("")+", values: {text: '${TEXT:="+value+"} and ${TEXT}'}", "one")
+	}
+	t.Chdir("head")
+	if got, want := d.texts(offlineFlux), "web=map[chart:one text:two and (unknown Secret/flux-system/settings TEXT)]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := verdict(d.planned(offlineFlux)["web"]), "Secret flux-system/settings is not known"; !strings.Contains(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -79,6 +79,7 @@ func (t *trees) policyChanged(files []string) bool {
 // contains.
 func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, fetch setrun.Fetch) (*trees, error) {
 	t := &trees{reading: o.set.reading()}
+	t.reading.Offline = o.fetch.offline
 	root, inGit, err := rootOf(files[0]) // for "-", the root of the working directory
 	if err != nil {
 		return nil, err

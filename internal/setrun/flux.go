@@ -44,7 +44,7 @@ const input = "-"
 func (s *Side) readObjects(names []string, r Reading) (declaring []string, err error) {
 	known := repository.Reading{
 		Sources: r.Sources, Open: s.charts.outside.open, Checkout: r.Checkout,
-		NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, StrictSubstitutions: r.StrictSubstitutions,
+		NoCrossNamespaceRefs: r.NoCrossNamespaceRefs, StrictSubstitutions: r.StrictSubstitutions, Offline: r.Offline,
 	}
 	if r.Flux {
 		for _, name := range names {

@@ -53,6 +53,8 @@ type Reading struct {
 	// NoCrossNamespaceRefs and StrictSubstitutions say how Flux's controllers are run, see
 	// repository.Reading.
 	NoCrossNamespaceRefs, StrictSubstitutions bool
+	// Offline reports whether no cluster is asked for what the tree does not have.
+	Offline bool
 }
 
 // Open opens a tree and reads the set declared by files, slash-separated paths from the tree's

@@ -98,6 +98,8 @@ type Reading struct {
 	// StrictSubstitutions is kustomize-controller's feature gate StrictPostBuildSubstitutions: a variable
 	// that is not set is an error.
 	StrictSubstitutions bool
+	// Offline reports whether no cluster will be asked for variables that are not known.
+	Offline bool
 }
 
 // open returns an empty Repository for a tree.

@@ -91,6 +91,7 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 		return nil, fmt.Errorf("Kustomization %s: %w", k, err)
 	}
 	vars.Strict = r.reading.StrictSubstitutions
+	vars.Defaults = r.reading.Offline // with a cluster, markers get what that has
 	by := replacement{vars, slices.Concat(p.unknown, found.unknown), slices.Concat(p.secrets, found.secrets)}
 	if m.objects == nil || !reflect.DeepEqual(m.by, by) {
 		if m.objects, err = by.in(m.built); err != nil {

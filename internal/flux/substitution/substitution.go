@@ -8,9 +8,11 @@ package substitution
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/envsubst"
+	"github.com/fluxcd/pkg/envsubst/parse"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -39,6 +41,8 @@ type Variables struct {
 	// Unknown are the objects of substituteFrom whose content is not known. A
 	// variable that is nowhere else may be in them.
 	Unknown []flux.Reference
+	// Defaults says that such a variable has its default where one is given.
+	Defaults bool
 	// Strict refuses variables that are not set. Always substitutes even when
 	// there are no variables.
 	Strict, Always bool
@@ -107,17 +111,30 @@ func (v Variables) Object(object map[string]any) (out map[string]any, unknown bo
 // Text replaces the variables in a text: ${v}, with the Bash operators that envsubst
 // knows; $$ is a dollar sign, and $v without braces stays. A variable that is not set
 // is empty, or an error with Strict; one that may be in an unknown object becomes a
-// marker, and unknown is true. A text with invalid syntax, or beyond the limits, is an
-// error.
+// marker, or with Defaults its default, and unknown is true. A text with invalid syntax,
+// or beyond the limits, is an error.
 func (v Variables) Text(text string) (out string, unknown bool, err error) {
 	if len(text) > maxText || strings.Count(text, "$$")*len(text) > maxEscapes {
 		return "", false, fmt.Errorf("the text is too large: %d bytes", len(text))
 	}
-	size := 0
+	var defaulted []bool
+	if v.Defaults && len(v.Unknown) > 0 {
+		tree, err := parse.Parse(text)
+		if err != nil {
+			return text, false, err
+		}
+		defaulted = defaults(nil, tree.Root)
+	}
+	size, asked := 0, -1
 	out, err = envsubst.Eval(text, func(name string) (string, bool) {
 		value, ok := v.Values[name]
+		asked++
 		if !ok && len(v.Unknown) > 0 {
-			value, ok, unknown = fmt.Sprintf("(unknown %s %s)", v.Unknown[len(v.Unknown)-1], name), true, true
+			unknown = true
+			if asked < len(defaulted) && defaulted[asked] {
+				return "", false
+			}
+			value, ok = fmt.Sprintf("(unknown %s %s)", v.Unknown[len(v.Unknown)-1], name), true
 		}
 		if size += len(value); size > maxResult {
 			return "", false
@@ -126,6 +143,26 @@ func (v Variables) Text(text string) (out string, unknown bool, err error) {
 	})
 	return out, unknown, err
 }
+
+// defaults adds for each variable below a node, in the order in which they are looked up (fluxcd/pkg
+// envsubst v1.8.0, template.go, evalFunc: those in an argument first), whether it has a default.
+func defaults(have []bool, node parse.Node) []bool {
+	switch node := node.(type) {
+	case *parse.ListNode:
+		for _, below := range node.Nodes {
+			have = defaults(have, below)
+		}
+	case *parse.FuncNode:
+		for _, argument := range node.Args {
+			have = defaults(have, argument)
+		}
+		have = append(have, slices.Contains(defaulting, node.Name))
+	}
+	return have
+}
+
+// defaulting are the operators after which a default follows (template.go, isDefaultOp).
+var defaulting = []string{"-", "+", "=", "?", ":-", ":+", ":=", ":?"}
 
 func disabled(object map[string]any) bool {
 	metadata, _ := object["metadata"].(map[string]any)

@@ -95,6 +95,21 @@ func TestUnknownVariablesAreMarked(t *testing.T) {
 	}
 }
 
+// Each variable counts for itself, in the order in which envsubst looks them up.
+func TestDefaultsOfVariablesThatAreNotKnown(t *testing.T) {
+	v := Variables{Values: map[string]string{"v": "a"}, Unknown: []flux.Reference{{Kind: "Secret", Namespace: "a", Name: "b"}}, Defaults: true}
+	for text, want := range map[string]string{
+		"${v:=b} ${w:-c} ${w}":     "a c (unknown Secret/a/b w)",
+		"${w:=${x:-${v}}}${x}":     "a(unknown Secret/a/b x)",
+		"${w=${x}-${y:=z}} ${w^^}": "(unknown Secret/a/b x)-z (UNKNOWN SECRET/A/B W)",
+		"$${w:=b} ${w:=} ${x:0:3}": "${w:=b}  (un",
+	} {
+		if got, unknown, err := v.Text(text); got != want || !unknown || err != nil {
+			t.Errorf("%s: %q, %v, %v, want %q", text, got, unknown, err, want)
+		}
+	}
+}
+
 // Check 55 of FLUX.md.
 func FuzzCheck55Substitution(f *testing.F) {
 	for _, seed := range []string{"${v}", "${v:-${w}}", "$${v} ${#v}", "${v//a/b}", "${v:1:-2}", "${v##*/}", "${", "a: ${v}\nb: [${w:=x}]"} {
