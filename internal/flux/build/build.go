@@ -36,7 +36,7 @@ func Objects(tree fs.FS, k *flux.Kustomization) ([]map[string]any, error) {
 	dir := within(k.Spec.Path)
 	made, err := kustomization(tree, dir, k.Spec)
 	if err != nil {
-		return nil, fmt.Errorf("build Kustomization %s: %w", k, err)
+		return nil, fmt.Errorf("build %s: %w", called(k), err)
 	}
 	data, err := yaml.Marshal(made)
 	if err != nil {
@@ -44,19 +44,27 @@ func Objects(tree fs.FS, k *flux.Kustomization) ([]map[string]any, error) {
 	}
 	over := files{tree: tree, root: map[string][]byte{path.Join(dir, fileOf(tree, dir)): data}}
 	if err := local(over, dir, made, nil); err != nil {
-		return nil, fmt.Errorf("build Kustomization %s: %w", k, err)
+		return nil, fmt.Errorf("build %s: %w", called(k), err)
 	}
 	if len(made.Resources)+len(made.Components)+len(made.Bases)+len(made.ConfigMapGenerator)+len(made.SecretGenerator)+len(made.Generators) == 0 {
 		return nil, nil
 	}
 	out, err := run(over, dir)
 	if err != nil {
-		return nil, fmt.Errorf("build Kustomization %s: %w", k, err)
+		return nil, fmt.Errorf("build %s: %w", called(k), err)
 	}
 	for _, o := range out {
 		mark(o, k)
 	}
 	return out, nil
+}
+
+// called returns what to call a Kustomization: one without a name is the folder where Flux begins.
+func called(k *flux.Kustomization) string {
+	if k.Metadata.Name == "" {
+		return "the folder " + k.Spec.Path
+	}
+	return flux.KindKustomization + " " + k.String()
 }
 
 func run(over files, dir string) ([]map[string]any, error) {

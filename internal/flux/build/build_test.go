@@ -101,6 +101,9 @@ func TestAPathThatIsNotThere(t *testing.T) {
 	if _, err := Objects(tree(nil), kustomize("gone")); err == nil || !strings.Contains(err.Error(), "path gone is not a folder") {
 		t.Error(err)
 	}
+	if _, err := Objects(tree(nil), &flux.Kustomization{Spec: flux.KustomizationSpec{Path: "gone"}}); err == nil || !strings.HasPrefix(err.Error(), "build the folder gone: ") {
+		t.Error(err) // where Flux begins
+	}
 }
 
 // Checks 19 and 20 of FLUX.md, what the traces do not cover: the origin labels win over those of

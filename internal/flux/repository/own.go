@@ -3,6 +3,7 @@ package repository
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -92,6 +93,19 @@ func (r *Repository) differs(s *flux.Source) (out []string) {
 		out = append(out, fmt.Sprintf("%s: include, sparseCheckout and recurseSubmodules are not followed: its files are assumed to be those of the checkout", ref))
 	}
 	return out
+}
+
+// otherVersion returns why a folder is not in the checkout although its source is this repository, "" if it
+// is there or should be: the source follows another version, such as a tenant's branch.
+func (r *Repository) otherVersion(ref flux.Reference, tree fs.FS, dir string) (string, error) {
+	if info, err := fs.Stat(tree, cmp.Or(inTree(dir), ".")); err == nil && info.IsDir() || r.home[ref.String()] || r.given(ref) != "" {
+		return "", nil
+	}
+	source, err := r.source(ref)
+	if branch := r.reading.Checkout.Branch; err != nil || source == nil || branch == "" || follows(source.Spec.Ref, branch) {
+		return "", err
+	}
+	return fmt.Sprintf("follows %s, and the checkout has no folder %s", followed(source.Spec.Ref), inTree(dir)), nil
 }
 
 // defaultBranch is the branch of a GitRepository without spec.ref.

@@ -217,6 +217,9 @@ func (r *Repository) build(k *flux.Kustomization, p placed) error {
 	}
 	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
 	tree, why, err := r.artifact(source)
+	if err == nil && why == "" {
+		why, err = r.otherVersion(source, tree, k.Spec.Path)
+	}
 	if err != nil {
 		return fmt.Errorf("build Kustomization %s: %w", k, err)
 	}
