@@ -36,7 +36,7 @@ func (r *Repository) Set() *releaseset.Set {
 		keys[hr.String()] = e.Key
 		out.Entries = append(out.Entries, e)
 	}
-	out.Warnings = slices.Concat(r.Warnings, r.unapplied(), r.generated()) // entries add to them
+	out.Warnings = slices.Concat(r.Warnings, r.outdated(), r.unapplied(), r.generated()) // entries add to them
 	cycles := decision.Cycles(all)
 	for i, hr := range all {
 		e := &out.Entries[i]
