@@ -39,3 +39,15 @@ func TestAKustomizationThatCannotBeRead(t *testing.T) {
 		})
 	}
 }
+
+// What lists a set instead of planning it says, too, what is missing.
+func TestListsSayWhatIsMissing(t *testing.T) {
+	d := atDesk(t)
+	d.tree(".", "", webOf(""), "one")
+	d.file("clusters/prod/gone.yaml", kustomization("gone", ""))
+	for _, flag := range []string{"--list-charts", "--print-set"} {
+		if a := d.must("plan many --flux clusters/prod --offline " + flag); !strings.Contains(a.err, "Warning: build Kustomization flux-system/gone: path gone is not a folder in the repository") {
+			t.Errorf("%s: %s", flag, a.err)
+		}
+	}
+}

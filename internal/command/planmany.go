@@ -167,11 +167,13 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 		return p.reportUnread(o, files, err)
 	}
 	defer t.close()
-	switch {
-	case o.printSet:
-		for _, text := range t.head.Set.Warnings {
+	if o.printSet || o.listCharts { // a plan has these in it
+		for _, text := range slices.Concat(t.head.Set.Unread, t.head.Set.Warnings) {
 			p.warn(text)
 		}
+	}
+	switch {
+	case o.printSet:
 		text, err := t.head.Set.Format(path.Dir(path.Join(t.files[:min(1, len(t.files))]...)))
 		if err == nil {
 			_, err = p.raw.Out.Write(text)
