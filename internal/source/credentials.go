@@ -138,17 +138,13 @@ func (s *Sources) Login(ctx context.Context, host, user, password string) (resol
 	if err := os.MkdirAll(filepath.Dir(s.Paths.RegistryConfig), 0o755); err != nil {
 		return resolve.Server{}, err
 	}
-	store, err := s.store()
-	if err != nil {
-		return resolve.Server{}, err
-	}
 	registry, err := remote.NewRegistry(host)
 	if err != nil {
 		return resolve.Server{}, fmt.Errorf("%q is not the name of a registry", host)
 	}
 	client.Cache = nil
 	registry.Client, registry.PlainHTTP = client, plain
-	if err := credentials.Login(ctx, store, registry, given(user, password)); err != nil {
+	if err := credentials.Login(ctx, storedLogins{s.Paths}, registry, given(user, password)); err != nil {
 		return resolve.Server{}, explained("log in to "+host, err)
 	}
 	if s.Access.Server == (resolve.Server{}) {
@@ -166,11 +162,7 @@ func (s *Sources) Logout(ctx context.Context, host string) error {
 	if _, err := os.Stat(s.Paths.RegistryConfig); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	store, err := s.store()
-	if err != nil {
-		return err
-	}
-	if err := credentials.Logout(ctx, store, host); err != nil {
+	if err := credentials.Logout(ctx, storedLogins{s.Paths}, host); err != nil {
 		return fmt.Errorf("log out of %s: %w", host, err)
 	}
 	return nil
@@ -203,13 +195,4 @@ func helperServers(ctx context.Context, helper string) []string {
 		return nil
 	}
 	return slices.Collect(maps.Keys(users))
-}
-
-// store returns the store in Helm's registry config.
-func (s *Sources) store() (credentials.Store, error) {
-	store, err := credentials.NewStore(s.Paths.RegistryConfig, credentials.StoreOptions{AllowPlaintextPut: true, DetectDefaultNativeStore: true})
-	if err != nil {
-		return nil, fmt.Errorf("read the credentials in %s: %w", s.Paths.RegistryConfig, err)
-	}
-	return store, nil
 }
