@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,5 +96,30 @@ func TestResumeBehindTheHookOfAResource(t *testing.T) {
 		if got := strings.Join(ops, " "); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
+	}
+}
+
+// The revision of a run that goes on is in the history already, so the history limit counts it once.
+func TestResumeCountsItsRevisionOnce(t *testing.T) {
+	var revisions []*release.Revision
+	for i, status := range []release.Status{release.StatusSuperseded, release.StatusDeployed, release.StatusPendingUpgrade} {
+		revisions = append(revisions, &release.Revision{Name: "web", Namespace: "shop", Version: i + 1, Info: release.Info{Status: status}})
+	}
+	revisions[2].Info.Description = pendingDescription(Upgrade)
+	p, _, err := Build(Input{
+		Operation: Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}, Resume: true, Options: Options{HistoryMax: 2},
+		History: release.NewHistory(revisions), Pending: Pending{Ours: true}, Target: &Target{Record: revisions[2]},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var removed []int
+	p.Steps(func(_ StageName, s *Step) {
+		if s.Record != nil {
+			removed = append(removed, s.Record.Prune...)
+		}
+	})
+	if !slices.Equal(removed, []int{1}) {
+		t.Errorf("revisions %d are removed, want 1", removed)
 	}
 }
