@@ -30,6 +30,8 @@ func (p *program) hintSource(err error) string {
 		return "name the keys you trust with --keyring or --verify-key, or an identity with --certificate-identity, or add a rule to sources.yaml"
 	case isA[*values.MissingError](err):
 		return p.hintMissing()
+	case isA[*values.OutsideSchemaError](err):
+		return "--skip-schema-validation does not check values against any values.schema.json"
 	case isA[*resolve.OutOfSyncError](err):
 		return p.clusterless("dependency", "update", p.chartArgument()) + " writes a new lock"
 	case errors.As(err, &noAlias):

@@ -146,7 +146,7 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 		return Rendering{}, err
 	}
 	table, _ := top["Values"].(map[string]any)
-	valid := func() ([]chart.Warning, error) { return nil, nil }
+	valid := func() error { return nil }
 	if !s.Render.SkipSchema {
 		valid = validation(c, table)
 	}
@@ -155,9 +155,8 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 		Strict: s.Render.Strict, DNS: s.Render.DNS, SubchartNotes: s.Render.SubchartNotes, Lookup: lookup,
 		Watch: watchedTables(unknown), Recall: s.Render.Recall, Undiscovered: s.Render.Undiscovered,
 	})
-	unchecked, invalid := valid()
-	if invalid != nil {
-		return Rendering{}, invalid
+	if err := valid(); err != nil {
+		return Rendering{}, err
 	}
 	unread := unusedValues(s, table, unknown, rendered.Seen)
 	if err != nil {
@@ -165,7 +164,7 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 	}
 	out := Rendering{
 		Chart: c, Config: s.Values, Notes: rendered.Notes,
-		Warnings: slices.Concat(s.Warnings, warnings, unchecked, unread, exponents(rendered), unknownKinds(rendered)),
+		Warnings: slices.Concat(s.Warnings, warnings, unread, exponents(rendered), unknownKinds(rendered)),
 	}
 	if out.Classified, err = manifest.Classify(rendered.Files); err != nil {
 		return Rendering{}, &InvalidYAMLError{Files: rendered.Files, Err: err}
@@ -181,19 +180,11 @@ func render(ctx context.Context, s Source, c *chart.Chart, m Moment, caps *templ
 // validation checks values against the charts' schemas while the templates are rendered: compiling
 // a large schema takes a fifth of the total time. It works on a copy, since templates may change
 // values. The returned function waits for the result.
-func validation(c *chart.Chart, table map[string]any) func() ([]chart.Warning, error) {
+func validation(c *chart.Chart, table map[string]any) func() error {
 	table = values.Clone(table)
-	var warnings []chart.Warning
 	done := make(chan error, 1)
-	go func() {
-		var err error
-		warnings, err = values.Validate(c, table)
-		done <- err
-	}()
-	return func() ([]chart.Warning, error) {
-		err := <-done
-		return warnings, err
-	}
+	go func() { done <- values.Validate(c, table) }()
+	return func() error { return <-done }
 }
 
 // installable returns an error for library charts, missing dependencies, and charts for other

@@ -83,11 +83,7 @@ func (r *run) render(m moment) (templating.Rendered, error) {
 		}
 	}
 	if table, ok := top["Values"].(map[string]any); ok && !r.Options.SkipSchema {
-		unchecked, err := values.Validate(c, table)
-		for _, w := range unchecked {
-			r.add(Finding{Severity: Warning, Path: inChart(w.Where), Message: w.What})
-		}
-		if err != nil {
+		if err := values.Validate(c, table); err != nil {
 			return templating.Rendered{}, err
 		}
 	}

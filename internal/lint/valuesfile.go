@@ -36,7 +36,7 @@ func (r *run) valuesFile() {
 	alone := &chart.Chart{Metadata: &chart.Metadata{Name: name}, Values: table, Schema: schema.Data}
 	merged, err := values.Coalesce(alone, r.Values)
 	if err == nil {
-		_, err = values.Validate(alone, merged)
+		err = values.Validate(alone, merged)
 	}
 	if err != nil {
 		r.add(Finding{Severity: Error, Path: valuesFile, Message: err.Error()})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -23,16 +22,13 @@ const schemaURL = "file:///values.schema.json"
 // that has values. It reports all violations, each with the chart, the path of the value and the
 // reason; an empty schema is an error, as in Helm. Drafts 4 to 2020-12 are supported.
 //
-// Nothing is fetched and no file is read: a $ref that leads out of the schema allows anything, and a
-// warning says so. A urn: does, too, as in Helm (Helm 4.3.1, pkg/chart/common/util/jsonschema.go, urnLoader).
-func Validate(c *chart.Chart, vals map[string]any) (warnings []chart.Warning, err error) {
+// A $ref must point into the schema itself: nothing is fetched and no file is read. As in Helm, a
+// reference to a urn: allows anything (Helm 4.3.1, pkg/chart/common/util/jsonschema.go, urnLoader).
+// Errors: *OutsideSchemaError, among others.
+func Validate(c *chart.Chart, vals map[string]any) error {
 	var errs []error
 	if c.Schema != nil {
-		outside, err := validateOne(c.Schema, vals)
-		if len(outside) > 0 {
-			warnings = append(warnings, chart.Warning{Where: path.Join(c.FullPath(), "values.schema.json"), What: unchecked(outside)})
-		}
-		if err != nil {
+		if err := validateOne(c.Schema, vals); err != nil {
 			errs = append(errs, fmt.Errorf("values of chart %s: %w", c.FullPath(), err))
 		}
 	}
@@ -46,25 +42,14 @@ func Validate(c *chart.Chart, vals map[string]any) (warnings []chart.Warning, er
 			errs = append(errs, fmt.Errorf("values of chart %s: they must be a table, but are %s", sub.FullPath(), kind(v)))
 			continue
 		}
-		more, err := Validate(sub, table)
-		if warnings = append(warnings, more...); err != nil {
+		if err := Validate(sub, table); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	return warnings, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// unchecked says that values are not checked against documents that were not loaded.
-func unchecked(outside []string) string {
-	which := slices.Min(outside)
-	if more := len(outside) - 1; more > 0 {
-		which += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("values are not checked against %s, to which it refers: nothing is loaded from there", which)
-}
-
-// validateOne returns the URLs of the documents that the schema refers to and that were not loaded.
-func validateOne(schema []byte, vals map[string]any) (outside []string, err error) {
+func validateOne(schema []byte, vals map[string]any) (err error) {
 	// The library panics on some malformed schemas.
 	defer func() {
 		if r := recover(); r != nil {
@@ -72,39 +57,37 @@ func validateOne(schema []byte, vals map[string]any) (outside []string, err erro
 		}
 	}()
 	if len(bytes.TrimSpace(schema)) == 0 {
-		return nil, errors.New("values.schema.json is empty")
+		return errors.New("values.schema.json is empty")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
-		return nil, fmt.Errorf("parse values.schema.json: %w", err)
+		return fmt.Errorf("parse values.schema.json: %w", err)
 	}
 	if pairs(doc) > maxSchemaPairs {
-		return nil, errors.New("values.schema.json can't be used: its lists are too long")
+		return errors.New("values.schema.json can't be used: its lists are too long")
 	}
 	if enumerated(doc)*parts(vals) > maxEnumerated {
-		return nil, errors.New("values.schema.json can't be used: it enumerates too much for values of this size")
+		return errors.New("values.schema.json can't be used: it enumerates too much for values of this size")
 	}
 	compiler := jsonschema.NewCompiler()
-	loader := &noLoader{anything: map[string]any{}}
-	loader.admit(doc)
-	compiler.UseLoader(loader)
+	compiler.UseLoader(noLoader{})
 	if err := compiler.AddResource(schemaURL, doc); err != nil {
-		return nil, fmt.Errorf("read values.schema.json: %w", err)
+		return fmt.Errorf("read values.schema.json: %w", err)
 	}
 	compiled, err := compiler.Compile(schemaURL)
 	if unloaded := (*jsonschema.LoadURLError)(nil); errors.As(err, &unloaded) { // it does not unwrap
-		return nil, unloaded.Err
+		return unloaded.Err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("compile values.schema.json: %w", err)
+		return fmt.Errorf("compile values.schema.json: %w", err)
 	}
 	countSteps(compiled)
 	err = compiled.Validate(vals)
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
-		err = errors.New("they do not fit values.schema.json:" + findings(invalid))
+		return errors.New("they do not fit values.schema.json:" + findings(invalid))
 	}
-	return loader.asked, err
+	return err
 }
 
 // findings returns the library's message without its first line, which only has the made-up
@@ -128,4 +111,22 @@ func sortCauses(e *jsonschema.ValidationError) {
 		texts[cause] = strings.Join(cause.InstanceLocation, "/") + "\n" + cause.Error()
 	}
 	slices.SortStableFunc(e.Causes, func(a, b *jsonschema.ValidationError) int { return cmp.Compare(texts[a], texts[b]) })
+}
+
+// OutsideSchemaError says that a values.schema.json refers to another document, by network or file, as a
+// part of it ($ref) or as the dialect that it is written in ($schema).
+type OutsideSchemaError struct{ URL string }
+
+func (e *OutsideSchemaError) Error() string {
+	return fmt.Sprintf("values.schema.json refers to %q ($ref or $schema), and nothing is loaded from there", e.URL)
+}
+
+// noLoader refuses every document outside the schema.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	if strings.HasPrefix(url, "urn:") {
+		return true, nil
+	}
+	return nil, &OutsideSchemaError{URL: url}
 }

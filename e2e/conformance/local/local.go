@@ -76,7 +76,7 @@ func (r Request) render(c *chart.Chart, user map[string]any) (Result, error) {
 		return Result{}, err
 	}
 	table, _ := top["Values"].(map[string]any)
-	if _, err := values.Validate(c, table); err != nil {
+	if err := values.Validate(c, table); err != nil {
 		return Result{}, err
 	}
 	rendered, err := templating.Render(c, top, templating.Options{})

@@ -69,7 +69,7 @@ func once(path string, best map[string]time.Duration) error {
 	}
 	lap("values")
 	table, _ := top["Values"].(map[string]any)
-	if _, err := values.Validate(c, table); err != nil {
+	if err := values.Validate(c, table); err != nil {
 		return err
 	}
 	lap("schema")
