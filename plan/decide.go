@@ -116,7 +116,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 		b.warn(o.ID, fmt.Sprintf("it is taken back from release %s, which took it over in the meantime", other), "keep it in only one of the two releases")
 	}
 	if b.in.Options.ServerSide {
-		step.Clears, step.Empties, step.Unserved = b.clears(step, stored, live), b.empties(step, stored, live), b.unserved(step)
+		step.Clears, step.Empties, step.Unserved = b.clears(step, stored, live), b.empties(step, stored, live), b.unservedVersions(step)
 	}
 	estimate, err := b.merge(step, stored, live)
 	if err != nil {

@@ -131,7 +131,7 @@ func (b *builder) convert(step *Step) (room Step, needed bool) {
 	case step.InPlace():
 		step.Expect.UID = live.GetUID()
 		step.MigrateOwnership = managedfields.ClientSideManagers(live, b.live(step.Object).Managers, FieldManager, b.in.Options.FieldManager)
-		step.Clears, step.Empties, step.Unserved = b.clears(step, stored, live), b.empties(step, stored, live), b.unserved(step)
+		step.Clears, step.Empties, step.Unserved = b.clears(step, stored, live), b.empties(step, stored, live), b.unservedVersions(step)
 		step.Why = converted + " and is changed in place"
 		if left, again := b.lastRuns[step.Object]; again && left.After != nil { // by the hook of an earlier event
 			live = left.After

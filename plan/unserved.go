@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 )
 
-// unserved returns the versions in which field managers have written a custom resource and which the cluster
+// unservedVersions returns the versions in which field managers have written a custom resource and which the cluster
 // does not serve, or no longer serves after this plan. The API server compares every apply with what each
 // manager owns, in that manager's version, and fails where the CRD does not have it ("request to convert CR to
 // an invalid group/version", k8s.io/apiextensions-apiserver v0.36.3, pkg/apiserver/conversion/converter.go,
 // Convert). Of its own kinds it forgets such owners instead.
-func (b *builder) unserved(step *Step) []string {
+func (b *builder) unservedVersions(step *Step) []string {
 	id := step.Object
 	served := b.in.Kinds[id.GroupKind()].Versions
 	if d, ok := b.brings[id.GroupKind()]; ok && b.updates(d.CRD.ID) {
