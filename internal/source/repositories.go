@@ -95,8 +95,10 @@ func (s *Sources) LockChart(ctx context.Context, folder string) (unlock func(), 
 
 // AddRepository fetches a repository's index and writes its entry with absolute file names, and
 // its password to where sources.yaml says. If an equal entry exists, it fetches and writes
-// nothing: added is false. Errors, after which the entry is not written: *resolve.ExistsError for
-// a different entry with the name, unless replace is set; the index can't be fetched or read.
+// nothing: added is false. With replace the index is fetched all the same (Helm 4.3.1,
+// pkg/cmd/repo_add.go, run), and a different entry with the name is replaced. Errors, after which
+// the entry is not written: *resolve.ExistsError for such an entry without replace; the index
+// can't be fetched or read.
 func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, replace bool) (added bool, err error) {
 	if err := resolve.ValidRepositoryName(e.Name); err != nil {
 		return false, err
@@ -105,7 +107,7 @@ func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, repla
 	if err != nil {
 		return false, err
 	}
-	if same, err := s.same(ctx, known, e, true); err != nil || same {
+	if same, err := s.same(ctx, known, e, true); err != nil || same && !replace {
 		return false, err // perhaps written by Helm, which keeps file names as they are given
 	}
 	files, err := e.Server().Files(filepath.Abs)
@@ -113,7 +115,7 @@ func (s *Sources) AddRepository(ctx context.Context, e resolve.Repository, repla
 		return false, err
 	}
 	e.CAFile, e.CertFile, e.KeyFile = files.CAFile, files.CertFile, files.KeyFile
-	if same, err := s.same(ctx, known, e, replace); err != nil || same {
+	if same, err := s.same(ctx, known, e, replace); err != nil || same && !replace {
 		return false, err
 	}
 	if _, err := s.fetchIndex(ctx, e.Name, e.URL, accessOf(e)); err != nil {

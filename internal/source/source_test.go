@@ -184,8 +184,15 @@ func TestAddRepository(t *testing.T) {
 		t.Error(err)
 	}
 	server.Requests()
-	if added, err := s.AddRepository(t.Context(), entry, true); added || err != nil || len(server.Requests()) != 0 {
+	if added, err := s.AddRepository(t.Context(), entry, false); added || err != nil || len(server.Requests()) != 0 {
 		t.Errorf("%v, %v", added, err)
+	}
+	server.Publish(t, map[string][]string{"late": {"1.0.0"}})
+	if added, err := s.AddRepository(t.Context(), entry, true); !added || err != nil {
+		t.Errorf("%v, %v", added, err)
+	}
+	if names, err := s.ChartNames("a"); err != nil || !slices.Contains(names, "late") {
+		t.Errorf("%v, %v: the index is the old one", names, err)
 	}
 	entry.PassCredentialsAll = true
 	_, err := s.AddRepository(t.Context(), entry, false)
