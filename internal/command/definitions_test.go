@@ -103,11 +103,11 @@ var lacking = map[string]string{
 	"install": "capabilityFlags.apiVersions capabilityFlags.kubeVersion reuseFlags.reset reuseFlags.resetThenReuse reuseFlags.reuse " +
 		"templateFlags.dryRun templateFlags.includeCRDs templateFlags.isUpgrade templateFlags.lookup templateFlags.noHooks templateFlags.showOnly templateFlags.skipTests templateFlags.validate",
 	"template": "reuseFlags.reset reuseFlags.resetThenReuse reuseFlags.reuse",
-	// apply plans first in any case, and always prints notes.
-	"apply": "runFlags.dryRun showFlags.hideNotes",
+	// Only a dry run of a chart has Secrets to hide. apply plans first in any case, and always prints notes.
+	"apply": "runFlags.dryRun runFlags.hideSecret showFlags.hideNotes", "rollback": "runFlags.hideSecret",
 	// They send no chart's objects, and a test has nothing to deny.
-	"uninstall": "optionFlags.labels", "plan uninstall": "optionFlags.labels",
-	"test": "optionFlags.deny optionFlags.labels optionFlags.policies",
+	"uninstall": "optionFlags.labels runFlags.hideSecret", "plan uninstall": "optionFlags.labels",
+	"test": "optionFlags.deny optionFlags.labels optionFlags.policies runFlags.hideSecret",
 	// A graph is neither text nor Markdown, and is not saved.
 	"plan graph": "effectFlags.keyFile planFileFlags.commit planFileFlags.detailedExitCode planFileFlags.encrypt planFileFlags.encryptTo planFileFlags.out planFileFlags.sign readerFlags.judged readerFlags.judgedGroup readerFlags.readOnly " +
 		"showFlags.color showFlags.contextLines showFlags.full showFlags.marker showFlags.maxBytes showFlags.only showFlags.reports showFlags.sensitive showFlags.spill showFlags.summary",

@@ -83,8 +83,9 @@ func headline(made *plan.Plan) string {
 // runFlags are the flags of commands that plan and apply in one go.
 type runFlags struct {
 	planningFlags
-	effect effectFlags
-	dryRun string
+	effect     effectFlags
+	dryRun     string
+	hideSecret bool
 }
 
 func (o *runFlags) flags(secrets *bool) []cli.Flag {
@@ -95,12 +96,17 @@ func (o *runFlags) flags(secrets *bool) []cli.Flag {
 	}, o.effect.flags(), o.show.flags(secrets))
 }
 
+// hideSecretFlag is refused without a dry run, as in Helm (4.3.1, pkg/action/install.go and
+// upgrade.go): whoever gives it does not expect that anything is done.
+func (o *runFlags) hideSecretFlag() cli.Flag {
+	return applyToggle("hide-secret", &o.hideSecret, "with --dry-run: leave out Secrets; a plan masks them in any case")
+}
+
 // installFlags are the flags of install.
 type installFlags struct {
 	runFlags
-	source     sourceFlags
-	name       nameFlags
-	hideSecret bool
+	source sourceFlags
+	name   nameFlags
 }
 
 func (p *program) installCommand() *cli.Command {
@@ -112,7 +118,7 @@ func (p *program) installCommand() *cli.Command {
 		Flags: joined(o.flags(&p.showSecrets), []cli.Flag{
 			&cli.BoolFlag{Name: "generate-name", Destination: &o.name.generate, Aliases: []string{"g"}, Usage: "generate a name from the chart's", Category: applyCategory},
 			&cli.StringFlag{Name: "name-template", Destination: &o.name.template, Usage: "template for the name", Category: applyCategory},
-			applyToggle("hide-secret", &o.hideSecret, "leave Secrets out of what --dry-run=client prints; a plan masks them in any case"),
+			o.hideSecretFlag(),
 			applyToggle("replace", &o.options.Replace, "reuse the name of an uninstalled release"),
 		}, o.source.valueFlags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
 		Action: p.presented(&o.runFlags, takesBetween(o.name.arguments, func(ctx context.Context, args []string) error {
@@ -141,7 +147,7 @@ func (p *program) upgradeCommand() *cli.Command {
 		Description: describe("Plans the upgrade of release NAME to CHART and applies it at once.",
 			"kubectl release upgrade web ./chart --reuse-values --set image.tag=2.0\nkubectl release upgrade --install --atomic web ./chart -f prod.yaml"),
 		Flags: joined(o.flags(&p.showSecrets), []cli.Flag{
-			applyToggle("install", &o.install, "install the release if it does not exist", "i"),
+			applyToggle("install", &o.install, "install the release if it does not exist", "i"), o.hideSecretFlag(),
 		}, o.source.valueFlags(), o.source.reuse.flags(), o.source.render.flags(), o.options.deploying(), o.source.chart.flags(&p.paths)),
 		Action: p.presented(&o.runFlags, takes(2, 2, func(ctx context.Context, args []string) error {
 			mode := engine.UpgradeOnly

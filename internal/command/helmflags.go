@@ -52,11 +52,13 @@ var helmFlags = []helmFlag{
 	{names: "repository-cache", value: true},
 	{names: "registry-config", value: true},
 	{names: "content-cache", value: true},
-	{names: "hide-secret", commands: "upgrade"}, // plans mask secrets anyway
-	{names: "show-desc", commands: "status"},    // Helm 3's, as the next two; the description is shown anyway
+	{names: "show-desc", commands: "status"}, // Helm 3's, as the next five; the description is shown anyway
 	{names: "show-resources", commands: "status"},
+	{names: "client c", commands: "version"},                     // it does nothing there, either
+	{names: "no-update", commands: "repo add"},                   // nor does this
+	{names: "fail-on-repo-update-fail", commands: "repo update"}, // as always in Helm 4, and here
 	{
-		names: "recreate-pods", commands: "rollback",
+		names: "recreate-pods", commands: "upgrade, rollback",
 		idle: "pods are replaced where their template changes; kubectl rollout restart replaces others",
 	},
 	{

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 )
 
-// Whoever comes from Helm keeps their command lines: each flag of each command of
-// Helm 4.3.1 that we have is declared and read by ours, or is in the table of those that do
+// Whoever comes from Helm keeps their command lines: each flag of each command of Helm 3.22.0
+// and 4.3.1 that we have is declared and read by ours, or is in the table of those that do
 // nothing, under all of its names, and with a value where Helm's has one.
 func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 	binaries, err := clustertest.FindBinaries(t.Context(), t.Output())
@@ -26,9 +26,9 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := commands((&program{invocation: invocation.Invocation{Program: "kubectl release"}}).app().Commands, "")
-	helms, used, compared := helmHelp(t, binaries.Helm4, ""), map[string]bool{}, 0
+	helms, helms3, used, compared := helmHelp(t, binaries.Helm4, ""), helmHelp(t, binaries.Helm3, ""), map[string]bool{}, 0
 	for _, path := range slices.Sorted(maps.Keys(ours)) {
-		for _, f := range helms[path] {
+		for _, f := range slices.Concat(helms[path], helms3[path]) {
 			compared++
 			known := argv.Index(ours[path].Flags)
 			for _, name := range f.names {
@@ -54,7 +54,7 @@ func TestEveryFlagOfHelmIsTaken(t *testing.T) {
 			t.Errorf("there is no command %s, and nothing says what to do instead", path)
 		}
 	}
-	if compared < 700 {
+	if compared < 1400 {
 		t.Errorf("only %d flags were compared", compared)
 	}
 }

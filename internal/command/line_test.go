@@ -45,7 +45,11 @@ func TestOrder(t *testing.T) {
 		"help for what is none":                  {"help foo", "", `unknown command "foo": see kubectl release --help`},
 		"or for what is nearly one":              {"help instal", "", `unknown command "instal": did you mean "install"?`},
 		"Helm 3's flags of status":               {"status web --show-desc --show-resources", "status --show-desc --show-resources -- web", ""},
-		"and of rollback":                        {"rollback web --recreate-pods", "rollback --recreate-pods -- web", ""},
+		"of rollback":                            {"rollback web --recreate-pods", "rollback --recreate-pods -- web", ""},
+		"of upgrade, which its help hides":       {"upgrade web . --recreate-pods", "upgrade --recreate-pods -- web .", ""},
+		"of version, which its help hides":       {"version -c --short", "version --client --short", ""},
+		"of repo add":                            {"repo add a http://a --no-update", "repo add --no-update -- a http://a", ""},
+		"and of repo update":                     {"repo update --fail-on-repo-update-fail", "repo update --fail-on-repo-update-fail", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")

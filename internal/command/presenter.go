@@ -90,6 +90,8 @@ func (o *runFlags) checkOutput(shows bool) error {
 	switch {
 	case err != nil:
 		return err
+	case o.hideSecret && !dry:
+		return usage("--hide-secret needs --dry-run")
 	case !o.show.isText() && !slices.Contains(formats, o.show.output) && (o.show.output != "md" || !dry && !shows):
 		return usage("-o %s: must be %s", o.show.output, oneOf(formats))
 	case o.show.output == "json" && !dry && o.show.reportsTo("-"):

@@ -41,7 +41,8 @@ func (p *program) repoAddCommand() *cli.Command {
 	return &cli.Command{
 		Name: "add", Usage: "add a chart repository", ArgsUsage: "NAME URL",
 		Description: describe(`Fetches the index of the repository at URL and adds the repository as NAME. A
-repository that exists with the same configuration is left alone.`, `kubectl release repo add stable https://charts.example.com
+repository that exists with the same configuration is left alone; with --force-update its
+index is fetched again.`, `kubectl release repo add stable https://charts.example.com
 kubectl release repo add private https://charts.example.com --username ci --password-stdin`),
 		Flags: joined([]cli.Flag{
 			&cli.BoolFlag{Name: "force-update", Destination: &o.forceUpdate, Usage: "replace an existing repository of that name"},
