@@ -29,7 +29,8 @@ type Options struct {
 	// lock: renewals must not queue behind writes. 0 leaves that to the API server's own priority and
 	// fairness.
 	QPS float32
-	// Burst is how many requests may be sent in one burst under QPS; 0 is about twice QPS.
+	// Burst is how many requests may be sent in one burst under QPS; 0 is about twice QPS, and a
+	// negative one lifts the limit, as HELM_BURST_LIMIT does.
 	Burst int
 	// CacheDir is where discovery is cached, in kubectl's layout, see KubectlCache; "" caches in
 	// memory.
@@ -66,7 +67,7 @@ type Client struct {
 func Connect(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = -1, 0
-	if o.QPS > 0 {
+	if o.QPS > 0 && o.Burst >= 0 {
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(o.QPS, cmp.Or(o.Burst, int(2*o.QPS)+1))
 	}
 	config.WarningHandlerWithContext = &warnings{seen: map[string]bool{}, warn: o.Warn}

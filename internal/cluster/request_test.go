@@ -295,3 +295,18 @@ func TestTheLockIsExemptFromQPS(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Helm's help tells people to lift the limit with HELM_BURST_LIMIT=-1.
+func TestANegativeBurstLiftsTheLimit(t *testing.T) {
+	s := newServer(t)
+	s.reply("GET /api/v1/namespaces/shop/secrets/a", map[string]any{"apiVersion": "v1", "kind": "Secret"})
+	c, err := cluster.Connect(&rest.Config{Host: s.URL}, cluster.Options{CacheDir: s.cache, QPS: 0.001, Burst: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := c.CoreV1().Secrets("shop").Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

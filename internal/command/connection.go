@@ -58,7 +58,7 @@ func (o *connectionFlags) flags() []cli.Flag {
 		text("request-timeout", &o.requestTimeout, "how long one request may take, such as 10s", nil),
 		text("cache-dir", &o.cacheDir, "where discovery is cached", nil),
 		&cli.Float64Flag{Name: "qps", Destination: &o.qps, Usage: "maximum requests per second, those for the lock (a renewal every 5s) not counted; 0 leaves it to the API server", EnvVars: readable("HELM_QPS", parseFloat), Category: connectionCategory},
-		&cli.IntFlag{Name: "burst-limit", Destination: &o.burst, Usage: "maximum burst of requests under --qps (HELM_BURST_LIMIT); 0 is twice as many", Category: connectionCategory},
+		&cli.IntFlag{Name: "burst-limit", Destination: &o.burst, Usage: "maximum burst of requests under --qps (HELM_BURST_LIMIT); 0 is twice as many, and -1 lifts the limit", Category: connectionCategory},
 		&cli.IntFlag{Name: "v", Destination: &o.v, Usage: "verbosity of the client library", Category: connectionCategory},
 		&cli.BoolFlag{Name: "debug", Destination: &o.debug, Usage: "log each API request, like -v 6; template also prints what was rendered if it is invalid YAML", EnvVars: readable("HELM_DEBUG", strconv.ParseBool), Category: connectionCategory},
 	}
