@@ -42,6 +42,8 @@ func objectsText(states []engine.ObjectState, mask *redact.Mask) string {
 	switch {
 	case len(states) == 0:
 		return "RESOURCES: none\n"
+	case len(states) == 1:
+		fmt.Fprintf(&out, "RESOURCES: %d of 1 is ready\n", 1-len(troubled))
 	case len(troubled) == 0:
 		fmt.Fprintf(&out, "RESOURCES: all %d are ready\n", len(states))
 	default:

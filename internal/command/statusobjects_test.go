@@ -11,6 +11,19 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 )
 
+func TestOneObjectIsReady(t *testing.T) {
+	for state, want := range map[readiness.State]string{
+		readiness.Ready:       "RESOURCES: 1 of 1 is ready\n  ✓ Service/a  so it is\n",
+		readiness.Progressing: "RESOURCES: 0 of 1 is ready\n  ✗ Service/a  so it is\n",
+	} {
+		object := manifest.Object{ID: manifest.ID{Kind: "Service", Name: "a"}}
+		states := []engine.ObjectState{{Object: object, Result: readiness.Result{State: state, Why: "so it is"}}}
+		if diff := cmp.Diff(want, objectsText(states, nil)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+}
+
 // What is not ready can be found among a hundred objects: ready ones that say the same
 // are one line, except for those that run pods.
 func TestManyObjectsThatAreReadyAreOneLine(t *testing.T) {
