@@ -184,3 +184,26 @@ func TestARollbackAppliesAsTheRevisionWasApplied(t *testing.T) {
 		}
 	}
 }
+
+// An atomic run that ends before its record is written has changed nothing, and nothing is rolled back.
+func TestNothingIsRolledBackBeforeTheRecord(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		if _, err := b.deploy(dropping("old", false, "web"), nothing); err != nil {
+			t.Fatal(err)
+		}
+		d := dropping("new", false, "web")
+		d.Release = webKey
+		p, err := b.PlanDeployment(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err = b.applyOrRollBack(ended, p, nil, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		if got := b.statuses(); got != "deployed" {
+			t.Errorf("the history is %q", got)
+		}
+	})
+}
