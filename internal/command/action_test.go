@@ -419,20 +419,21 @@ func TestActionFindsBaseRef(t *testing.T) {
 	}
 }
 
-// A merge request that adds a chart, or a values file, is compared with nothing.
+// A merge request that adds a chart, also to a folder that the base has, or a values file, is compared with nothing.
 func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
-	for want, c := range map[string][2]string{
-		`-f prod\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --offline`:                                         {"chart", "prod.yaml"},
-		`-f new\.yaml --against \S+/base/chart --against-values /dev/null --offline`:                                                    {"chart", "new.yaml"},
-		`-f prod\.yaml -f new\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --against-values /dev/null --offline`: {"chart", "prod.yaml,new.yaml"},
-		`-f prod\.yaml -f more files\.yaml --against \S+/base/chart --against-values`:                                                   {"chart", "prod.yaml,\n  more files.yaml\n"},
-		`-f prod\.yaml --against /dev/null --offline`:                                                                                   {"added", "prod.yaml"},
+	for _, c := range []struct{ chart, values, want string }{
+		{"chart", "prod.yaml", `-f prod\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --offline`},
+		{"chart", "new.yaml", `-f new\.yaml --against \S+/base/chart --against-values /dev/null --offline`},
+		{"chart", "prod.yaml,new.yaml", `-f prod\.yaml -f new\.yaml --against \S+/base/chart --against-values \S+/base/prod\.yaml --against-values /dev/null --offline`},
+		{"chart", "prod.yaml,\n  more files.yaml\n", `-f prod\.yaml -f more files\.yaml --against \S+/base/chart --against-values`},
+		{"added", "prod.yaml", `-f prod\.yaml --against /dev/null --offline`},
+		{"chart/templates", "prod.yaml", `-f prod\.yaml --against /dev/null --offline`},
 	} {
 		temp := t.TempDir()
 		printer(t, filepath.Join(temp, "kubectl-release"), "")
-		out := runComponent(t, mergedPullRequest(t, `replicas: 3\n`), temp, "NAME=web", "CHART="+c[0], "VALUES="+c[1])
-		if !regexp.MustCompile(want).MatchString(out) {
-			t.Errorf("%s is not in\n%s", want, out)
+		out := runComponent(t, mergedPullRequest(t, `replicas: 3\n`), temp, "NAME=web", "CHART="+c.chart, "VALUES="+c.values)
+		if !regexp.MustCompile(c.want).MatchString(out) {
+			t.Errorf("%s is not in\n%s", c.want, out)
 		}
 	}
 }
