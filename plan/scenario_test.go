@@ -86,6 +86,8 @@ type setup struct {
 	Unavailable []string `json:"unavailable"`
 	// Namespace is "missing" or "terminating"; otherwise the release's namespace exists.
 	Namespace string `json:"namespace"`
+	// Records is the namespace of the records and the lock; "": the release's.
+	Records string `json:"records"`
 	// Missing are other namespaces that do not exist.
 	Missing []string `json:"missing"`
 	// Against compares with what is stored instead of with live objects.
@@ -297,6 +299,9 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.Options.Policy = s.policy(setup)
 	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Namespace: in.Release.Namespace, Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
+	if setup.Records != "" {
+		in.Records.Namespace = setup.Records
+	}
 	in.LockName, in.ReadOnly, in.Undoing = "kubectl-release.web", setup.ReadOnly, setup.Undoing
 	in.Spare.Before = setup.SpareBefore
 	in.Live[plan.NamespaceID("shop")] = namespace(setup.Namespace)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// uninstall plans the removal of everything that the stored revisions sent, the release's own namespace last,
+// uninstall plans the removal of everything that the stored revisions sent, the namespace of the records last,
 // and not waited for: the lock goes with it.
 func (b *builder) uninstall() {
 	last := b.in.History.Last()
@@ -45,7 +45,7 @@ func (b *builder) uninstall() {
 		step, ok := b.unwantedStep(s, false)
 		switch {
 		case !ok:
-		case step.Op == OpDelete && s.ID == NamespaceID(b.in.Release.Namespace): // the records and the lock are in it
+		case step.Op == OpDelete && s.ID == NamespaceID(b.in.lockNamespace()):
 			step.ID = stepID(StageNamespace, s.ID)
 			namespace = []Step{step}
 		default:
