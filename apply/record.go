@@ -125,6 +125,19 @@ func (r *run) brief(failed *release.Revision) *release.Revision {
 	return next
 }
 
+// complete gives the revision of an uninstall its last status if the records went with their namespace, and none
+// is left to say so.
+func (r *run) complete() {
+	if r.plan.Operation != plan.Uninstall {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.record.Info.Status != release.StatusUninstalled {
+		r.record = r.record.WithStatus(release.StatusUninstalled, cmp.Or(r.plan.Options.Description, release.UninstallComplete))
+	}
+}
+
 // stamp sets the times that go with a status.
 func (r *run) stamp(next *release.Revision, status release.Status) {
 	switch status {

@@ -164,6 +164,7 @@ func (r *run) stages(ctx context.Context) error {
 			return err
 		}
 	}
+	r.complete()
 	return nil
 }
 

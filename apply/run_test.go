@@ -90,7 +90,7 @@ func plannedWith(t *testing.T, w *clusterfake.Cluster, op plan.Operation, target
 	in := plan.Input{
 		Operation: op, Options: o, Release: release.Key{Namespace: "shop", Name: "web"}, History: clusterfake.Store{Cluster: w}.History(),
 		Live: map[manifest.ID]plan.Observation{}, Predictions: map[string]plan.Prediction{},
-		Pending: plan.Pending{Ours: true},
+		Pending: plan.Pending{Ours: true}, Records: plan.Records{Resource: "secrets", Namespace: "shop"},
 	}
 	var sent []plan.Sent
 	for _, r := range plan.Sources(in.History) {
@@ -104,11 +104,13 @@ func plannedWith(t *testing.T, w *clusterfake.Cluster, op plan.Operation, target
 	for id, o := range w.Objects {
 		in.Live[id] = plan.Observed(o.DeepCopy())
 	}
-	objects, err := target.Objects()
-	if err != nil {
-		t.Fatal(err)
+	if target != nil {
+		objects, err := target.Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Target = &plan.Target{Record: target, Objects: objects}
 	}
-	in.Target = &plan.Target{Record: target, Objects: objects}
 	if op == plan.Upgrade {
 		job, err := manifest.ParseDocument(hook, "web/templates/hook.yaml")
 		if err != nil {

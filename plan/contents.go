@@ -19,7 +19,7 @@ func (b *builder) lostWith(deletion *Step) string {
 		inside = func(o manifest.ID) bool { return o.GroupKind() == d.GroupKind }
 	case id.GroupKind() != kinds.Namespace:
 		return ""
-	case b.in.Records.Resource != "" && id.Name == b.in.Records.Namespace:
+	case b.holdsRecords(id):
 		return "deleting it also deletes the records of this release"
 	default:
 		inside = func(o manifest.ID) bool { return o.Namespace == id.Name }
@@ -34,4 +34,9 @@ func (b *builder) lostWith(deletion *Step) string {
 		return ""
 	}
 	return "deleting it also deletes what the release still has: " + SummarizeObjects(lost)
+}
+
+// holdsRecords reports whether the object is the namespace that the release's records are in.
+func (b *builder) holdsRecords(id manifest.ID) bool {
+	return b.in.Records.Resource != "" && id == NamespaceID(b.in.Records.Namespace)
 }

@@ -120,7 +120,7 @@ func (b *builder) description() string {
 	case b.in.Operation == Rollback:
 		return fmt.Sprintf("Rollback to %d", b.in.RollbackTo)
 	case b.in.Operation == Uninstall:
-		return "Uninstallation complete"
+		return release.UninstallComplete
 	default:
 		return "Upgrade complete"
 	}

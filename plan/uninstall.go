@@ -9,7 +9,8 @@ import (
 )
 
 // uninstall plans the removal of everything that the stored revisions sent, the namespace of the records last,
-// and not waited for: the lock goes with it.
+// and not waited for: the lock goes with it. Its deletion is what removes the records, so that one that fails
+// is still recorded, and repeated by the next uninstall.
 func (b *builder) uninstall() {
 	last := b.in.History.Last()
 	if last == nil {
@@ -57,8 +58,17 @@ func (b *builder) uninstall() {
 		b.goneStage(removals)
 	}
 	b.hookStage(manifest.PostDelete)
-	b.recordStage(StageRecord, b.uninstallRecord(last))
+	if len(namespace) > 0 && b.holdsRecords(namespace[0].Object) {
+		b.recordsGoAlong(&namespace[0])
+	} else {
+		b.recordStage(StageRecord, b.uninstallRecord(last))
+	}
 	b.stage(StageNamespace, oneByOne(namespace))
+}
+
+// recordsGoAlong says of the deletion of a namespace that it removes the release's records.
+func (b *builder) recordsGoAlong(deletion *Step) {
+	deletion.Why += "; its records go with the namespace"
 }
 
 // goneStage adds the stage that waits until the deleted objects are gone.

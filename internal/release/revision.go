@@ -218,6 +218,9 @@ func (r *Revision) HalfUninstalled() bool {
 // UninstallUnderWay begins the description of a revision that had succeeded and is being uninstalled.
 const UninstallUnderWay = "kubectl-release: uninstall under way"
 
+// UninstallComplete is Helm's description of a revision that is uninstalled (4.3.1, pkg/action/uninstall.go, Run).
+const UninstallComplete = "Uninstallation complete"
+
 // UninstallOfFailed begins the description of a revision that had failed before its uninstall failed, too.
 const UninstallOfFailed = "Uninstall of the failed release"
 
