@@ -69,6 +69,10 @@ func (b *builder) uninstall() {
 // recordsGoAlong says of the deletion of a namespace that it removes the release's records.
 func (b *builder) recordsGoAlong(deletion *Step) {
 	deletion.Why += "; its records go with the namespace"
+	if b.in.Options.KeepHistory {
+		b.warn(deletion.Object, "the records of the release are in it, so --keep-history keeps none of them",
+			"to keep them, upgrade first to a chart that has it with helm.sh/resource-policy: keep")
+	}
 }
 
 // goneStage adds the stage that waits until the deleted objects are gone.
