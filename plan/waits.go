@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -47,19 +45,16 @@ func (b *builder) namespaceStage() {
 	if !b.comesFirst(id) {
 		return
 	}
-	step := Step{
-		ID: stepID(StageNamespace, id), Op: OpCreate, Object: id, APIVersion: "v1", Body: NamespaceDoc(id.Name),
-		Expect: Expect{Absent: true}, Fidelity: FidelityEstimated, Estimate: "a namespace needs no dry run",
-		Why: "--create-namespace, and it does not exist",
-	}
+	step := Step{ID: stepID(StageNamespace, id), Op: OpCreate, Object: id, APIVersion: "v1", Expect: Expect{Absent: true}}
 	if i, has := b.targets[id]; has {
 		o := b.in.Target.Objects[i]
-		step.Body, step.Source = b.sent(o.Doc), o.Source
-		if b.in.Options.ServerSide {
-			step.PatchType = types.ApplyPatchType
-		}
+		step.Source, step.Fidelity = o.Source, FidelityExact
+		b.create(&step, o, false)
+	} else {
+		step.Body = NamespaceDoc(id.Name)
+		step.After, step.Fidelity, step.Estimate = step.Body, FidelityEstimated, "a namespace needs no dry run"
 	}
-	step.After = step.Body
+	step.Why = "--create-namespace, and it does not exist"
 	b.stage(StageNamespace, oneByOne([]Step{step}))
 }
 
