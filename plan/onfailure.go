@@ -141,7 +141,7 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 			restored = stored.in(good.Version)
 		}
 		what, stays := b.lasting(stage, s, restored != nil), oneWay(s, restored)
-		resource := stage == StageResources || stage == StageNamespace && b.wants(s.Object)
+		resource := b.resource(stage, s)
 		switch {
 		case stays != "":
 			what = cmp.Or(what, "it stays as this plan leaves it: "+stays)
@@ -218,6 +218,11 @@ func (r *RollbackPreview) count(s *Step, restored bool) {
 
 // dropped is what lasts of a StatefulSet that is scaled down, if its claims go.
 const dropped = "the data of the volumes that it drops does not come back"
+
+// resource reports whether a step is about a resource of the release, as which its own namespace may come first.
+func (b *builder) resource(stage StageName, s *Step) bool {
+	return stage == StageResources || stage == StageNamespace && b.wants(s.Object)
+}
 
 // lasting says what a rollback does not undo of a step; "" if it undoes everything.
 func (b *builder) lasting(stage StageName, s *Step, restored bool) string {

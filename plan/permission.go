@@ -172,7 +172,7 @@ func (n *permissionCollector) creation(stage StageName, s *Step) {
 		n.ask(s.Object, polls, "list", "watch")
 	}
 	undone := n.plan.OnFailure != nil && n.plan.OnFailure.Rollback != nil
-	if (undone || n.in.Options.CleanupOnFail) && stage == StageResources {
+	if undone && n.resource(stage, s) || n.in.Options.CleanupOnFail && stage == StageResources {
 		n.ask(s.Object, "it stays in the cluster if the operation fails", "delete")
 	}
 }
