@@ -23,6 +23,7 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	}
 	id := b.dryRunID(step)
 	answer, asked := b.in.Predictions[id]
+	answer = b.withConflicts(step, answer)
 	switch {
 	case b.in.Predictions == nil, !asked && id != step.ID: // the server is asked next
 		step.After, step.Fidelity = estimate, FidelityEstimated

@@ -8,6 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 )
 
 // byKubectl matches a conflict with what kubectl's commands wrote by plain updates:
@@ -36,4 +38,27 @@ func OnlyKubectlConflicts(err error) bool {
 	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
 		return c.Type != metav1.CauseTypeFieldManagerConflict || !byKubectl.MatchString(c.Message)
 	})
+}
+
+// Conflict is a field that a server-side apply changes although another manager owns it.
+type Conflict struct {
+	// Path is the field as fielddiff names it.
+	Path string
+	// Owner is the entry of the manager that owns it.
+	Owner metav1.ManagedFieldsEntry
+}
+
+// Conflicts foresees for which fields a server-side apply of the body is refused unless it is forced: those that
+// it sets to another value than the live object has and that others than the own managers own.
+func Conflicts(entries []metav1.ManagedFieldsEntry, live, body map[string]any, own ...string) []Conflict {
+	var found []Conflict
+	for _, c := range fielddiff.Compare(live, body) {
+		if c.To == nil { // what the body does not set is left to its other owners
+			continue
+		}
+		if owner := LastWriter(entries, live, c.Path, own...); owner.Manager != "" {
+			found = append(found, Conflict{c.Path, owner})
+		}
+	}
+	return found
 }

@@ -2,6 +2,7 @@ package managedfields
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,5 +37,22 @@ func TestOnlyKubectlConflicts(t *testing.T) {
 		if got := OnlyKubectlConflicts(c.err); got != c.want {
 			t.Errorf("%s: OnlyKubectlConflicts = %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// An apply conflicts over what it sets to another value than somebody else has, not over what it leaves out.
+func TestConflicts(t *testing.T) {
+	entries := []metav1.ManagedFieldsEntry{
+		entry("us", 1, `{"f:spec":{"f:ours":{}}}`),
+		entry("other", 1, `{"f:spec":{"f:theirs":{},"f:same":{},"f:left":{},"f:list":{}}}`),
+	}
+	live := map[string]any{"spec": map[string]any{"ours": "a", "theirs": "a", "same": "a", "left": "a", "list": []any{"a"}}}
+	body := map[string]any{"spec": map[string]any{"ours": "b", "theirs": "b", "same": "a", "list": []any{"a", "b"}, "new": "b"}}
+	var paths []string
+	for _, c := range Conflicts(entries, live, body, "us") {
+		paths = append(paths, c.Path+" of "+c.Owner.Manager)
+	}
+	if got, want := strings.Join(paths, ", "), "spec.list of other, spec.theirs of other"; got != want {
+		t.Errorf("conflicts: %s, want %s", got, want)
 	}
 }
