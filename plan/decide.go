@@ -35,7 +35,7 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 		if b.in.Kinds[o.GroupKind()].Unavailable != "" {
 			break // checkServed has reported it
 		}
-		b.unread(o.ID, "the live object can't be read: ", live.Unreadable, "ask for permission to get it, or retry when the API is back", "get")
+		b.unread(&step, "the live object can't be read: ", live.Unreadable, "ask for permission to get it, or retry when the API is back", "get")
 	case b.isLate(o.ID):
 		b.createLate(&step, o)
 	case b.isBehindHook(o.ID):

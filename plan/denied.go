@@ -30,10 +30,15 @@ func (b *builder) lacks(step *Step, r Refusal) bool {
 }
 
 // unread blocks on an object that can't be read. If a permission is missing, checkAccess reports it
-// together with all others, and with what else the step needs.
-func (b *builder) unread(id manifest.ID, what, why, do string, verbs ...string) {
-	if b.in.ReadOnly || !b.missing(id, why, verbs...) { // ReadOnly: the identity that plans is not the one that applies
-		b.block(ProblemPermission, id, what+why, do)
+// together with all others, and with what else the step needs. A rollback of a failed run leaves the object as it
+// is; an uninstall does not, since nothing would remember the object.
+func (b *builder) unread(step *Step, what, why, do string, verbs ...string) {
+	b.noteOutage(step, what+why)
+	switch {
+	case b.in.Undoing && b.in.Operation == Rollback:
+		b.leave(step, what+why)
+	case b.in.ReadOnly || !b.missing(step.Object, why, verbs...): // ReadOnly: the identity that plans is not the one that applies
+		b.block(ProblemPermission, step.Object, what+why, do)
 	}
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,12 +72,20 @@ func (b *builder) refuse(step *Step, p Problem) {
 // forbid blocks the plan because of a step that must not be carried out. When a failed run is undone, its
 // object stays as it is instead, as with refuse, which left reports.
 func (b *builder) forbid(step *Step, kind ProblemKind, what, do string) (left bool) {
+	b.noteOutage(step, what)
 	if !b.in.Undoing {
 		b.block(kind, step.Object, what, do)
 		return false
 	}
 	b.leave(step, what)
 	return true
+}
+
+// noteOutage sets the plan's Outage if the API of the step's object can't be discovered.
+func (b *builder) noteOutage(step *Step, what string) {
+	if b.in.Kinds[step.Object.GroupKind()].Unavailable != "" {
+		b.plan.Outage = cmp.Or(b.plan.Outage, fmt.Sprintf("%s: %s", step.Object, what))
+	}
 }
 
 // forbidHook is forbid for a hook that only a change of the chart could help. A rollback does without it

@@ -41,6 +41,9 @@ type Bundle struct {
 	Secrets [][]byte
 	// Undoing says that the plan undoes a failed run, see Input. It is not saved.
 	Undoing bool
+	// Outage names the first object of which the plan knows too little because its API can't be discovered at the
+	// moment, and says why; "" if there is none. It is not saved.
+	Outage string
 	// Nonce is random, so that the contents of a saved plan, such as a weak password, can't be
 	// guessed and checked against its Digest.
 	Nonce []byte

@@ -27,7 +27,7 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 	switch {
 	case live.Unreadable != "":
 		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
-		b.unread(s.ID, "it has to be removed and can't be read: ", live.Unreadable, "ask for permission to get and delete it, or retry when the API is back", "get", "delete")
+		b.unread(&step, "it has to be removed and can't be read: ", live.Unreadable, "ask for permission to get and delete it, or retry when the API is back", "get", "delete")
 		return step, true
 	case becomesHook && b.leftOut[s.ID] && b.lastRuns[s.ID] == nil:
 		step.Why = "its hook is left out"

@@ -129,6 +129,37 @@ func TestARollbackNamesAllThatIsNoLongerServed(t *testing.T) {
 	})
 }
 
+// While an API can't be discovered, the rollback is planned again, for two minutes; then it goes on without its
+// objects.
+func TestARollbackOutlastsAnAPIThatIsAway(t *testing.T) {
+	for away, said := range map[time.Duration]string{
+		25 * time.Second: "",
+		time.Hour:        "ConfigMap/web: the API v1 can't be discovered: no endpoints",
+	} {
+		t.Run(away.String(), func(t *testing.T) {
+			inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+				if _, err := b.deploy(dropping("old", false, "web"), nothing); err != nil {
+					t.Fatal(err)
+				}
+				var left time.Time
+				b.Cluster = disturbed{failingJobs: failingJobs{c}, disturb: func() { left = b.Now() }, kinds: func(found map[schema.GroupKind]plan.Kind) {
+					if !left.IsZero() && b.Now().Before(left.Add(away)) {
+						found[kinds.ConfigMap] = plan.Kind{Scope: manifest.ScopeNamespaced, Unavailable: "no endpoints"}
+					}
+				}}
+				_, err := b.deploy(dropping("new", true, "web"), nothing)
+				var back *RolledBackError
+				if !errors.As(err, &back) || (back.Rollback == nil) != (said == "") || !strings.Contains(err.Error(), said) || b.statuses() != "superseded failed deployed" {
+					t.Fatalf("error %v, the history is %q", err, b.statuses())
+				}
+				if took := b.Now().Sub(left); took < min(away, replanFor) || took > min(away, replanFor)+10*time.Second {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
 // While the API server is away, the rollback is planned again, for two minutes.
 func TestARollbackOutlastsAnAbsentAPIServer(t *testing.T) {
 	for name, test := range map[string]struct {

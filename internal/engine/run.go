@@ -202,26 +202,38 @@ const (
 )
 
 // planRollbackOf plans the rollback that the failed plan announced, and returns the history that it starts
-// from. It plans again while the error is transient and the lock is held, for up to replanFor.
+// from. It plans again while the error is transient, or an API can't be discovered, and the lock is held, for
+// up to replanFor.
 func (e *Engine) planRollbackOf(ctx context.Context, failed *plan.Plan, lock apply.Lock) (*plan.Plan, release.History, error) {
 	deadline := e.Now().Add(replanFor)
 	for {
-		in, err := e.rollbackInput(ctx, failed)
-		if err == nil {
-			in.Undoing, in.Recreated, in.Secrets = true, failed.Recreated(), failed.Secrets
-			var p *plan.Plan
-			if p, err = e.decide(ctx, in); err == nil {
-				return p, in.History, nil
-			}
+		p, history, err := e.planRollbackOnce(ctx, failed)
+		why := ""
+		switch {
+		case err == nil:
+			why = p.Outage
+		case apply.Passes(err):
+			why = err.Error()
 		}
-		if !apply.Passes(err) || !e.Now().Before(deadline) || lock != nil && lock.Check() != nil {
-			return nil, nil, err
+		if why == "" || !e.Now().Before(deadline) || lock != nil && lock.Check() != nil {
+			return p, history, err
 		}
-		e.observe(apply.Event{Type: apply.Note, Message: "the rollback is planned again: " + err.Error()})
+		e.observe(apply.Event{Type: apply.Note, Message: "the rollback is planned again: " + why})
 		if retry.Pause(ctx, replanPause) != nil {
-			return nil, nil, err
+			return p, history, err
 		}
 	}
+}
+
+// planRollbackOnce is one attempt of planRollbackOf.
+func (e *Engine) planRollbackOnce(ctx context.Context, failed *plan.Plan) (*plan.Plan, release.History, error) {
+	in, err := e.rollbackInput(ctx, failed)
+	if err != nil {
+		return nil, nil, err
+	}
+	in.Undoing, in.Recreated, in.Secrets = true, failed.Recreated(), failed.Secrets
+	p, err := e.decide(ctx, in)
+	return p, in.History, err
 }
 
 func (e *Engine) rollbackInput(ctx context.Context, failed *plan.Plan) (plan.Input, error) {
