@@ -190,6 +190,27 @@ func (in Input) Runs(h release.Hook) bool {
 	return !in.Options.NoHooks && (h.On(pre) && in.chosen(pre, h.Name) || h.On(post) && in.chosen(post, h.Name))
 }
 
+// HooksBack returns the hooks that the rollback of a failed run runs, in no order and once for each event: those of
+// the last successful revision or, if there is none and the release is uninstalled, its delete hooks.
+func (in Input) HooksBack() []release.Hook {
+	if in.Options.NoHooks || !in.Options.Atomic || in.Target == nil {
+		return nil
+	}
+	hooks, events := in.Target.Record.Hooks, []manifest.Event{manifest.PreDelete, manifest.PostDelete}
+	if good := in.History.SinceUninstall().LastSuccessful(); good != nil {
+		hooks, events = good.Hooks, []manifest.Event{manifest.PreRollback, manifest.PostRollback}
+	}
+	var back []release.Hook
+	for _, h := range hooks {
+		for _, event := range events {
+			if h.On(event) {
+				back = append(back, h)
+			}
+		}
+	}
+	return back
+}
+
 // HooksToRun returns the objects of the hooks that the operation runs. They have to be observed,
 // since objects of these names may already exist.
 func (in Input) HooksToRun() []manifest.Object {

@@ -253,16 +253,16 @@ type StoredObject struct {
 // Latest returns the newest document of the object.
 func (s StoredObject) Latest() manifest.Object { return s.Docs[len(s.Docs)-1] }
 
-// in returns the object as a revision sent it, the last one if it sent several, nil if it sent none. The first
-// of the Docs may have been dropped, see ownedDocs.
-func (s StoredObject) in(revision int) *unstructured.Unstructured {
+// in returns the object as a revision sent it, the last one if it sent several; its Doc is nil if it sent none. The
+// first of the Docs may have been dropped, see ownedDocs.
+func (s StoredObject) in(revision int) manifest.Object {
 	dropped := len(s.Revisions) - len(s.Docs)
 	for i, doc := range slices.Backward(s.Docs) {
 		if s.Revisions[dropped+i] == revision {
-			return doc.Doc
+			return doc
 		}
 	}
-	return nil
+	return manifest.Object{}
 }
 
 // Age formats a duration for people: "40s", "3m", "2h", "5d". A negative one,

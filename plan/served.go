@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -38,6 +40,30 @@ func (b *builder) unserved(o manifest.Object) (what, do string) {
 		return fmt.Sprintf("%s, which comes with this plan, serves %s only in %s", d.CRD.Name, o.Kind, strings.Join(d.Served, ", ")), "correct the chart"
 	}
 	return "", ""
+}
+
+// servedThen returns the versions in which the cluster serves a kind once this plan's CRDs are written.
+func (b *builder) servedThen(kind schema.GroupKind) []string {
+	served := b.in.Kinds[kind].Versions
+	if d, ok := b.brings[kind]; ok && (len(served) == 0 || b.updates(d.CRD.ID)) {
+		return d.Served
+	}
+	return served
+}
+
+// unservedThen says why the cluster will not serve an object when this plan's run is undone, although the rollback
+// restores the CRDs of the kinds that it brings; "" if it will, or if that is not known.
+func (b *builder) unservedThen(o manifest.Object, brings map[schema.GroupKind]manifest.DefinedKind) string {
+	kind := o.GroupKind()
+	known, looked := b.in.Kinds[kind]
+	served := b.servedThen(kind)
+	switch {
+	case !looked || known.Unavailable != "" || slices.Contains(served, o.Version) || slices.Contains(brings[kind].Served, o.Version):
+		return ""
+	case len(served) == 0:
+		return fmt.Sprintf("the cluster has no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version))
+	}
+	return fmt.Sprintf("by then the cluster serves %s only in %s, not in %s", o.Kind, strings.Join(served, ", "), apiVersion(o.Group, o.Version))
 }
 
 // checkHookServed is checkServed for a hook, which may also be of a kind that an earlier hook of this plan

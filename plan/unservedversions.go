@@ -16,10 +16,7 @@ import (
 // Convert). Of its own kinds it forgets such owners instead.
 func (b *builder) unservedVersions(step *Step) []string {
 	id := step.Object
-	served := b.in.Kinds[id.GroupKind()].Versions
-	if d, ok := b.brings[id.GroupKind()]; ok && b.updates(d.CRD.ID) {
-		served = d.Served
-	}
+	served := b.servedThen(id.GroupKind())
 	_, builtin := apitypes.Strategic(schema.FromAPIVersionAndKind(step.APIVersion, id.Kind))
 	if len(served) == 0 || builtin || id.IsCRD() {
 		return nil

@@ -218,6 +218,11 @@ func gvks(in plan.Input, sent []plan.Sent) []schema.GroupVersionKind {
 		add(s.Objects)
 	}
 	add(slices.Concat(in.StoredHookObjects...))
+	for _, h := range in.HooksBack() {
+		if objects, err := h.Objects(); err == nil { // others are not run
+			add(objects)
+		}
+	}
 	if in.Target != nil {
 		add(in.Target.Objects)
 		add(slices.Concat(in.Target.HookObjects...))

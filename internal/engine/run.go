@@ -33,22 +33,25 @@ type RolledBackError struct {
 }
 
 func (e *RolledBackError) Error() string {
-	switch {
-	case e.Rollback != nil:
+	if e.Rollback != nil {
 		return fmt.Sprintf("%v\nthe rollback failed, too: %v", e.Cause, e.Rollback)
-	case len(e.Back.Remaining) > 0:
-		return fmt.Sprintf("%v\nthe release was uninstalled again, but not everything is gone yet:\n  %s", e.Cause, strings.Join(e.Back.Remaining, "\n  "))
-	case e.To == 0:
-		return fmt.Sprintf("%v\nthe release was uninstalled again", e.Cause)
 	}
 	text := fmt.Sprintf("%v\nrolled back to revision %d", e.Cause, e.To)
-	if e.Back.Revision != nil {
+	switch {
+	case len(e.Back.Remaining) > 0:
+		text = fmt.Sprintf("%v\nthe release was uninstalled again, but not everything is gone yet:\n  %s", e.Cause, strings.Join(e.Back.Remaining, "\n  "))
+	case e.To == 0:
+		text = fmt.Sprintf("%v\nthe release was uninstalled again", e.Cause)
+	case e.Back.Revision != nil:
 		text += fmt.Sprintf(" (as revision %d)", e.Back.Revision.Version)
 	}
-	if len(e.NotUndone) > 0 {
-		text += ", except for" + listed(e.NotUndone)
+	switch {
+	case len(e.NotUndone) == 0:
+		return text
+	case len(e.Back.Remaining) > 0:
+		return text + "\nnot undone:" + listed(e.NotUndone)
 	}
-	return text
+	return text + ", except for" + listed(e.NotUndone)
 }
 
 // listed returns a line for each of the effects that last.

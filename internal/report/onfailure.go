@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
@@ -46,8 +47,9 @@ func endingOf(p *plan.Document, v view, names namer) *ending {
 	for _, l := range f.Rollback.Lasting {
 		out.lasting = append(out.lasting, notice{name: names.name(l.Object), text: escape.Message(l.What)})
 	}
-	if len(f.Rollback.Lasting) > 0 {
-		out.point = pointOfNoReturn(p, f.Rollback.Lasting[0], names)
+	effect := func(l plan.Lasting) bool { return l.Step != "" }
+	if i := slices.IndexFunc(f.Rollback.Lasting, effect); i >= 0 {
+		out.point = pointOfNoReturn(p, f.Rollback.Lasting[i], names)
 	}
 	const shown = 8
 	if !v.full && v.entries > 0 && len(out.lasting) > shown {
