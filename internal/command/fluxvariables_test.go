@@ -1,8 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
 
 // kustomization returns a Kustomization of the folder of its name.
@@ -112,18 +116,20 @@ func TestVariablesThatAreNotKnown(t *testing.T) {
 		{"nowhere", "values: {text: two}", nil, false},
 		{"in other values of the ConfigMap", "valuesFrom: [{kind: ConfigMap, name: keep}]", map[string]string{"apps/keep.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: keep, namespace: shop}\ndata: {values.yaml: 'text: two', other: '${TEXT}'}\n"}, false},
 	} {
-		t.Run(c.why, func(t *testing.T) {
-			d := atDesk(t)
-			d.tree("head", from("ConfigMap", "settings"), webOf("")+", "+c.values, "one")
-			for name, text := range c.files {
-				d.file("head/"+name, text)
-			}
-			t.Chdir("head")
-			web := d.planned("--flux clusters/prod --base-dir /dev/null --offline")["web"]
-			if web.Verdict == nil || strings.Contains(strings.Join(web.Verdict.Notes, "; "), note) != c.named {
-				t.Errorf("%+v %s", web.Verdict, web.Error)
-			}
-		})
+		for why, withDefault := range map[string]*strings.Replacer{"": strings.NewReplacer(), ", with a default": strings.NewReplacer("${TEXT}", "${TEXT:=x}")} {
+			t.Run(c.why+why, func(t *testing.T) {
+				d := atDesk(t)
+				d.tree("head", from("ConfigMap", "settings"), webOf("")+", "+withDefault.Replace(c.values), "one")
+				for name, text := range c.files {
+					d.file("head/"+name, withDefault.Replace(text))
+				}
+				t.Chdir("head")
+				web := d.planned("--flux clusters/prod --base-dir /dev/null --offline")["web"]
+				if web.Verdict == nil || strings.Contains(strings.Join(web.Verdict.Notes, "; "), note) != c.named {
+					t.Errorf("%+v %s", web.Verdict, web.Error)
+				}
+			})
+		}
 	}
 }
 
@@ -148,5 +154,47 @@ func TestADefaultOfAVariableThatIsNotKnown(t *testing.T) {
 	}
 	if got, want := verdict(d.planned(offlineFlux)["web"]), "Secret flux-system/settings is not known"; !strings.Contains(got, want) {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// With a cluster, too, a change of a default is seen before that is asked, wherever the variable is: the
+// default counts if the Secret lacks the variable.
+func TestADefaultThatCountsInTheCluster(t *testing.T) {
+	for why, files := range map[string]map[string]string{
+		"in the HelmRelease": nil,
+		"in its values": {
+			"apps/texts.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: texts, namespace: shop}\ndata: {values.yaml: 'text: ${TEXT:=SIDE}'}\n",
+		},
+		"in the Kustomization that applies it": {
+			"clusters/prod/apps.yaml": kustomization("above", from("Secret", "settings")),
+			"above/apps.yaml":         kustomization("apps", "postBuild: {substitute: {BELOW: '${TEXT:=SIDE}'}}"),
+		},
+	} {
+		for secret, want := range map[string]string{"{OTHER: a}": "upgrade", "{TEXT: one}": "nothing", "": "error: can't be planned without Secret flux-system/settings: Kustomization"} {
+			t.Run(why+secret, func(t *testing.T) {
+				d := atDesk(t)
+				values := map[string]string{"in the HelmRelease": "values: {text: '${TEXT:=SIDE}'}", "in its values": "valuesFrom: [{kind: ConfigMap, name: texts}]"}[why]
+				for side, text := range map[string]string{"base": "one", "head": "two"} {
+					of := strings.NewReplacer("SIDE", text)
+					d.tree(side, from("Secret", "settings"), webOf("")+", "+of.Replace(cmp.Or(values, "values: {text: '${BELOW}'}")), "one")
+					for name, text := range files {
+						d.file(side+"/"+name, of.Replace(text))
+					}
+				}
+				d.must("install web ./base/charts/web --set text=one")
+				sum, err := digest.Values(map[string]any{"text": "one"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				d.released("{interval: 1m, "+webOf("")+", "+strings.NewReplacer("${TEXT:=SIDE}", "one").Replace(cmp.Or(values, "values: {text: one}"))+"}", sum)
+				if secret != "" {
+					d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: settings, namespace: flux-system}, stringData: "+secret+"}"))
+				}
+				t.Chdir("head")
+				if got := verdict(d.planned("--flux clusters/prod --base-dir ../base")["web"]); !strings.HasPrefix(got, want) {
+					t.Errorf("%s, want %s", got, want)
+				}
+			})
+		}
 	}
 }

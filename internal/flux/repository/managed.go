@@ -35,6 +35,9 @@ type Managed struct {
 	// chartValues replace the chart's own values.
 	chartValues releaseset.ChartValues
 	cycle       []string
+	// otherwise is what is declared if variables that are not known count the other way, "" if that makes
+	// no difference.
+	otherwise string
 	// kubeconfig is that of the cluster that spec.kubeConfig names, nil while it is not known;
 	// unreached says why.
 	kubeconfig []byte
@@ -70,7 +73,10 @@ func (m *Managed) Secrets() [][]byte { return m.secrets }
 func (m *Managed) ChartValues() releaseset.ChartValues { return m.chartValues }
 
 // Sum returns a text that changes with everything in the HelmRelease on which its release depends.
-func (m *Managed) Sum() string {
+func (m *Managed) Sum() string { return m.declared() + m.otherwise }
+
+// declared is Sum for variables that are not known either way, see Repository.otherwise.
+func (m *Managed) declared() string {
 	suspended, has := m.owner != nil && m.owner.Spec.Suspend, m.hr.Metadata
 	data, err := json.Marshal([]any{m.hr.Object["spec"], has.Name, has.Namespace, m.Applier(), suspended, has.Unapplied(), has.OnlyCreated()})
 	if err != nil {

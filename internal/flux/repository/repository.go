@@ -34,6 +34,10 @@ type Repository struct {
 	// live reads objects of the cluster, nil without one; resolved are the entries with it.
 	live     releaseset.Lookup
 	resolved resolved
+	// defaults reports whether variables that are not known have their defaults; otherwise is what the
+	// repository declares the other way, nil if no variable is unknown.
+	defaults  bool
+	otherwise *Repository
 	// built are the Kustomizations by "namespace/name", and failed why they can't be, by their names.
 	built  map[string]bool
 	failed map[string]error
@@ -159,7 +163,11 @@ func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 		return nil, err
 	}
 	r.root, r.first = root, objects
-	return r.settle(nil), nil
+	out := r.settle(nil, reading.Offline) // with a cluster, markers get what that has
+	if out.hasUnknown() {
+		out.otherwise = r.settle(nil, !reading.Offline)
+	}
+	return out, nil
 }
 
 // put adds an object. One of the same identity is replaced: the folder of a cluster is often

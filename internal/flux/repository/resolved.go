@@ -1,7 +1,6 @@
 package repository
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -20,11 +19,11 @@ type resolved struct {
 // cluster, as far as they can be; err is why Flux can't apply m with them, and secrets are what it
 // may quote.
 func (r *Repository) resolve(e releaseset.Entry, m *Managed, lookup releaseset.Lookup) (out releaseset.Entry, secrets [][]byte, err error) {
-	if !slices.ContainsFunc(r.objects, func(p placed) bool { return len(p.unknown) > 0 }) {
+	if !r.hasUnknown() {
 		return e, nil, nil
 	}
 	r.resolved.once.Do(func() {
-		r.resolved.in, r.resolved.entries = r.settle(remembering(lookup)), map[string]releaseset.Entry{}
+		r.resolved.in, r.resolved.entries = r.settle(remembering(lookup), false), map[string]releaseset.Entry{}
 		for _, e := range r.resolved.in.Set().Entries {
 			r.resolved.entries[e.Manager.String()] = e
 		}

@@ -19,10 +19,11 @@ const maxRounds = 20
 // settle builds the Kustomizations in rounds until one changes nothing any more, as Flux does by
 // applying them again and again: where the variables of a Kustomization and its source come from
 // may be built by another one, in any order. live reads variables in the cluster; nil asks none.
-func (s *shared) settle(live releaseset.Lookup) *Repository {
-	r := s.start(nil, live)
+// Variables that are not known have their defaults, or a marker in their place.
+func (s *shared) settle(live releaseset.Lookup, defaults bool) *Repository {
+	r := s.start(nil, live, defaults)
 	for range maxRounds {
-		next := s.start(r, live)
+		next := s.start(r, live, defaults)
 		settled := slices.EqualFunc(r.objects, next.objects, func(a, b placed) bool { return reflect.DeepEqual(a.object, b.object) })
 		if r = next; settled {
 			return r
@@ -33,8 +34,9 @@ func (s *shared) settle(live releaseset.Lookup) *Repository {
 }
 
 // start is one round: it begins with the objects of the folder where Flux begins.
-func (s *shared) start(earlier *Repository, live releaseset.Lookup) *Repository {
+func (s *shared) start(earlier *Repository, live releaseset.Lookup, defaults bool) *Repository {
 	r := s.round(earlier, live)
+	r.defaults = defaults
 	var all []placed
 	for _, o := range r.noteHome(s.first, s.root) {
 		all = append(all, placed{object: o, from: s.root})
@@ -90,8 +92,7 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 	if err != nil {
 		return nil, fmt.Errorf("Kustomization %s: %w", k, err)
 	}
-	vars.Strict = r.reading.StrictSubstitutions
-	vars.Defaults = r.reading.Offline // with a cluster, markers get what that has
+	vars.Strict, vars.Defaults = r.reading.StrictSubstitutions, r.defaults
 	by := replacement{vars, slices.Concat(p.unknown, found.unknown), slices.Concat(p.secrets, found.secrets)}
 	if m.objects == nil || !reflect.DeepEqual(m.by, by) {
 		if m.objects, err = by.in(m.built); err != nil {

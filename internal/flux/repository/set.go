@@ -37,6 +37,7 @@ func (r *Repository) Set() *releaseset.Set {
 		out.Entries = append(out.Entries, e)
 	}
 	out.Warnings = slices.Concat(r.Warnings, r.outdated(), r.unapplied(), r.generated()) // entries add to them
+	r.noteOtherwise(out.Entries)
 	cycles := decision.Cycles(all)
 	for i, hr := range all {
 		e := &out.Entries[i]
