@@ -143,32 +143,3 @@ func TestGitRepositoriesThatFollowSomethingElse(t *testing.T) {
 		}
 	}
 }
-
-// A tenant's GitRepository may be a branch of this repository: what only that branch has is not built, and
-// that is said. What the branch of the folder itself lacks is an error.
-func TestAKustomizationOfAnotherBranch(t *testing.T) {
-	for _, c := range []struct {
-		name, more string
-		code       int
-		says       string
-	}{
-		{"tenant", "ref: {branch: tenant}", exitDone, "Kustomization flux-system/tenant is of GitRepository/flux-system/tenant, which follows branch tenant, and the checkout has no folder tenant: it is not built"},
-		{"tenant", "ref: {branch: main}", exitError, "build Kustomization flux-system/tenant: path tenant is not a folder in the repository"},
-		{"fleet", "ref: {branch: other}", exitError, "build Kustomization flux-system/tenant: path tenant is not a folder in the repository"},
-	} {
-		d := atDesk(t)
-		git(t, "init", "-q", "-b", "main")
-		git(t, "remote", "add", "origin", "https://github.com/shop/fleet")
-		d.tree(".", "", webOf(""), "one")
-		d.file("clusters/prod/sync.yaml", strings.Replace(kustomization("sync", ""), "./sync", "./clusters/prod", 1))
-		d.file("clusters/prod/tenant.yaml", strings.Replace(kustomization("tenant", ""), "name: fleet", "name: "+c.name, 1))
-		d.file("clusters/prod/source.yaml", strings.NewReplacer("name: fleet", "name: "+c.name, "namespace: shop", "namespace: flux-system").Replace(gitRepository("https://github.com/shop/fleet", c.more)))
-		git(t, "add", ".")
-		git(t, "commit", "-qm", "one")
-		a := d.types("plan many --flux clusters/prod --base-dir /dev/null --offline")
-		if a.code != c.code {
-			t.Errorf("%+v: exit code %d", c, a.code)
-		}
-		a.has(t, c.says)
-	}
-}

@@ -117,6 +117,7 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 		t.close()
 		return nil, err
 	}
+	t.head.JudgeAbsent(t.base)
 	return t, nil
 }
 

@@ -250,4 +250,15 @@ type Set struct {
 	// Unread are the files and objects that should declare entries but can't be read,
 	// with the reason: nobody knows what the entries would be.
 	Unread []string
+	// Absent are folders that the tree lacks, which is a mistake unless only another version has them.
+	Absent []Absent
+}
+
+// Absent is a folder that the tree lacks although something is to be applied from it, of a version of the
+// repository that may be another one, such as a tenant's branch.
+type Absent struct {
+	// Applier is the name of what applies the folder, as in Set.Appliers.
+	Applier, Folder string
+	// Warning says that another version has the folder, Error that it is missing.
+	Warning, Error string
 }

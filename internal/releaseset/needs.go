@@ -89,6 +89,7 @@ func (s *Set) Join(others ...*Set) error {
 		s.Entries = append(s.Entries, other.Entries...)
 		s.Warnings = append(s.Warnings, other.Warnings...)
 		s.Unread = append(s.Unread, other.Unread...)
+		s.Absent = append(s.Absent, other.Absent...)
 		for name, a := range other.Appliers {
 			if s.Appliers == nil {
 				s.Appliers = map[string]Applier{}

@@ -28,7 +28,8 @@ func (r *Repository) noteHome(objects []map[string]any, root string) []map[strin
 			continue
 		}
 		builders = append(builders, o)
-		r.home[k.Spec.SourceRef.In(k.Metadata.Namespace).String()] = true
+		source := k.Spec.SourceRef.In(k.Metadata.Namespace)
+		r.home[source.String()] = source
 	}
 	return append(builders, others...)
 }
@@ -55,7 +56,8 @@ func (r *Repository) foreign(ref flux.Reference) (string, error) {
 		return "is not this repository", nil
 	}
 	source, err := r.source(ref)
-	if err != nil || source == nil || r.home[ref.String()] || r.reading.Checkout.Compare(source.Spec.URL) != releaseset.Other {
+	_, home := r.home[ref.String()]
+	if err != nil || source == nil || home || r.reading.Checkout.Compare(source.Spec.URL) != releaseset.Other {
 		return "", err
 	}
 	return r.reading.Checkout.Unlike(source.Spec.URL), nil
@@ -95,17 +97,40 @@ func (r *Repository) differs(s *flux.Source) (out []string) {
 	return out
 }
 
-// otherVersion returns why a folder is not in the checkout although its source is this repository, "" if it
-// is there or should be: the source follows another version, such as a tenant's branch.
+// otherVersion returns which version a source follows, "branch tenant", if a folder is not in the checkout
+// and that version of this repository may have it. It is "" if the folder is there or should be.
 func (r *Repository) otherVersion(ref flux.Reference, tree fs.FS, dir string) (string, error) {
-	if info, err := fs.Stat(tree, cmp.Or(inTree(dir), ".")); err == nil && info.IsDir() || r.home[ref.String()] || r.given(ref) != "" {
+	if info, err := fs.Stat(tree, cmp.Or(inTree(dir), ".")); err == nil && info.IsDir() || r.reading.Sources[ref.String()] != "" {
 		return "", nil
 	}
 	source, err := r.source(ref)
-	if branch := r.reading.Checkout.Branch; err != nil || source == nil || branch == "" || follows(source.Spec.Ref, branch) {
+	if err != nil || source == nil {
 		return "", err
 	}
-	return fmt.Sprintf("follows %s, and the checkout has no folder %s", followed(source.Spec.Ref), inTree(dir)), nil
+	version := followed(source.Spec.Ref)
+	if branch := r.reading.Checkout.Branch; branch != "" && version == "branch "+branch {
+		return "", nil
+	}
+	for _, home := range r.home {
+		here, err := r.source(home)
+		if err != nil || home == ref || here != nil && version == followed(here.Spec.Ref) {
+			return "", err
+		}
+	}
+	return version, nil
+}
+
+// lacks records that the checkout lacks the folder of a Kustomization, which version of its source may
+// have; err is why it can't be built.
+func (r *Repository) lacks(k *flux.Kustomization, version string, err error) {
+	source, folder := k.Spec.SourceRef.In(k.Metadata.Namespace), inTree(k.Spec.Path)
+	why := fmt.Sprintf("is of %s, which follows %s, and the checkout has no folder %s", source, version, folder)
+	r.absent = append(r.absent, releaseset.Absent{
+		Applier: applier(k), Folder: folder,
+		Warning: fmt.Sprintf("%s %s: it is not built; give its files with --source %s=DIR", applier(k), why, source),
+		Error:   fmt.Sprintf("%v; %s follows %s: if only that has the folder, give its files with --source %s=DIR", err, source, version, source),
+	})
+	r.broken(k, why)
 }
 
 // defaultBranch is the branch of a GitRepository without spec.ref.

@@ -45,7 +45,9 @@ type Repository struct {
 	trees map[string]fs.FS
 	// home are the GitRepositories, by "Kind/namespace/name", whose Kustomizations build the
 	// root itself.
-	home map[string]bool
+	home map[string]flux.Reference
+	// absent are the folders of Kustomizations that the tree lacks, and another version may have.
+	absent []releaseset.Absent
 	// rules are those of GitRepositories by "Kind/namespace/name".
 	rules map[string]*sourceignore.Rules
 	// appliers are the Kustomizations, by their names.
@@ -118,7 +120,7 @@ func open(tree fs.FS, r Reading) *Repository {
 func (s *shared) round(earlier *Repository, live releaseset.Lookup) *Repository {
 	return &Repository{
 		shared: s, earlier: earlier, live: live, index: map[string]int{}, built: map[string]bool{}, failed: map[string]error{}, trees: map[string]fs.FS{},
-		home: map[string]bool{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
+		home: map[string]flux.Reference{}, rules: map[string]*sourceignore.Rules{}, appliers: map[string]releaseset.Applier{},
 	}
 }
 
@@ -225,9 +227,6 @@ func (r *Repository) build(k *flux.Kustomization, p placed) error {
 	}
 	source := k.Spec.SourceRef.In(k.Metadata.Namespace)
 	tree, why, err := r.artifact(source)
-	if err == nil && why == "" {
-		why, err = r.otherVersion(source, tree, k.Spec.Path)
-	}
 	if err != nil {
 		return fmt.Errorf("build Kustomization %s: %w", k, err)
 	}
@@ -238,7 +237,12 @@ func (r *Repository) build(k *flux.Kustomization, p placed) error {
 	}
 	objects, err := r.substituted(k, p, tree)
 	if err != nil {
-		return err
+		version, unread := r.otherVersion(source, tree, k.Spec.Path)
+		if version == "" || unread != nil {
+			return err
+		}
+		r.lacks(k, version, err)
+		return nil
 	}
 	for i := range objects {
 		objects[i].owner, objects[i].from = k, path.Join(r.given(source), inTree(k.Spec.Path))

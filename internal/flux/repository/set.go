@@ -18,7 +18,7 @@ import (
 // One that can't be read is in the set's Unread; one whose chart or values can't be
 // found is an entry whose manager says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Unread: slices.Clone(r.Unread), Appliers: r.appliers}
+	out := &releaseset.Set{Unread: slices.Clone(r.Unread), Appliers: r.appliers, Absent: r.absent}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
