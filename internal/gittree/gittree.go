@@ -65,7 +65,7 @@ func Remotes(ctx context.Context, root string) []string {
 // Branch returns the name of the branch that a ref means, local or remote: "main" for main,
 // origin/main, and HEAD where main is checked out; "" for what is not a branch.
 func Branch(ctx context.Context, root, ref string) string {
-	for _, name := range []string{ref, "origin/" + ref} {
+	for _, name := range names(ref) {
 		full, err := git(ctx, root, nil, "rev-parse", "--verify", "--quiet", "--symbolic-full-name", "--end-of-options", name)
 		if err != nil {
 			continue
@@ -97,7 +97,7 @@ func Base(ctx context.Context, root, ref string, environ func(string) string) (s
 		return "", err
 	}
 	var missing error
-	for _, name := range []string{ref, "origin/" + ref} {
+	for _, name := range names(ref) {
 		base, err := git(ctx, root, nil, "merge-base", "--", name, head)
 		if err == nil {
 			return base, nil
@@ -110,23 +110,49 @@ func Base(ctx context.Context, root, ref string, environ func(string) string) (s
 		return firstParent(ctx, root, head)
 	}
 	if shallow, _ := git(ctx, root, nil, "rev-parse", "--is-shallow-repository"); shallow == "true" {
-		return "", fmt.Errorf("%s and HEAD have no common commit in this shallow clone: fetch more history with fetch-depth: 0 or git fetch --unshallow origin %s", ref, fetched(ref))
+		remotes, _ := git(ctx, root, nil, "remote")
+		return "", fmt.Errorf("%s and HEAD have no common commit in this shallow clone: fetch more history with fetch-depth: 0 or %s", ref, unshallow(ref, strings.Fields(remotes)))
 	}
 	return "", fmt.Errorf("find where HEAD branched off from %s: %w", ref, missing)
 }
 
-// fetched returns what has git fetch make a ref known that is not in the clone, whatever branches the
-// clone was made for.
-func fetched(ref string) string {
-	if hash.MatchString(ref) {
-		return ref
-	}
-	branch := strings.TrimPrefix(ref, "origin/")
-	return branch + ":refs/remotes/origin/" + branch
+// names returns the names under which a ref is looked up: in CI, a branch is often known only as the remote's.
+func names(ref string) []string {
+	return []string{ref, "origin/" + strings.TrimPrefix(ref, "refs/heads/")}
 }
 
-// hash matches a commit's hash, in full or abbreviated.
-var hash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+// unshallow returns the command that makes a ref known which a shallow clone lacks, whatever branches it was
+// made for. What is relative to HEAD, or abbreviated, is in the history that the clone was made for.
+func unshallow(ref string, remotes []string) string {
+	const fetch = "git fetch --unshallow"
+	name := ref[:relative.FindStringIndex(ref)[0]]
+	remote, branch := "origin", strings.TrimPrefix(name, "refs/heads/")
+	switch {
+	case name == "", name == "@", name == "HEAD", abbreviated.MatchString(name):
+		return fetch
+	case object.MatchString(name):
+		return fetch + " origin " + name
+	case branch != name:
+	case strings.HasPrefix(name, "refs/") && !strings.HasPrefix(name, "refs/remotes/"):
+		return fetch + " origin " + name + ":" + name
+	default:
+		full, longest := strings.TrimPrefix(name, "refs/remotes/"), 0
+		for _, r := range remotes {
+			if rest, ok := strings.CutPrefix(full, r+"/"); ok && len(r) > longest {
+				remote, branch, longest = r, rest, len(r)
+			}
+		}
+	}
+	return fmt.Sprintf("%s %s %s:refs/remotes/%s/%s", fetch, remote, branch, remote, branch)
+}
+
+var (
+	// relative matches what follows a ref's name in a revision, see gitrevisions(7), or its end.
+	relative = regexp.MustCompile(`[~^:]|@\{|$`)
+	// object matches a commit's full hash: servers send no others.
+	object      = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	abbreviated = regexp.MustCompile(`^[0-9a-f]{7,39}$`)
+)
 
 // firstParent returns a merge commit's first parent, which a clone of depth 1 names but lacks:
 // then it is an error that says what to fetch.
