@@ -181,7 +181,7 @@ func commit(ctx context.Context, root, name string) (string, error) {
 
 // Checkout writes the files of a commit into a folder as the repository's own checkout has them: with
 // its line endings and filters, only those of its part of the tree if it is sparse, and with those of
-// the submodules that it has. lacking names submodules whose commit is not in their clones.
+// the submodules that it has. lacking names the submodules of which nothing is written, and why.
 func Checkout(ctx context.Context, root, commit, into string) (lacking []string, err error) {
 	temporary, err := os.MkdirTemp("", "kubectl-release-index-")
 	if err != nil {
@@ -211,19 +211,45 @@ func submodules(ctx context.Context, root, of, into string) (lacking []string, e
 		if _, err := os.Lstat(filepath.Join(clone, ".git")); !isSubmodule || err != nil {
 			continue // a file, or a submodule that the checkout does not have
 		}
-		if _, err := commit(ctx, clone, wanted); err != nil {
-			lacking = append(lacking, fmt.Sprintf("%s: the clone of this submodule lacks commit %s: run git fetch origin %s in it", path, wanted, wanted))
-			continue
+		below, err := submodule(ctx, clone, wanted, filepath.Join(into, filepath.FromSlash(path)))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
-		below, err := Checkout(ctx, clone, wanted, filepath.Join(into, filepath.FromSlash(path)))
 		if err != nil {
-			return nil, fmt.Errorf("submodule %s: %w", path, err)
+			lacking = append(lacking, path+": "+reason(err))
 		}
 		for _, text := range below {
 			lacking = append(lacking, path+"/"+text)
 		}
 	}
 	return lacking, nil
+}
+
+// submodule is Checkout for a submodule's clone. If it fails, the folder is left empty: a part of the files would
+// be taken for all of them.
+func submodule(ctx context.Context, clone, wanted, into string) (lacking []string, err error) {
+	_, err = commit(ctx, clone, wanted)
+	if _, silent := errors.AsType[*exec.ExitError](err); silent {
+		return nil, fmt.Errorf("the clone of this submodule lacks commit %s: run git fetch origin %s in it", wanted, wanted)
+	}
+	if err == nil {
+		lacking, err = Checkout(ctx, clone, wanted, into)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(into), os.MkdirAll(into, 0o700))
+	}
+	return lacking, nil
+}
+
+// reason returns what git gave up for, without progress, hints, and times.
+func reason(err error) string {
+	text := err.Error()
+	for line := range strings.Lines(text) {
+		if at := strings.Index(line, "fatal: "); at >= 0 {
+			return strings.TrimSpace(line[at:])
+		}
+	}
+	return text
 }
 
 // git runs a git command in the repository and returns what it prints.

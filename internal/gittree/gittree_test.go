@@ -1,10 +1,14 @@
 package gittree
 
 import (
+	"context"
+	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shell runs a script in a new folder, which it returns, as somebody who may commit.
@@ -71,5 +75,55 @@ git commit -q --allow-empty -m three && git commit -q --allow-empty -m four`)
 				t.Errorf("after %s the base is %q, want %s: %v", fetch, got, commit, err)
 			}
 		})
+	}
+}
+
+// A submodule that git can't check out is named with git's reason, and nothing of it is there to be taken for
+// the whole; the others are checked out. A run that was cancelled is no such reason.
+func TestSubmodulesThatCannotBeCheckedOut(t *testing.T) {
+	dir := shell(t, `for name in bad good lost; do git init -q -b main $name; (cd $name; echo "* filter=large" > .gitattributes; echo 1 > a; echo 1 > z; git add .; git commit -q -m one); done
+git init -q -b main all; cd all
+for name in bad good lost; do git submodule --quiet add $PWD/../$name $name; done
+git commit -q -m one
+git -C bad config filter.large.required true; git -C bad config filter.large.smudge 'test %f != z && cat || { : > "$HOME/begun"; sleep 0.2; echo hint >&2; exit 1; }'
+git -C lost checkout -q --orphan new; git -C lost commit -q -m new; git -C lost branch -D main; git -C lost update-ref -d refs/remotes/origin/main; git -C lost update-ref -d refs/remotes/origin/HEAD
+git -C lost reflog expire --expire=now --all; git -C lost gc -q --prune=now`)
+	root, into := filepath.Join(dir, "all"), filepath.Join(dir, "base")
+	base, err := Head(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacking, err := Checkout(t.Context(), root, base, into)
+	if err != nil || len(lacking) != 2 || lacking[0] != "bad: fatal: z: smudge filter large failed" || !strings.HasPrefix(lacking[1], "lost: the clone of this submodule lacks commit ") {
+		t.Errorf("%q, %v", lacking, err)
+	}
+	for name, want := range map[string]int{"bad": 0, "good": 3, "lost": 0} {
+		if files, err := os.ReadDir(filepath.Join(into, name)); err != nil || len(files) != want {
+			t.Errorf("%s has %v: %v", name, files, err)
+		}
+	}
+
+	again(t, root, `printf 'gitdir: /nowhere' > good/.git`)
+	lacking, err = Checkout(t.Context(), root, base, filepath.Join(dir, "next"))
+	if err != nil || len(lacking) != 3 || lacking[1] != "good: fatal: not a git repository: /nowhere" {
+		t.Errorf("%q, %v", lacking, err)
+	}
+
+	begun := filepath.Join(dir, "begun")
+	if err := os.Remove(begun); err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for stopped.Err() == nil {
+			if _, err := os.Stat(begun); err == nil {
+				stop()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	if lacking, err := Checkout(stopped, root, base, filepath.Join(dir, "stopped")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%q, %v", lacking, err)
 	}
 }
