@@ -3,9 +3,7 @@ package setrun
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -201,15 +199,10 @@ func (p *Planner) run(ctx context.Context, j *job) {
 	p.keep(j, made)
 }
 
-// fail records why a job can't be planned, with the names that files have in the set: the trees may be anywhere.
+// fail records why a job can't be planned, with the names that files have in the set. Secrets are masked first:
+// they may have names of folders in them.
 func (p *Planner) fail(j *job, err error) {
-	text := err.Error()
-	for _, s := range []*Side{p.Head, p.Base} {
-		if s != nil && filepath.IsAbs(s.charts.dir) {
-			text = strings.ReplaceAll(text, filepath.Clean(s.charts.dir)+string(filepath.Separator), "")
-		}
-	}
-	j.out.Error = j.unknown() + p.mask(j, err).Text(text)
+	j.out.Error = j.unknown() + inSet(p.mask(j, err).Text(err.Error()), p.folders())
 	var in *engine.TemplateError
 	if errors.As(err, &in) {
 		j.out.ErrorAt = releaseset.Place(in.Place)
