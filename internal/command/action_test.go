@@ -441,7 +441,7 @@ func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 // The chart of the base is there also if it is in a submodule, for the action and the component.
 func TestTheBaseHasSubmodules(t *testing.T) {
 	for _, forge := range []string{"github", "gitlab"} {
-		temp := planSubmodule(t, forge, `echo '# more' >> chart/values.yaml && git -C chart commit -q -a -m two && git commit -q -a -m bump`)
+		temp, _ := planSubmodule(t, forge, "", `echo '# more' >> chart/values.yaml && git -C chart commit -q -a -m two && git commit -q -a -m bump`)
 		found, err := filepath.Glob(filepath.Join(temp, "*", "base", "chart", "values.yaml"))
 		more, _ := filepath.Glob(filepath.Join(temp, "base", "chart", "values.yaml"))
 		if found = append(found, more...); err != nil || len(found) != 1 {
@@ -453,10 +453,33 @@ func TestTheBaseHasSubmodules(t *testing.T) {
 	}
 }
 
+// A submodule that git can't check out, such as for a filter without credentials, or whose commit the clone lacks, is said
+// to be left out of the base; the plan of one release is made all the same, and that of several reads no such folder.
+func TestSubmodulesThatTheBaseCannotHave(t *testing.T) {
+	for name, change := range map[string]string{
+		"filter": `git commit -q --allow-empty -m two && echo '* filter=large' > .git/modules/chart/info/attributes
+git -C chart config filter.large.required true && git -C chart config filter.large.smudge false`,
+		"commit": `git commit -q --allow-empty -m two && git commit -q --allow-empty -m three && rm -rf chart .git/modules/chart && git clone -q ../shop chart && git -C chart checkout -q --orphan other && git -C chart commit -q -m other &&
+git -C chart update-ref -d refs/heads/main && git -C chart remote remove origin && git -C chart reflog expire --expire=now --all && git -C chart gc -q --prune=now`,
+	} {
+		for forge, warning := range map[string]string{"github": "\n::warning::submodule chart: ", "gitlab": "\nsubmodule chart: "} {
+			const says = "of the base can't be checked out; a chart in it is compared with nothing\n"
+			_, log := planSubmodule(t, forge, "", change)
+			if !strings.Contains(log, warning) || !strings.Contains(log, says) || !strings.Contains(log, "--against /dev/null") {
+				t.Errorf("%s, %s:\n%s", forge, name, log)
+			}
+			temp, log := planSubmodule(t, forge, "releases.yaml", change)
+			if found, err := filepath.Glob(filepath.Join(temp, "base*")); len(found) > 0 || err != nil || strings.Contains(log, says) || !strings.Contains(log, "many releases.yaml") {
+				t.Errorf("%s, %s, of several releases: %q, %v\n%s", forge, name, found, err, log)
+			}
+		}
+	}
+}
+
 // A change that puts a bare repository in the place of a submodule has none of its hooks run.
 func TestTheBaseRunsNoHooksOfAChange(t *testing.T) {
 	for _, forge := range []string{"github", "gitlab"} {
-		temp := planSubmodule(t, forge, `git rm -rqf chart && git clone -q --bare ../shop chart && touch chart/refs/kept
+		temp, _ := planSubmodule(t, forge, "", `git rm -rqf chart && git clone -q --bare ../shop chart && touch chart/refs/kept
 git -C chart config core.hooksPath "$PWD/hooks" && mkdir hooks && printf '#!/bin/sh\ntouch "$HOME/ran"\n' > hooks/post-checkout && chmod +x hooks/post-checkout
 git add . && git commit -q -m bare`)
 		if _, err := os.Stat(filepath.Join(temp, "ran")); err == nil {
@@ -466,10 +489,11 @@ git add . && git commit -q -m bare`)
 }
 
 // planSubmodule plans what change does to a repository whose chart is a submodule, with the action or the component.
-// It returns the home folder, which has the base, too.
-func planSubmodule(t *testing.T, forge, change string) string {
+// It returns the home folder, which has the base, too, and the log.
+func planSubmodule(t *testing.T, forge, releases, change string) (temp, log string) {
 	t.Helper()
-	temp, dir := t.TempDir(), mergedPullRequest(t, `replicas: 3\n`)
+	temp = t.TempDir()
+	dir := mergedPullRequest(t, `replicas: 3\n`)
 	command := exec.Command("bash", "-ec", `cp -R chart ../shop && git -C ../shop init -q -b main && git -C ../shop add . && git -C ../shop commit -q -m one
 git rm -rq chart && git -c protocol.file.allow=always submodule --quiet add "$PWD/../shop" chart && git commit -q -m submodule
 `+change)
@@ -480,13 +504,12 @@ git rm -rq chart && git -c protocol.file.allow=always submodule --quiet add "$PW
 	}
 	printer(t, filepath.Join(temp, "kubectl-release"), "")
 	if forge == "gitlab" {
-		runComponent(t, dir, temp, "NAME=web", "CHART=chart", "VALUES=", "HOME="+temp)
-		return temp
+		return temp, runComponent(t, dir, temp, "NAME=web", "CHART=chart", "VALUES=", "RELEASES="+releases, "HOME="+temp)
 	}
 	a, _ := readAction(t)
 	r := &runner{t: t, dir: dir, known: map[string]string{}, env: []string{"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "HOME=" + temp}}
-	r.run(a, map[string]string{"binary": filepath.Join(temp, "kubectl-release"), "name": "web", "chart": "chart", "comment": "never"})
-	return temp
+	r.run(a, map[string]string{"binary": filepath.Join(temp, "kubectl-release"), "releases": releases, "name": "web", "chart": "chart", "comment": "never"})
+	return temp, r.log.String()
 }
 
 // runComponent runs the GitLab component's script, with the program in temp, for what is checked out in dir.
