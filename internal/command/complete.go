@@ -96,6 +96,7 @@ func (p *program) complete(ctx context.Context, args []string) completion {
 	if l.Command != nil {
 		l.Command.Action = find
 	}
+	app.Writer = io.Discard // what it shows is not a candidate
 	_ = app.RunContext(ctx, append(args[:1:1], l.Words()...))
 	return out.beginning(l.last)
 }
@@ -105,10 +106,11 @@ func unfinished(app *cli.App, args []string) (*line, error) {
 	l := &line{}
 	if len(args) > 1 {
 		l.last = args[len(args)-1]
-		args = slices.DeleteFunc(slices.Clone(args[1:len(args)-1]), func(word string) bool { return word == "--help" || word == "-h" })
+		args = args[1 : len(args)-1]
 	}
 	var err error
 	l.Line, err = lineRules.Parse(app, args)
+	l.Flags = slices.DeleteFunc(l.Flags, func(g argv.Flag) bool { return l.Known[g.Name] == cli.HelpFlag }) // else help would be shown
 	var missing *argv.NoValueError
 	if errors.As(err, &missing) {
 		l.flag, err = missing.Flag, nil

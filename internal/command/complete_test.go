@@ -125,6 +125,10 @@ func TestALineIsCompletedByWhatComesNext(t *testing.T) {
 		"history web --max 3 --show":           "--show-rollback-revision :4",
 		"list --short --shor":                  ":4",
 		"history --help --show":                "--show-rollback-revision :4",
+		"help histo":                           "history :4",
+		"help plan sho":                        "show :4",
+		"history -h --show":                    "--show-rollback-revision :4",
+		"help histery ":                        ":4",
 		"status ":                              ":4",
 	} {
 		if diff := cmp.Diff(want, completed(t, line)); diff != "" {
