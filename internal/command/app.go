@@ -6,6 +6,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -73,10 +74,10 @@ func (p *program) run(ctx context.Context, app *cli.App, args []string) (err err
 	var help bytes.Buffer // nothing else is written there
 	app.Writer = &help
 	err = app.RunContext(ctx, append(args[:1:1], p.commandLine.Words()...))
-	if failed := p.printHelp(help.String()); err == nil {
-		err = failed
+	if help.Len() == 0 {
+		return err
 	}
-	return err
+	return cmp.Or(err, p.printHelp(help.String()))
 }
 
 // program is one run of the command line.

@@ -3,6 +3,8 @@ package command
 import (
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,5 +47,26 @@ func TestALineHasItsCommandWhole(t *testing.T) {
 	}
 	if diff := cmp.Diff(all, usages); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A command that prints nothing does not fail because nothing can be printed.
+func TestNothingIsPrintedToAClosedOutput(t *testing.T) {
+	chart := t.TempDir()
+	t.Chdir(chart)
+	if err := os.WriteFile(filepath.Join(chart, "Chart.yaml"), []byte("{apiVersion: v2, name: web, version: 1.0.0}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	closed, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	for line, want := range map[string]int{"template --output-dir out": exitDone, "show chart": exitError} {
+		var errs strings.Builder
+		code := Main(t.Context(), nil, slices.Concat([]string{"kubectl-release"}, strings.Fields(line), []string{chart}), Streams{In: strings.NewReader(""), Out: closed, Err: &errs})
+		if code != want {
+			t.Errorf("%s: exit code %d, %s", line, code, errs.String())
+		}
 	}
 }
