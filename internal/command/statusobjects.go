@@ -198,14 +198,17 @@ func (p *program) nextText(r *release.Revision, h release.History, pending plan.
 		return ""
 	}
 	command := func(args ...string) string { return p.command(append(args, flags...)...) + "\n" }
-	good, goOn := h.LastSuccessful(), command("upgrade", r.Name, "CHART")
+	const keep = "Add --keep-history to the uninstall if the records are to be kept.\n" // no record says whether it was given
+	good := h.LastSuccessful()
 	switch {
 	case r.HalfUninstalled() && good == nil:
-		return why + "Go on: " + command("uninstall", r.Name)
-	case r.HalfUninstalled():
-		goOn = command("uninstall", r.Name)
+		return why + "Go on: " + command("uninstall", r.Name) + keep
 	case good == nil:
 		return why + "Go on:     " + command("upgrade", "--install", r.Name, "CHART") + "Remove it: " + command("uninstall", r.Name)
 	}
-	return why + "Go on:   " + goOn + "Go back: " + command("rollback", r.Name, strconv.Itoa(good.Version))
+	back := "Go back: " + command("rollback", r.Name, strconv.Itoa(good.Version))
+	if r.HalfUninstalled() {
+		return why + "Go on:   " + command("uninstall", r.Name) + back + keep
+	}
+	return why + "Go on:   " + command("upgrade", r.Name, "CHART") + back
 }

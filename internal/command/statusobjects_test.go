@@ -60,9 +60,11 @@ func TestStatusGoesOnWithAnUninstall(t *testing.T) {
 	for _, want := range [][]string{{"uninstall web", "rollback web 1"}, {"uninstall web", "rollback web 1"}} {
 		d.failsNext()
 		d.types("uninstall web")
-		if got := d.must("status web").hints(); !slices.Equal(got, want) {
+		status := d.must("status web")
+		if got := status.hints(); !slices.Equal(got, want) {
 			t.Errorf("-want +got:\n%s", cmp.Diff(want, got))
 		}
+		status.has(t, "rollback web 1 Add --keep-history to the uninstall if the records are to be kept. ")
 	}
 	d.file("new/Chart.yaml", "{apiVersion: v2, name: new, version: 1.0.0}")
 	d.file("new/templates/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
@@ -71,7 +73,9 @@ func TestStatusGoesOnWithAnUninstall(t *testing.T) {
 	d.types("install new ./new")
 	d.failsNext()
 	d.types("uninstall new")
-	if got := d.must("status new").hints(); !slices.Equal(got, []string{"uninstall new"}) {
+	status := d.must("status new")
+	if got := status.hints(); !slices.Equal(got, []string{"uninstall new"}) {
 		t.Errorf("the hints are %q", got)
 	}
+	status.has(t, "--keep-history")
 }
