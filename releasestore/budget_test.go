@@ -70,7 +70,7 @@ func TestHistoryHasABudget(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", corrupt[0], want)
 		}
 	}
-	if e := (&CorruptError{Reason: errors.New("damaged")}); e.TooMuch() {
+	if e := (&CorruptError{Reason: errors.New("damaged")}); e.TooMuch() || e.OverLimit() {
 		t.Error("damage counts as too much")
 	}
 }

@@ -136,7 +136,7 @@ func decode(record string, part release.Part, most int64, a *allowance) (*releas
 		return nil, errBudget
 	case errors.Is(err, release.ErrTooMany) && a.entries < release.MaxEntries:
 		return nil, errEntries
-	case errors.Is(err, release.ErrTooMany):
+	case errors.Is(err, release.ErrTooMany), errors.Is(err, release.ErrTooLarge):
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("not a release in JSON: %w", err)

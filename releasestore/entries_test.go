@@ -35,7 +35,7 @@ func TestEntriesHaveALimit(t *testing.T) {
 			s := open(b, testClock())
 			_, err := s.Get(t.Context(), testKey(), 1)
 			var corrupt *CorruptError
-			if !errors.As(err, &corrupt) || !errors.Is(err, release.ErrTooMany) || corrupt.TooMuch() {
+			if !errors.As(err, &corrupt) || !errors.Is(err, release.ErrTooMany) || corrupt.TooMuch() || !corrupt.OverLimit() {
 				t.Errorf("got %.300v", err)
 			}
 		})

@@ -76,6 +76,12 @@ func (e *CorruptError) TooMuch() bool {
 	return errors.Is(e.Reason, errBudget) || errors.Is(e.Reason, errEntries)
 }
 
+// OverLimit reports whether the record was not read because it is too large even alone. Helm has no such limits
+// (4.3.1, pkg/storage/driver/util.go, decodeRelease).
+func (e *CorruptError) OverLimit() bool {
+	return errors.Is(e.Reason, errTooLong) || errors.Is(e.Reason, release.ErrTooMany) || errors.Is(e.Reason, release.ErrTooLarge)
+}
+
 // Unwrap returns the reason.
 func (e *CorruptError) Unwrap() error { return e.Reason }
 

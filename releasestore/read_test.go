@@ -60,6 +60,7 @@ func TestCorruptRecords(t *testing.T) {
 		"null":                {pack([]byte("null")), "not a release in JSON: it begins with 'n' and is not an object"},
 		"another revision":    {pack([]byte(`{"name":"web","version":3}`)), `it contains "web" revision 3`},
 		"bomb":                {pack(append([]byte(`{"manifest":"`), make([]byte, MaxUnpacked)...)), "it unpacks to more than 64 MiB"},
+		"a long description":  {pack(fmt.Appendf(nil, `{"name":"web","version":2,"info":{"description":"%s"}}`, strings.Repeat("x", maxOutline))), "the part of the record to be read is too large"},
 		"bomb of many layers": {pack([]byte(`{"info":{"status":` + strings.Repeat("[", 100_000) + "}}")), "not a release in JSON: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,21 +1,25 @@
 package command
 
 import (
+	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// corrupt makes the record of a revision of web unreadable.
-func (d *desk) corrupt(object string) {
+// corrupt replaces the record of a revision of web.
+func (d *desk) corrupt(object, record string) {
 	d.t.Helper()
 	secrets := d.client.CoreV1().Secrets("shop")
 	s, err := secrets.Get(d.t.Context(), object, metav1.GetOptions{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	s.Data["release"] = []byte("garbage")
+	s.Data["release"] = []byte(record)
 	if _, err := secrets.Update(d.t.Context(), s, metav1.UpdateOptions{}); err != nil {
 		d.t.Fatal(err)
 	}
@@ -26,14 +30,28 @@ func TestCorruptRecordsAreNamed(t *testing.T) {
 	d := atDesk(t)
 	d.must("install web ./web")
 	d.must("upgrade web ./web --set text=two")
-	d.corrupt("sh.helm.release.v1.web.v1")
+	d.corrupt("sh.helm.release.v1.web.v1", "garbage")
 	if a := d.must("history web"); !strings.HasPrefix(a.err, "Warning: the record of web revision 1 (Secret shop/sh.helm.release.v1.web.v1) can't be read: ") {
 		t.Errorf("history says %q", a.err)
 	}
-	d.corrupt("sh.helm.release.v1.web.v2")
+	d.corrupt("sh.helm.release.v1.web.v2", "garbage")
 	for _, line := range []string{"history web", "status web", "upgrade web ./web", "get values web --revision 1"} {
 		a := d.types(line)
 		if a.code != exitError || !strings.Contains(a.err, "\nHint: restore it from a backup, or delete it: ") {
+			t.Errorf("%s: exit code %d, %s", line, a.code, a.err)
+		}
+	}
+}
+
+// A record that is larger than what is read here is not to be deleted: Helm can read it.
+func TestRecordsBeyondTheLimitsAreLeftToHelm(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.corrupt("sh.helm.release.v1.web.v1", base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
+		`{"name":"web","namespace":"shop","version":1,"info":{"status":"deployed"},"chart":{},"config":{"a":[%s0]}}`, strings.Repeat("0,", release.MaxEntries))))
+	for _, line := range []string{"status web", "upgrade web ./web"} {
+		a := d.types(line)
+		if a.code != exitError || !strings.Contains(a.err, "\nHint: Helm, which has no such limit, can read it\n") {
 			t.Errorf("%s: exit code %d, %s", line, a.code, a.err)
 		}
 	}

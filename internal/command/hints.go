@@ -90,6 +90,8 @@ func (p *program) hintRelease(err error) (text string, known bool) {
 		return p.wait() + "\nlook: " + p.command("status", locked.Key.Name), true
 	case errors.As(err, &lost):
 		return "another run may be working on it: check with " + p.command("status", lost.Key.Name), true
+	case errors.As(err, &corrupt) && corrupt.OverLimit():
+		return "Helm, which has no such limit, can read it", true
 	case errors.As(err, &corrupt) && !corrupt.TooMuch():
 		return "restore it from a backup, or delete it: what it says is lost then, and the revisions that are left count", true
 	case errors.As(err, &unfinished) && p.goOn(unfinished) != "":
