@@ -60,6 +60,9 @@ func BadValue(c *cli.Context, err error, _ bool) error {
 		}
 	}
 	flag = strings.TrimSuffix(flag, ":")
+	if strings.HasSuffix(err.Error(), ": value out of range") { // Go 1.26, flag/flag.go, errRange
+		return usage("invalid value %q for flag %s: it is out of range", value, dashed(flag))
+	}
 	if _, err := strconv.ParseFloat(value, 64); err == nil && isDuration(c, flag) {
 		return usage("invalid value %q for flag %s: the unit is missing, as in %ss", value, dashed(flag), value)
 	}

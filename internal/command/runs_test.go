@@ -422,6 +422,8 @@ func TestMistakesAreTold(t *testing.T) {
 		"template web ./web --server-side=x": "Error: --server-side=x: must be auto, true or false\n",
 		"install web ./web --timeout 5":      "Error: invalid value \"5\" for flag --timeout: the unit is missing, as in 5s\n",
 		"install web ./web -v x":             "Error: invalid value \"x\" for flag -v: must be a whole number\n",
+		"list -v 9999999999999999999":        "Error: invalid value \"9999999999999999999\" for flag -v: it is out of range\n",
+		"list --qps 1e999":                   "Error: invalid value \"1e999\" for flag --qps: it is out of range\n",
 		"install web ./web --qps x":          "Error: invalid value \"x\" for flag --qps: must be a number\n",
 		"install web ./web --atomic=x":       "Error: invalid value \"x\" for flag --atomic: must be true or false\n",
 		"install web ./web --timeout x":      "Error: invalid value \"x\" for flag --timeout: must be a duration, such as 5m\n",
