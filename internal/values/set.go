@@ -39,7 +39,7 @@ func (s *setter) apply(dest map[string]any) error {
 		case errors.Is(err, errEnd):
 			return nil
 		case errors.Is(err, errNoValue) && !first:
-			return fmt.Errorf(`%w; if the comma before it belongs to a value, write \, instead`, err)
+			return fmt.Errorf(`%w; if the comma before it belongs to a value, write \, in quotes`, err)
 		case err != nil:
 			return err
 		}

@@ -121,8 +121,8 @@ func TestSourcesRefused(t *testing.T) {
 	}{
 		{"no value", Sources{Set: []string{"a"}}, `key "a" has no value`},
 		{"a comma instead of a value", Sources{Set: []string{"a,b=1"}}, `key "a" has no value`},
-		{"a comma in a value", Sources{Set: []string{"a=1,b"}}, `key "b" has no value; if the comma before it belongs to a value, write \, instead`},
-		{"a comma in a value, and more", Sources{Set: []string{"a=1,b,c=2"}}, `write \, instead`},
+		{"a comma in a value", Sources{Set: []string{"a=1,b"}}, `key "b" has no value; if the comma before it belongs to a value, write \, in quotes`},
+		{"a comma in a value, and more", Sources{Set: []string{"a=1,b,c=2"}}, `write \, in quotes`},
 		{"a list without end", Sources{Set: []string{"a={1,2"}}, "must end with }"},
 		{"an index above the limit", Sources{Set: []string{"a[65537]=1"}}, "greater than the limit of 65536"},
 		{"a negative index", Sources{Set: []string{"a[-1]=1"}}, "negative"},
