@@ -99,7 +99,7 @@ func (o *runFlags) flags(secrets *bool) []cli.Flag {
 // hideSecretFlag is refused without a dry run, as in Helm (4.3.1, pkg/action/install.go and
 // upgrade.go): whoever gives it does not expect that anything is done.
 func (o *runFlags) hideSecretFlag() cli.Flag {
-	return applyToggle("hide-secret", &o.hideSecret, "with --dry-run: leave out Secrets; a plan masks them in any case")
+	return applyToggle("hide-secret", &o.hideSecret, "leave Secrets out of what install --dry-run=client prints; needs --dry-run, whose plans mask them in any case")
 }
 
 // installFlags are the flags of install.
