@@ -67,23 +67,28 @@ const (
 	ownerHelm = "helm"
 )
 
-// CheckLabel returns an error for a label that a user can't give to records: the store's own, or none that
-// an object can have.
-func CheckLabel(key, value string) error {
-	if reserved(key) {
-		return fmt.Errorf("%q is reserved for the record itself", key)
-	}
-	if wrong := validation.IsQualifiedName(key); len(wrong) > 0 {
-		return fmt.Errorf("%q can't be the key of a label: %s", key, wrong[0])
-	}
-	if wrong := validation.IsValidLabelValue(value); len(wrong) > 0 {
-		return fmt.Errorf("%q can't be the value of a label: %s", value, wrong[0])
+// CheckLabels returns an error for labels that a user can't give to records: the store's own, and those that the
+// objects which hold the records can't have. Rows of a database can have any (Helm 4.3.1, pkg/action/install.go,
+// RunWithContext, and upgrade.go, prepareUpgrade, refuse only the store's own; the API server refuses the rest).
+func (s *Store) CheckLabels(labels map[string]string) error {
+	kind := s.Kind()
+	objects := kind == secrets{}.kind() || kind == configMaps{}.kind()
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if Reserved(key) {
+			return fmt.Errorf("%q is reserved for the record itself", key)
+		}
+		if wrong := validation.IsQualifiedName(key); objects && len(wrong) > 0 {
+			return fmt.Errorf("%q can't be the key of a label: %s", key, wrong[0])
+		}
+		if wrong := validation.IsValidLabelValue(labels[key]); objects && len(wrong) > 0 {
+			return fmt.Errorf("%q can't be the value of a label: %s", labels[key], wrong[0])
+		}
 	}
 	return nil
 }
 
-// reserved reports whether a label of stored records is the store's own.
-func reserved(label string) bool {
+// Reserved reports whether a label of stored records is the store's own.
+func Reserved(label string) bool {
 	switch label {
 	case labelName, labelOwner, labelStatus, labelVersion, labelCreatedAt, labelModifiedAt:
 		return true
@@ -93,7 +98,7 @@ func reserved(label string) bool {
 
 func userLabels(all map[string]string) map[string]string {
 	user := maps.Clone(all)
-	maps.DeleteFunc(user, func(label, _ string) bool { return reserved(label) })
+	maps.DeleteFunc(user, func(label, _ string) bool { return Reserved(label) })
 	return user
 }
 
@@ -108,7 +113,7 @@ func modified(labels map[string]string) time.Time {
 
 func checkLabels(r *release.Revision) error {
 	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
-		if reserved(label) {
+		if Reserved(label) {
 			return fmt.Errorf("label %q of %s: the name is reserved for the store", label, r)
 		}
 	}

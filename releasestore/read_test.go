@@ -254,7 +254,7 @@ func TestReservedLabels(t *testing.T) {
 	for _, label := range []string{"name", "owner", "status", "version", "createdAt", "modifiedAt"} {
 		r := testRevision(1, release.StatusPendingInstall)
 		r.Labels = map[string]string{label: "x"}
-		if err := s.Create(t.Context(), r); err == nil || CheckLabel(label, "x") == nil {
+		if err := s.Create(t.Context(), r); err == nil || s.CheckLabels(r.Labels) == nil {
 			t.Errorf("label %s: %v", label, err)
 		}
 	}

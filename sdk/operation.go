@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // Operation is an [Install], [Upgrade], [Rollback], [Uninstall] or [Test].
@@ -193,11 +190,6 @@ func (u Upgrade) deploy(ctx context.Context, e *engine.Engine, mode engine.Mode)
 	o, err := u.options()
 	if err != nil {
 		return nil, err
-	}
-	for _, key := range slices.Sorted(maps.Keys(u.Labels)) {
-		if err := releasestore.CheckLabel(key, u.Labels[key]); err != nil {
-			return nil, err
-		}
 	}
 	reuse, err := u.Reuse.mode()
 	if err != nil {

@@ -66,11 +66,13 @@ func TestReleasesAreChecked(t *testing.T) {
 // nothing.
 func TestOptionsAreChecked(t *testing.T) {
 	release := Release{Namespace: "shop", Name: "web"}
+	chart, err := LoadChart("../testdata/charts/web")
+	fine(t, err)
 	for want, o := range map[string]Operation{
 		`sensitive: ":data.token" names no object before the colon`: Uninstall{Release: release, Run: Run{Sensitive: []string{":data.token"}}},
-		`"owner" is reserved for the record itself`:                 Install{Release: release, Chart: &Chart{}, Labels: map[string]string{"owner": "me"}},
-		`"my team" can't be the key of a label: `:                   Upgrade{Release: release, Chart: &Chart{}, Labels: map[string]string{"my team": "shop"}},
-		`"the shop" can't be the value of a label: `:                Upgrade{Release: release, Chart: &Chart{}, Labels: map[string]string{"team": "the shop"}},
+		`"owner" is reserved for the record itself`:                 Install{Release: release, Chart: chart, Labels: map[string]string{"owner": "me"}},
+		`"my team" can't be the key of a label: `:                   Upgrade{Release: release, Chart: chart, Labels: map[string]string{"my team": "shop"}},
+		`"the shop" can't be the value of a label: `:                Upgrade{Release: release, Chart: chart, Labels: map[string]string{"team": "the shop"}},
 	} {
 		client, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{})
 		fine(t, err)

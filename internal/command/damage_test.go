@@ -25,6 +25,24 @@ func (d *desk) corrupt(object, record string) {
 	}
 }
 
+// Labels have to be those that an object of the cluster can have, where the record is one. The value null removes a
+// label, and needs no valid key.
+func TestLabelsOfRecords(t *testing.T) {
+	d := atDesk(t)
+	for label, why := range map[string]string{
+		"a:b=shop": `"a:b" can't be the key of a label: `, "team=a:b": `"a:b" can't be the value of a label: `,
+		"owner=null": `"owner" is reserved for the record itself`,
+	} {
+		if a := d.types("install web ./web --labels " + label); a.code != exitError || !strings.Contains(a.err, why) {
+			t.Errorf("%s: exit code %d\n%s", label, a.code, a.err)
+		}
+	}
+	d.wroteNothing()
+	d.must("plan web ./web --labels a:b=null")
+	t.Setenv("HELM_DRIVER", "memory") // as in Helm's tables, labels are what one likes
+	d.must("plan web ./web --labels a:b=c:d")
+}
+
 // A history with a hole says so, and a newest record that can't be read comes with what to do about it.
 func TestCorruptRecordsAreNamed(t *testing.T) {
 	d := atDesk(t)

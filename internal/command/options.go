@@ -123,8 +123,8 @@ func labelPairs(given []string) (map[string]string, error) {
 			if !ok || key == "" {
 				return nil, usage("--labels %s: labels are written KEY=VALUE", pair)
 			}
-			if err := releasestore.CheckLabel(key, value); err != nil {
-				return nil, usage("--labels %s: %v", pair, err)
+			if releasestore.Reserved(key) {
+				return nil, usage("--labels %s: %q is reserved for the record itself", pair, key)
 			}
 			pairs[key] = value
 		}

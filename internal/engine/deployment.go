@@ -48,6 +48,9 @@ type Deployment struct {
 // PlanDeployment plans an install or upgrade. It returns an *ExistsError if there is a release that
 // Mode does not allow to upgrade, and a *NoReleaseError if there is none to upgrade.
 func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, error) {
+	if err := e.Store.CheckLabels(labels(d.Options.Labels, nil)); err != nil {
+		return nil, err
+	}
 	g, err := e.gather(ctx, d.Release)
 	if err != nil {
 		return nil, err
