@@ -37,7 +37,8 @@ type Options struct {
 	// not block for long.
 	Observe func(Event)
 	// Warn is called with warnings from the API server that are not among a plan's problems, each once
-	// in the life of a client, and when the source of a plan's chart does not answer: one call at a time.
+	// unless a thousand others come in between, for each record that History can't read, and when the source
+	// of a plan's chart does not answer: one call at a time.
 	Warn func(text string)
 	// Sources, if not nil, are asked before a plan is applied whether its chart has changed there.
 	Sources *Sources

@@ -29,15 +29,18 @@ type Revision struct {
 	Notes    string
 }
 
-// History reads the stored revisions of a release, oldest first. Errors:
-// *[NoReleaseError].
+// History reads the stored revisions of a release, oldest first. One that can't be read is left out, with a call of
+// [Options.Warn]; if it is the newest, that is an error. Errors: *[NoReleaseError].
 func (c *Client) History(ctx context.Context, r Release) ([]Entry, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	history, _, err := c.engine.History(ctx, r.key())
+	history, corrupt, err := c.engine.History(ctx, r.key())
 	if err != nil {
 		return nil, err
+	}
+	for _, record := range corrupt {
+		c.warn("the " + record.Why)
 	}
 	entries := make([]Entry, 0, len(history))
 	for _, stored := range history {
