@@ -145,8 +145,8 @@ type Event struct {
 	Time time.Time
 	// Release is the one that is applied.
 	Release Release
-	// Undoing is true for everything that belongs to the rollback of an atomic run, in which IDs of
-	// steps may recur.
+	// Undoing is true from the event of type "rollback" on: the rollback of an atomic run is carried out, in
+	// which IDs of steps may recur.
 	Undoing bool
 	// Type is "stage", "started", "progress", "done", "failed", "retried", "log",
 	// "rollback", "note" or "warning", as in docs/events.md.

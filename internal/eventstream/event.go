@@ -79,7 +79,7 @@ type Event struct {
 	PlanFormatVersion string `json:"planFormatVersion,omitempty"`
 	ToolVersion       string `json:"toolVersion,omitempty"`
 
-	// Undoing marks events that belong to the rollback of an atomic run.
+	// Undoing marks events from Rollback on: the rollback of an atomic run is carried out.
 	Undoing bool `json:"undoing,omitempty"`
 
 	Stage string `json:"stage,omitempty"`
