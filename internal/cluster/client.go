@@ -37,7 +37,7 @@ type Options struct {
 	CacheDir string
 	// Context is the name of the kubeconfig's context, shown to users.
 	Context string
-	// Warn is called with the API server's warnings, each text once. nil drops them.
+	// Warn is called with the API server's warnings, each text once, see mostSeen. nil drops them.
 	Warn func(text string)
 }
 

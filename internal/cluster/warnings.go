@@ -24,10 +24,14 @@ func fieldValidation(o apply.WriteOptions) string {
 
 // warnings passes on each distinct warning of the API server once, unless a dry run of Predict has had it.
 type warnings struct {
-	mu   sync.Mutex
+	mu sync.Mutex
+	// seen are those since it was last emptied, at most mostSeen: a client may live as long as a controller.
 	seen map[string]bool
 	warn func(string)
 }
+
+// mostSeen is more than one run warns about.
+const mostSeen = 1000
 
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext. The API server only uses
 // code 299 (https://kubernetes.io/blog/2020/09/03/warnings/).
@@ -46,6 +50,9 @@ func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int,
 	defer w.mu.Unlock()
 	if w.seen[text] {
 		return
+	}
+	if len(w.seen) == mostSeen {
+		clear(w.seen)
 	}
 	w.seen[text] = true
 	if !dry && w.warn != nil {
