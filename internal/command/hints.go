@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +122,8 @@ func (p *program) hintCluster(err error) (text string, known bool) {
 		return "log in again, or choose another context with --context", true
 	case unreached(err):
 		return "check the cluster and the context: kubectl cluster-info", true
+	case unanswered(err):
+		return "something accepts the connection and does not answer: check the address, and HTTPS_PROXY if there is a proxy", true
 	}
 	return "", false
 }
@@ -152,6 +155,12 @@ func unreached(err error) bool {
 	}
 	operation, ok := errors.AsType[*net.OpError](err) // not net.Error, which a context's DeadlineExceeded also is
 	return ok && operation.Timeout()
+}
+
+// unanswered reports whether a request was sent and nothing answered in time.
+func unanswered(err error) bool {
+	request, sent := errors.AsType[*url.Error](err)
+	return sent && errors.Is(request.Err, context.DeadlineExceeded)
 }
 
 // untrusted reports whether a server's certificate was rejected.

@@ -380,6 +380,18 @@ func TestHintOfAClusterThatIsNotReached(t *testing.T) {
 	}
 }
 
+// Whoever reaches something that does not answer is told what else that may be.
+func TestHintOfAServerThatDoesNotAnswer(t *testing.T) {
+	p := newProgram(Streams{}, "kubectl release")
+	silent := fmt.Errorf("list Secrets: %w", &url.Error{Op: "Get", URL: "https://c", Err: context.DeadlineExceeded})
+	if got := p.hint(silent); !strings.Contains(got, "does not answer: check the address, and HTTPS_PROXY") {
+		t.Errorf("hint %q", got)
+	}
+	if got := p.hint(fmt.Errorf("wait: %w", context.DeadlineExceeded)); got != "" {
+		t.Errorf("hint %q for a time that is over", got)
+	}
+}
+
 // A context that does not exist has the same hint with a namespace, as under Helm, which always
 // names one.
 func TestNoSuchContext(t *testing.T) {

@@ -75,8 +75,8 @@ func (e *Engine) ask(ctx context.Context, in plan.Input) (*plan.Plan, error) {
 }
 
 // answer makes the dry runs of steps and asks for permissions, quotas and PersistentVolumeClaims,
-// in parallel. A rollback after a failed run goes as far as permissions allow, so it only makes dry
-// runs.
+// in parallel; without the dry runs, it gives up the rest. A rollback after a failed run goes as far as
+// permissions allow, so it only makes dry runs.
 func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions) error {
 	answered, listed := make(chan plan.Access, 1), make(chan []*unstructured.Unstructured, 1)
 	named := make(chan map[string][]string, 1)
@@ -84,11 +84,13 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions
 	if in.Undoing {
 		needed, counted, open.ClaimNamespaces = nil, nil, nil
 	}
-	go func() { named <- e.claims(ctx, open.ClaimNamespaces) }()
-	go func() { answered <- e.access(ctx, needed) }()
+	asking, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	go func() { named <- e.claims(asking, open.ClaimNamespaces) }()
+	go func() { answered <- e.access(asking, needed) }()
 	go func() {
 		if in.Quotas == nil {
-			listed <- e.quotas(ctx, counted)
+			listed <- e.quotas(asking, counted)
 			return
 		}
 		listed <- in.Quotas
@@ -96,6 +98,9 @@ func (e *Engine) answer(ctx context.Context, in *plan.Input, open plan.Questions
 	answers, err := e.Cluster.Predict(ctx, open.DryRuns, apply.WriteOptions{
 		FieldManager: in.Options.FieldManager, Force: in.Options.ForceConflicts, DryRun: true,
 	})
+	if err != nil {
+		giveUp()
+	}
 	in.Access, in.Quotas = <-answered, <-listed
 	if in.Claims == nil {
 		in.Claims = map[string][]string{}

@@ -85,17 +85,21 @@ type gathered struct {
 }
 
 // gather reads the cluster's facts and the history in parallel, since each costs a round trip. If
-// both fail, it returns the cluster's error.
+// both fail, it returns the cluster's error; without the facts, the history is given up.
 func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (gathered, error) {
 	g := gathered{also: also}
 	var historyErr error
 	read := make(chan struct{})
+	reading, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	go func() {
 		defer close(read)
-		g.history, g.corrupt, historyErr = e.records(ctx, key, also...)
+		g.history, g.corrupt, historyErr = e.records(reading, key, also...)
 	}()
 	var err error
-	g.facts, err = e.Cluster.Facts(ctx)
+	if g.facts, err = e.Cluster.Facts(ctx); err != nil {
+		giveUp()
+	}
 	<-read
 	if err == nil {
 		err = historyErr
