@@ -96,10 +96,10 @@ func (o *runFlags) flags(secrets *bool) []cli.Flag {
 	}, o.effect.flags(), o.show.flags(secrets))
 }
 
-// hideSecretFlag is refused without a dry run, as in Helm (4.3.1, pkg/action/install.go and
-// upgrade.go): whoever gives it does not expect that anything is done.
+// hideSecretFlag does nothing without a dry run, and a warning says so; Helm refuses it then (4.3.1,
+// pkg/action/install.go and upgrade.go).
 func (o *runFlags) hideSecretFlag() cli.Flag {
-	return applyToggle("hide-secret", &o.hideSecret, "leave Secrets out of what install --dry-run=client prints; needs --dry-run, whose plans mask them in any case")
+	return applyToggle("hide-secret", &o.hideSecret, "leave Secrets out of what install --dry-run=client prints; plans mask them in any case")
 }
 
 // installFlags are the flags of install.

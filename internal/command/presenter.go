@@ -60,6 +60,9 @@ func (p *program) presented(o *runFlags, action cli.ActionFunc) cli.ActionFunc {
 		if err := o.checkOutput(c.Command.Name == "apply" && c.NArg() > 1); err != nil {
 			return err
 		}
+		if dry, err := dryRun(o.dryRun); o.hideSecret && !dry && err == nil {
+			p.warn("--hide-secret does nothing without --dry-run: what is printed masks Secrets in any case")
+		}
 		return action(c)
 	}
 	return func(c *cli.Context) error {
@@ -90,8 +93,6 @@ func (o *runFlags) checkOutput(shows bool) error {
 	switch {
 	case err != nil:
 		return err
-	case o.hideSecret && !dry:
-		return usage("--hide-secret needs --dry-run")
 	case !o.show.isText() && !slices.Contains(formats, o.show.output) && (o.show.output != "md" || !dry && !shows):
 		return usage("-o %s: must be %s", o.show.output, oneOf(formats))
 	case o.show.output == "json" && !dry && o.show.reportsTo("-"):

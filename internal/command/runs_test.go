@@ -429,8 +429,6 @@ func TestMistakesAreTold(t *testing.T) {
 		"install web ./web --timeout x":      "Error: invalid value \"x\" for flag --timeout: must be a duration, such as 5m\n",
 		"install web ./web --dry-run=maybe":  "Error: --dry-run=maybe: must be none, client or server\n",
 		"install ./web --generate-name x":    "Error: give a NAME or have one generated, not both\n",
-		"install web ./web --hide-secret":    "Error: --hide-secret needs --dry-run\n",
-		"upgrade web ./web --hide-secret":    "Error: --hide-secret needs --dry-run\n",
 		"install Web ./web":                  "Error: \"Web\" is not a valid release name",
 		"plan web ./web --full --summary":    "Error: --full and --summary are opposites: give one of them\n",
 		"plan web ./web --spill x":           "Error: --spill needs -o markdown\n",
