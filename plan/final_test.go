@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -18,10 +17,7 @@ func TestFinalPlans(t *testing.T) {
 	operations := map[plan.Operation]int{}
 	objecttest.Cases(t, "testdata/*.txtar", 60, func(t *testing.T, _ string, archive *txtar.Archive) {
 		s := scenario{t: t, sections: objecttest.Sections(archive)}
-		var setup setup
-		if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &setup); err != nil {
-			t.Fatal(err)
-		}
+		setup := s.setup()
 		in := s.input(setup)
 		first, open, err := plan.Build(in)
 		if err != nil {

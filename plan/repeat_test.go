@@ -9,12 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
-	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -30,15 +27,8 @@ func TestPlanIsRepeatable(t *testing.T) {
 	}
 	inputs := map[string]func() (plan.Input, []refusal){"large": func() (plan.Input, []refusal) { return large(t), nil }}
 	for _, path := range files {
-		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := scenario{t: t, sections: objecttest.Sections(archive)}
-		var setup setup
-		if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &setup); err != nil {
-			t.Fatal(err)
-		}
+		s := scenarioIn(t, path)
+		setup := s.setup()
 		inputs[filepath.Base(path)] = func() (plan.Input, []refusal) { return s.input(setup), setup.Refuse }
 	}
 	for name, input := range inputs {

@@ -128,12 +128,27 @@ type scenario struct {
 	sections map[string]string
 }
 
-func (s scenario) plan() *plan.Plan {
+// scenarioIn reads a scenario's file.
+func scenarioIn(t *testing.T, file string) scenario {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scenario{t: t, sections: objecttest.Sections(archive)}
+}
+
+func (s scenario) setup() (out setup) {
 	s.t.Helper()
-	var setup setup
-	if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &setup); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(s.sections["setup"]), &out); err != nil {
 		s.t.Fatal(err)
 	}
+	return out
+}
+
+func (s scenario) plan() *plan.Plan {
+	s.t.Helper()
+	setup := s.setup()
 	in := s.input(setup)
 	built, err := asked(in, setup.Refuse, func(needs []plan.Permission) plan.Access {
 		access := plan.Access{Denied: map[plan.Permission]bool{}, Unchecked: setup.Unchecked}

@@ -14,9 +14,6 @@ import (
 // shell runs a script in a new folder, which it returns, as somebody who may commit.
 func shell(t *testing.T, script string) string {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
-	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
