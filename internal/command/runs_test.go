@@ -556,3 +556,17 @@ func TestReportsOfDryRuns(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// A flag that only matters in a dry run is accepted without one, and that is said.
+func TestHideSecretWithoutADryRun(t *testing.T) {
+	d := atDesk(t)
+	const warning = "Warning: --hide-secret does nothing without --dry-run: "
+	for _, line := range []string{"install web ./web --hide-secret", "upgrade web ./web --hide-secret"} {
+		if a := d.must(line); !strings.HasPrefix(a.err, warning) {
+			t.Errorf("%s: %s", line, a.err)
+		}
+	}
+	if a := d.must("upgrade web ./web --hide-secret --dry-run"); strings.Contains(a.err, warning) {
+		t.Errorf("in a dry run: %s", a.err)
+	}
+}
