@@ -15,7 +15,8 @@ type UsageError struct{ Text string }
 
 func (e *UsageError) Error() string { return e.Text }
 
-func usage(format string, args ...any) error {
+// Usage returns a UsageError.
+func Usage(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
 
@@ -46,9 +47,9 @@ func unknownFlag(word string, known map[string]cli.Flag) error {
 		}
 	}
 	if best := spelling.Word(name, names); best != "" {
-		return usage("unknown flag %s: did you mean --%s?", word, best)
+		return Usage("unknown flag %s: did you mean --%s?", word, best)
 	}
-	return usage("unknown flag %s", word)
+	return Usage("unknown flag %s", word)
 }
 
 // BadValue rewords the flag parser's errors.
@@ -56,17 +57,17 @@ func BadValue(c *cli.Context, err error, _ bool) error {
 	var value, flag string
 	if _, scanErr := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &flag); scanErr != nil {
 		if _, scanErr = fmt.Sscanf(err.Error(), "invalid boolean value %q for -%s", &value, &flag); scanErr != nil {
-			return usage("%v", err)
+			return Usage("%v", err)
 		}
 	}
 	flag = strings.TrimSuffix(flag, ":")
 	if strings.HasSuffix(err.Error(), ": value out of range") { // Go 1.26, flag/flag.go, errRange
-		return usage("invalid value %q for flag %s: it is out of range", value, dashed(flag))
+		return Usage("invalid value %q for flag %s: it is out of range", value, dashed(flag))
 	}
 	if _, err := strconv.ParseFloat(value, 64); err == nil && isDuration(c, flag) {
-		return usage("invalid value %q for flag %s: the unit is missing, as in %ss", value, dashed(flag), value)
+		return Usage("invalid value %q for flag %s: the unit is missing, as in %ss", value, dashed(flag), value)
 	}
-	return usage("invalid value %q for flag %s: must be %s", value, dashed(flag), wanted(c, flag))
+	return Usage("invalid value %q for flag %s: must be %s", value, dashed(flag), wanted(c, flag))
 }
 
 func isDuration(c *cli.Context, name string) bool {

@@ -172,10 +172,10 @@ func (l *Line) unknown(word string) error {
 	path, of := strings.Join(l.Path, " "), l.above[name]
 	switch why := l.rules.Lacking[path+" --"+name]; {
 	case why != "":
-		return usage("unknown flag --%s: %s", name, why)
+		return Usage("unknown flag --%s: %s", name, why)
 	case of != "":
 		flag, _, _ := strings.Cut(word, "=")
-		return usage("unknown flag %s: it belongs to %s, and this is %s", flag, of, path)
+		return Usage("unknown flag %s: it belongs to %s, and this is %s", flag, of, path)
 	}
 	return unknownFlag(word, l.Known)
 }

@@ -32,14 +32,14 @@ type Rules struct {
 // UnknownCommand returns the error for a word that is none of the program's commands, with a suggestion.
 func (r *Rules) UnknownCommand(commands []*cli.Command, word, program string) error {
 	if instead, ok := r.Instead[word]; ok {
-		return usage("there is no command %q: %s", word, instead)
+		return Usage("there is no command %q: %s", word, instead)
 	}
 	var names []string
 	for _, c := range commands {
 		names = append(append(names, c.Name), c.Aliases...)
 	}
 	if best := spelling.Word(word, names); best != "" {
-		return usage("unknown command %q: did you mean %q?", word, best)
+		return Usage("unknown command %q: did you mean %q?", word, best)
 	}
-	return usage("unknown command %q: see %s --help", word, program)
+	return Usage("unknown command %q: see %s --help", word, program)
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -89,6 +88,4 @@ func joined(lists ...[]cli.Flag) []cli.Flag {
 	return out
 }
 
-func usage(format string, args ...any) error {
-	return &argv.UsageError{Text: fmt.Sprintf(format, args...)}
-}
+func usage(format string, args ...any) error { return argv.Usage(format, args...) }

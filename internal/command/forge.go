@@ -64,7 +64,7 @@ func event(file string) (number int, head string, err error) {
 	if file == "" {
 		return 0, "", nil
 	}
-	data, err := inputfile.Read(file, maxInputBytes)
+	data, err := inputfile.Read(file, inputfile.MaxBytes)
 	if err != nil {
 		return 0, "", fmt.Errorf("read the job's event: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
@@ -17,7 +18,7 @@ var setFiles = []string{"releases.yaml", "helmfile.yaml", "helmfile.yaml.gotmpl"
 // folder without any has the file of a set in it: that nothing is touched would be a false all-clear. A
 // change may well remove the last release; then the base declares it.
 func (t *trees) declaring(files []string, input []byte) error {
-	named := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return name == standardInput })
+	named := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return name == inputfile.StandardInput })
 	var nothing error
 	declared := 0
 	for i := range t.head.Declares {

@@ -16,9 +16,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 )
 
-// standardInput is the name of standard input on the command line.
-const standardInput = "-"
-
 // trees are the two versions of a set's files, the head and the base.
 type trees struct {
 	head, base             *setrun.Side
@@ -66,7 +63,7 @@ func (t *trees) policyChanged(files []string) bool {
 		if err != nil {
 			return false
 		}
-		now, err := inputfile.Read(file, maxInputBytes)
+		now, err := inputfile.Read(file, inputfile.MaxBytes)
 		if err != nil {
 			return false
 		}
@@ -92,7 +89,7 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 		t.reading.Checkout = releaseset.Checkout{Remotes: gittree.Remotes(ctx, root), Branch: gittree.Branch(ctx, root, cmp.Or(o.since, "HEAD"))}
 	}
 	for _, file := range files {
-		if file == standardInput {
+		if file == inputfile.StandardInput {
 			continue
 		}
 		if _, err := os.Stat(file); err != nil {
@@ -127,7 +124,7 @@ func namesInSet(files []string) []string {
 	root, _, err := rootOf(files[0])
 	var out []string
 	for _, file := range files {
-		if file == standardInput {
+		if file == inputfile.StandardInput {
 			continue
 		}
 		name, outside := setrun.Within(root, file)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
@@ -153,10 +154,10 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 		return err
 	}
 	var input []byte
-	if slices.Contains(files, standardInput) {
+	if slices.Contains(files, inputfile.StandardInput) {
 		var err error
 		if err = o.checkInput(); err == nil {
-			input, err = p.readFile("FILE", standardInput)
+			input, err = p.readFile("FILE", inputfile.StandardInput)
 		}
 		if err != nil {
 			return err

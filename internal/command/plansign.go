@@ -23,7 +23,7 @@ const signatureNamespace = "kubectl-release-plan"
 
 // planSigner reads a private SSH key from a file, and asks for its passphrase if it has one.
 func (p *program) planSigner(file string) (ssh.Signer, error) {
-	data, err := inputfile.Read(file, maxInputBytes)
+	data, err := inputfile.Read(file, inputfile.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--sign: %w", err)
 	}
@@ -82,12 +82,12 @@ func sign(file string, text []byte, key ssh.Signer) error {
 }
 
 // readBeside reads a file beside a signed file.
-func readBeside(name string) ([]byte, error) { return inputfile.Read(name, maxInputBytes) }
+func readBeside(name string) ([]byte, error) { return inputfile.Read(name, inputfile.MaxBytes) }
 
 // signed checks that FILE.sig is a signature of FILE.statement by an allowed signer, and that the
 // statement has the given predicate type and is about the digest. Both files are read with read.
 func (o *signerFlags) signed(file string, read func(name string) ([]byte, error), digest, predicate string) error {
-	keys, err := inputfile.Read(o.signers, maxInputBytes)
+	keys, err := inputfile.Read(o.signers, inputfile.MaxBytes)
 	if err != nil {
 		return fmt.Errorf("--allowed-signers: %w", err)
 	}

@@ -34,7 +34,7 @@ func (o *optionFlags) policy() (plan.Policy, error) {
 		return plan.Policy{}, usage("--deny: %s", err)
 	}
 	for _, file := range o.policies.Value() {
-		data, err := inputfile.Read(file, maxInputBytes)
+		data, err := inputfile.Read(file, inputfile.MaxBytes)
 		if err != nil {
 			return plan.Policy{}, fmt.Errorf("read the policy: %w", err)
 		}

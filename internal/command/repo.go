@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
@@ -110,7 +111,7 @@ func (p *program) password(user, given string, fromStdin bool) (string, error) {
 		if given != "" {
 			return "", usage("--password and --password-stdin can't be combined")
 		}
-		data, err := io.ReadAll(io.LimitReader(p.streams.In, maxInputBytes))
+		data, err := io.ReadAll(io.LimitReader(p.streams.In, inputfile.MaxBytes))
 		if err != nil {
 			return "", fmt.Errorf("read the password: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -110,5 +111,5 @@ func (p *program) fetchInput(ctx context.Context, url string, offline bool) ([]b
 		return nil, err
 	}
 	s.Offline = offline
-	return s.File(ctx, url, maxInputBytes)
+	return s.File(ctx, url, inputfile.MaxBytes)
 }

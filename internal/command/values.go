@@ -189,7 +189,7 @@ func (p *program) valuesReader(ctx context.Context, o *fetchFlags, by string) fu
 		case name == "-" || o.load.OutsideLinks:
 			return p.readFile(by, name)
 		}
-		return inputfile.ReadInside(name, maxInputBytes)
+		return inputfile.ReadInside(name, inputfile.MaxBytes)
 	}
 }
 
@@ -197,21 +197,18 @@ func (p *program) valuesReader(ctx context.Context, o *fetchFlags, by string) fu
 // input, which only one of them may name: the others would find it empty. It is kept, as a plan may have to
 // be made again.
 func (p *program) readFile(by, name string) ([]byte, error) {
-	if name != standardInput {
-		return inputfile.Read(name, maxInputBytes)
+	if name != inputfile.StandardInput {
+		return inputfile.Read(name, inputfile.MaxBytes)
 	}
 	if p.input.by != "" && p.input.by != by {
 		return nil, usage("%s and %s are both -, but standard input can be read only once", p.input.by, by)
 	}
 	if p.input.by == "" {
 		p.input.by = by
-		p.input.data, p.input.err = inputfile.ReadAll(p.streams.In, "standard input", maxInputBytes)
+		p.input.data, p.input.err = inputfile.ReadAll(p.streams.In, "standard input", inputfile.MaxBytes)
 	}
 	return p.input.data, p.input.err
 }
-
-// maxInputBytes is the largest size of a file that a flag names.
-const maxInputBytes = 32 << 20
 
 // remembered returns a function that reads every file only once.
 func remembered(read func(string) ([]byte, error)) func(string) ([]byte, error) {

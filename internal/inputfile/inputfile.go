@@ -15,6 +15,12 @@ import (
 	"strings"
 )
 
+// MaxBytes is the largest size of a file that a flag or an argument names.
+const MaxBytes = 32 << 20
+
+// StandardInput is the name that stands for standard input on the command line.
+const StandardInput = "-"
+
 // Read reads a file, device or pipe of at most that many bytes. Links are followed.
 // Errors are those of the file system, and *TooLargeError.
 func Read(name string, most int64) ([]byte, error) {
