@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
@@ -17,12 +18,12 @@ var setFiles = []string{"releases.yaml", "helmfile.yaml", "helmfile.yaml.gotmpl"
 // declaring returns an error if none of what was named declares a release, in neither version, or if a
 // folder without any has the file of a set in it: that nothing is touched would be a false all-clear. A
 // change may well remove the last release; then the base declares it.
-func (t *trees) declaring(files []string, input []byte) error {
+func (t *Trees) declaring(files []string, input []byte) error {
 	named := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return name == inputfile.StandardInput })
 	var nothing error
 	declared := 0
-	for i := range t.head.Declares {
-		if t.head.Declares[i] || t.base != nil && i < len(t.base.Declares) && t.base.Declares[i] {
+	for i := range t.Head.Declares {
+		if t.Head.Declares[i] || t.Base != nil && i < len(t.Base.Declares) && t.Base.Declares[i] {
 			declared++
 			continue
 		}
@@ -30,7 +31,7 @@ func (t *trees) declaring(files []string, input []byte) error {
 			nothing = cmp.Or(nothing, inputDeclaresNothing(input))
 			continue
 		}
-		hasSet, err := t.declaresNothing(named[i], t.files[i])
+		hasSet, err := t.declaresNothing(named[i], t.Files[i])
 		if hasSet {
 			return err
 		}
@@ -44,21 +45,21 @@ func (t *trees) declaring(files []string, input []byte) error {
 
 // declaresNothing returns the error of a file or folder that declares no release, and reports whether a
 // folder has the file of a set in it. named is how it was named, name its path in the tree.
-func (t *trees) declaresNothing(named, name string) (hasSet bool, err error) {
-	if info, err := fs.Stat(t.head.Tree, name); err == nil && !info.IsDir() {
-		return false, usage("%s declares no releases", named)
+func (t *Trees) declaresNothing(named, name string) (hasSet bool, err error) {
+	if info, err := fs.Stat(t.Head.Tree, name); err == nil && !info.IsDir() {
+		return false, argv.Usage("%s declares no releases", named)
 	}
 	for _, file := range setFiles {
-		if _, err := fs.Stat(t.head.Tree, path.Join(name, file)); err == nil {
-			return true, usage("the folder %s declares no HelmRelease or Application; name the file in it that declares the releases: %s", named, filepath.Join(named, file))
+		if _, err := fs.Stat(t.Head.Tree, path.Join(name, file)); err == nil {
+			return true, argv.Usage("the folder %s declares no HelmRelease or Application; name the file in it that declares the releases: %s", named, filepath.Join(named, file))
 		}
 	}
-	return false, usage("the folder %s declares no HelmRelease or Application", named)
+	return false, argv.Usage("the folder %s declares no HelmRelease or Application", named)
 }
 
 func inputDeclaresNothing(input []byte) error {
 	if releaseset.Own(input) {
-		return usage("standard input is a releases.yaml, which is read from a file only: the paths in it are relative to it")
+		return argv.Usage("standard input is a releases.yaml, which is read from a file only: the paths in it are relative to it")
 	}
-	return usage("standard input declares no HelmRelease or Application")
+	return argv.Usage("standard input declares no HelmRelease or Application")
 }

@@ -85,17 +85,3 @@ func serverOf(s *source.Sources, c resolve.Request) string {
 	}
 	return s.Origin(ref)
 }
-
-// fetched returns the charts of the selected entries, of both sides, that are not in their trees,
-// each once.
-func (t *trees) fetched(selector releaseset.Selector) []releaseset.Chart {
-	var out []releaseset.Chart
-	for _, s := range t.sides() {
-		for _, e := range s.Set.Entries {
-			if e.Chart.Path == "" && e.Chart.Name != "" && selector.Selects(e) && !slices.Contains(out, e.Chart) {
-				out = append(out, e.Chart)
-			}
-		}
-	}
-	return out
-}

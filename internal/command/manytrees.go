@@ -10,31 +10,50 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/gittree"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
 )
 
-// trees are the two versions of a set's files, the head and the base.
-type trees struct {
-	head, base             *setrun.Side
-	files                  []string // relative to the root of the head
-	root                   string
-	baseName               string
-	headCommit, baseCommit string
-	temporary              string
-	reading                setrun.Reading
+// Request says which files declare a set, and which earlier version of them there is.
+type Request struct {
+	// Files are named as on the command line; inputfile.StandardInput stands for Input.
+	Files []string
+	Input []byte
+	// Since is the ref that the head branched off from, and BaseDir a folder with the base, os.DevNull if
+	// the base has no files. At most one of them is given; without either, there is no base.
+	Since, BaseDir string
+	// Reading says how the files are read, given the root of the head.
+	Reading func(root string) (setrun.Reading, error)
+	Fetch   setrun.Fetch
 }
 
-func (t *trees) sides() []*setrun.Side {
-	if t.base == nil {
-		return []*setrun.Side{t.head}
+// Trees are the two versions of a set's files, the head and the base.
+type Trees struct {
+	Head *setrun.Side
+	// Base is nil if there is no earlier version to compare with. BaseName is what people call it.
+	Base     *setrun.Side
+	BaseName string
+	// Files are relative to the root of the head.
+	Files []string
+	// HeadCommit and BaseCommit are only known if commits are compared.
+	HeadCommit, BaseCommit string
+
+	root, temporary string
+	reading         setrun.Reading
+}
+
+func (t *Trees) sides() []*setrun.Side {
+	if t.Base == nil {
+		return []*setrun.Side{t.Head}
 	}
-	return []*setrun.Side{t.head, t.base}
+	return []*setrun.Side{t.Head, t.Base}
 }
 
-func (t *trees) close() {
+// Close removes temporary files. Nothing can be read from the trees after it.
+func (t *Trees) Close() {
 	for _, s := range t.sides() {
 		s.Close()
 	}
@@ -43,11 +62,11 @@ func (t *trees) close() {
 	}
 }
 
-// commit returns the commit that is assumed to be deployed: that of the base or, without a base, of
+// Commit returns the commit that is assumed to be deployed: that of the base or, without a base, of
 // the checkout. It is "" if unknown.
-func (t *trees) commit(ctx context.Context) string {
-	if t.baseCommit != "" || t.base != nil {
-		return t.baseCommit
+func (t *Trees) Commit(ctx context.Context) string {
+	if t.BaseCommit != "" || t.Base != nil {
+		return t.BaseCommit
 	}
 	head, err := gittree.Head(ctx, t.root)
 	if err != nil {
@@ -56,9 +75,23 @@ func (t *trees) commit(ctx context.Context) string {
 	return head
 }
 
-// policyChanged reports whether a policy file differs between the head and the base.
-func (t *trees) policyChanged(files []string) bool {
-	return t.base != nil && slices.ContainsFunc(files, func(file string) bool {
+// Fetched returns the charts of the selected entries, of both sides, that are not in their trees,
+// each once.
+func (t *Trees) Fetched(selector releaseset.Selector) []releaseset.Chart {
+	var out []releaseset.Chart
+	for _, s := range t.sides() {
+		for _, e := range s.Set.Entries {
+			if e.Chart.Path == "" && e.Chart.Name != "" && selector.Selects(e) && !slices.Contains(out, e.Chart) {
+				out = append(out, e.Chart)
+			}
+		}
+	}
+	return out
+}
+
+// PolicyChanged reports whether a policy file differs between the head and the base.
+func (t *Trees) PolicyChanged(files []string) bool {
+	return t.Base != nil && slices.ContainsFunc(files, func(file string) bool {
 		name, err := setrun.Within(t.root, file)
 		if err != nil {
 			return false
@@ -67,28 +100,25 @@ func (t *trees) policyChanged(files []string) bool {
 		if err != nil {
 			return false
 		}
-		before, err := releaseset.ReadFile(t.base.Tree, name)
+		before, err := releaseset.ReadFile(t.Base.Tree, name)
 		return err != nil || string(before) != string(now)
 	})
 }
 
-// openTrees reads the set and its earlier version. input is what standard input (the file "-")
-// contains.
-func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, fetch setrun.Fetch) (*trees, error) {
-	t := &trees{reading: o.set.reading()}
-	t.reading.Offline = o.fetch.offline
-	root, inGit, err := rootOf(files[0]) // for "-", the root of the working directory
+// Open reads a set and its earlier version.
+func Open(ctx context.Context, r Request) (*Trees, error) {
+	root, inGit, err := rootOf(r.Files[0]) // for standard input, the root of the working directory
 	if err != nil {
 		return nil, err
 	}
-	t.root = root
-	if err := o.flux.add(&t.reading, root); err != nil {
+	t := &Trees{root: root}
+	if t.reading, err = r.Reading(root); err != nil {
 		return nil, err
 	}
 	if inGit {
-		t.reading.Checkout = releaseset.Checkout{Remotes: gittree.Remotes(ctx, root), Branch: gittree.Branch(ctx, root, cmp.Or(o.since, "HEAD"))}
+		t.reading.Checkout = releaseset.Checkout{Remotes: gittree.Remotes(ctx, root), Branch: gittree.Branch(ctx, root, cmp.Or(r.Since, "HEAD"))}
 	}
-	for _, file := range files {
+	for _, file := range r.Files {
 		if file == inputfile.StandardInput {
 			continue
 		}
@@ -99,28 +129,27 @@ func openTrees(ctx context.Context, o *manyFlags, files []string, input []byte, 
 		if err != nil {
 			return nil, err
 		}
-		t.files = append(t.files, name)
+		t.Files = append(t.Files, name)
 	}
 	head := t.reading
-	head.Input = input
-	if t.head, err = setrun.Open(root, t.files, head, fetch); err != nil {
+	head.Input = r.Input
+	if t.Head, err = setrun.Open(root, t.Files, head, r.Fetch); err != nil {
 		return nil, err
 	}
-	err = t.openBase(ctx, o, inGit, fetch)
+	err = t.openBase(ctx, r, inGit)
 	if err == nil {
-		err = t.declaring(files, input)
+		err = t.declaring(r.Files, r.Input)
 	}
 	if err != nil {
-		t.close()
+		t.Close()
 		return nil, err
 	}
-	t.head.JudgeAbsent(t.base)
+	t.Head.JudgeAbsent(t.Base)
 	return t, nil
 }
 
-// namesInSet returns the names of a set's files in its plan, as openTrees does, but also if they can't be
-// read.
-func namesInSet(files []string) []string {
+// Names returns the names of a set's files in its plan, as in Trees.Files, but also if they can't be read.
+func Names(files []string) []string {
 	root, _, err := rootOf(files[0])
 	var out []string
 	for _, file := range files {
@@ -171,53 +200,53 @@ func filesIn(dir string, files []string) ([]string, error) {
 	for _, file := range files {
 		name := path.Base(file)
 		if slices.Contains(out, name) && has(name) {
-			return nil, usage("it has one %s, but several files of that name are planned: name a folder with the whole repository", name)
+			return nil, argv.Usage("it has one %s, but several files of that name are planned: name a folder with the whole repository", name)
 		}
 		out = append(out, name)
 	}
 	return out, nil
 }
 
-func (t *trees) openBase(ctx context.Context, o *manyFlags, inGit bool, fetch setrun.Fetch) (err error) {
-	files, earlier := t.files, t.reading
+func (t *Trees) openBase(ctx context.Context, r Request, inGit bool) (err error) {
+	files, earlier := t.Files, t.reading
 	earlier.Earlier = true
 	switch {
-	case o.baseDir != "":
-		if t.baseName = o.baseDir; o.baseDir == os.DevNull {
+	case r.BaseDir != "":
+		if t.BaseName = r.BaseDir; r.BaseDir == os.DevNull {
 			if t.temporary, err = os.MkdirTemp("", "kubectl-release-base-"); err != nil {
 				return err
 			}
-			t.baseName = ""
+			t.BaseName = ""
 		} else {
-			files, err = filesIn(o.baseDir, files)
+			files, err = filesIn(r.BaseDir, files)
 		}
 		if err == nil {
-			t.base, err = setrun.Open(cmp.Or(t.temporary, o.baseDir), files, earlier, fetch)
+			t.Base, err = setrun.Open(cmp.Or(t.temporary, r.BaseDir), files, earlier, r.Fetch)
 		}
-	case o.since != "" && !inGit:
-		return usage("--changed-since %s: %s is not in a Git repository; use --base-dir to name a folder to compare with", o.since, files[0])
-	case o.since != "":
-		if t.headCommit, err = gittree.Head(ctx, t.root); err != nil {
-			return fmt.Errorf("--changed-since %s: %w", o.since, err)
+	case r.Since != "" && !inGit:
+		return argv.Usage("--changed-since %s: %s is not in a Git repository; use --base-dir to name a folder to compare with", r.Since, r.Files[0])
+	case r.Since != "":
+		if t.HeadCommit, err = gittree.Head(ctx, t.root); err != nil {
+			return fmt.Errorf("--changed-since %s: %w", r.Since, err)
 		}
-		if t.baseCommit, err = gittree.Base(ctx, t.root, o.since, os.Getenv); err != nil {
-			return fmt.Errorf("--changed-since %s: %w", o.since, err)
+		if t.BaseCommit, err = gittree.Base(ctx, t.root, r.Since, os.Getenv); err != nil {
+			return fmt.Errorf("--changed-since %s: %w", r.Since, err)
 		}
 		const short = 7
-		t.baseName = fmt.Sprintf("%s (%s)", o.since, t.baseCommit[:short])
+		t.BaseName = fmt.Sprintf("%s (%s)", r.Since, t.BaseCommit[:short])
 		if t.temporary, err = os.MkdirTemp("", "kubectl-release-base-"); err != nil {
 			return err
 		}
 		var lacking []string
-		if lacking, err = gittree.Checkout(ctx, t.root, t.baseCommit, t.temporary); err == nil {
-			t.base, err = setrun.Open(t.temporary, files, earlier, fetch)
+		if lacking, err = gittree.Checkout(ctx, t.root, t.BaseCommit, t.temporary); err == nil {
+			t.Base, err = setrun.Open(t.temporary, files, earlier, r.Fetch)
 		}
 		for _, what := range lacking {
-			t.head.Set.Warnings = append(t.head.Set.Warnings, "in "+t.baseName+": "+what)
+			t.Head.Set.Warnings = append(t.Head.Set.Warnings, "in "+t.BaseName+": "+what)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("in %s: %w", strings.TrimSpace(cmp.Or(t.baseName, o.since)), err)
+		return fmt.Errorf("in %s: %w", strings.TrimSpace(cmp.Or(t.BaseName, r.Since)), err)
 	}
 	return nil
 }

@@ -33,10 +33,6 @@ func (o *setFlags) flags() []cli.Flag {
 	}
 }
 
-func (o *setFlags) reading() setrun.Reading {
-	return setrun.Reading{Environment: o.environment, Variables: variables(o.env.Value())}
-}
-
 // manyFlags are the flags of plan many.
 type manyFlags struct {
 	planningFlags
@@ -148,6 +144,12 @@ func (o *manyFlags) checkInput() error {
 	return nil
 }
 
+// reading says how the set is read whose files must stay within root.
+func (o *manyFlags) reading(root string) (setrun.Reading, error) {
+	r := setrun.Reading{Environment: o.set.environment, Variables: variables(o.set.env.Value()), Offline: o.fetch.offline}
+	return r, o.flux.add(&r, root)
+}
+
 // planMany reads the set, plans it, and shows and saves the result.
 func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) error {
 	if err := o.check(); err != nil {
@@ -163,19 +165,21 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 			return err
 		}
 	}
-	t, err := openTrees(ctx, o, files, input, p.manyFetch(&o.fetch))
+	t, err := Open(ctx, Request{
+		Files: files, Input: input, Since: o.since, BaseDir: o.baseDir, Reading: o.reading, Fetch: p.manyFetch(&o.fetch),
+	})
 	if err != nil {
 		return p.reportUnread(o, files, err)
 	}
-	defer t.close()
+	defer t.Close()
 	if o.printSet || o.listCharts { // a plan has these in it
-		for _, text := range slices.Concat(t.head.Set.Unread, t.head.Set.Warnings) {
+		for _, text := range slices.Concat(t.Head.Set.Unread, t.Head.Set.Warnings) {
 			p.warn(text)
 		}
 	}
 	switch {
 	case o.printSet:
-		text, err := t.head.Set.Format(path.Dir(path.Join(t.files[:min(1, len(t.files))]...)))
+		text, err := t.Head.Set.Format(path.Dir(path.Join(t.Files[:min(1, len(t.Files))]...)))
 		if err == nil {
 			_, err = p.raw.Out.Write(text)
 		}
@@ -189,7 +193,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	}
 	saving := o.files
 	saving.out += o.outFile
-	if err := p.saveSet(&saving, o.outFile != "", made, t.head.Clusters(t.base)); err != nil {
+	if err := p.saveSet(&saving, o.outFile != "", made, t.Head.Clusters(t.Base)); err != nil {
 		return p.reportUnread(o, files, err)
 	}
 	if err := p.renderSet(&o.show, &made.Document); err != nil {
@@ -198,13 +202,13 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	return setExit(&made.Document, o.files.detailedExitCode)
 }
 
-func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.Planned, error) {
+func (p *program) planSet(ctx context.Context, o *manyFlags, t *Trees) (*setrun.Planned, error) {
 	selector, err := releaseset.ParseSelector(o.set.selectors.Value())
 	if err != nil {
 		return nil, usage("--selector: %v", err)
 	}
 	var requests []resolve.Request
-	for _, c := range t.fetched(selector) {
+	for _, c := range t.Fetched(selector) {
 		requests = append(requests, requestFor(c))
 	}
 	if err := p.oneServer(&o.fetch, requests, "repo add and registry login, or --selector"); err != nil {
@@ -227,15 +231,15 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *trees) (*setrun.
 		return nil, err
 	}
 	planner := setrun.Planner{
-		Head: t.head, Base: t.base, BaseName: t.baseName, Selector: selector, All: o.all, Prune: o.prune,
+		Head: t.Head, Base: t.Base, BaseName: t.BaseName, Selector: selector, All: o.all, Prune: o.prune,
 		Defaults: defaults, Clusters: clusters, Jobs: o.jobs, ShowSecrets: p.showSecrets, ToolVersion: toolVersion(), EffectKey: key,
-		PolicyChanged: t.policyChanged(o.options.policies.Value()), Commit: t.commit(ctx),
+		PolicyChanged: t.PolicyChanged(o.options.policies.Value()), Commit: t.Commit(ctx),
 	}
 	made, err := planner.Plan(ctx)
 	if err != nil {
 		return nil, err
 	}
-	made.Files, made.Head, made.Base = t.files, t.headCommit, t.baseCommit
+	made.Files, made.Head, made.Base = t.Files, t.HeadCommit, t.BaseCommit
 	made.Environment, made.Selectors = o.set.environment, o.set.selectors.Value()
 	return made, nil
 }

@@ -121,7 +121,7 @@ func (p *program) reportUnread(o *manyFlags, files []string, err error) error {
 		return err
 	}
 	made := &releaseset.Document{
-		FormatVersion: releaseset.FormatVersion, ToolVersion: toolVersion(), Files: namesInSet(files),
+		FormatVersion: releaseset.FormatVersion, ToolVersion: toolVersion(), Files: Names(files),
 		Environment: o.set.environment, Selectors: o.set.selectors.Value(), Compared: o.since+o.baseDir != "",
 		Unread: []string{p.errorText(err)},
 	}

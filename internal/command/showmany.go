@@ -124,12 +124,12 @@ func (o *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {
 }
 
 // listSetCharts prints the charts of both versions of the set, except those at paths.
-func (p *program) listSetCharts(o *manyFlags, t *trees) error {
+func (p *program) listSetCharts(o *manyFlags, t *Trees) error {
 	selector, err := releaseset.ParseSelector(o.set.selectors.Value())
 	if err != nil {
 		return usage("--selector: %v", err)
 	}
-	charts := t.fetched(selector)
+	charts := t.Fetched(selector)
 	for i, c := range charts {
 		if !p.showSecrets {
 			charts[i] = c.Public()
