@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
+	"github.com/kubectl-release/kubectl-release/internal/settrees"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -165,7 +166,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 			return err
 		}
 	}
-	t, err := Open(ctx, Request{
+	t, err := settrees.Open(ctx, settrees.Request{
 		Files: files, Input: input, Since: o.since, BaseDir: o.baseDir, Reading: o.reading, Fetch: p.manyFetch(&o.fetch),
 	})
 	if err != nil {
@@ -202,7 +203,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 	return setExit(&made.Document, o.files.detailedExitCode)
 }
 
-func (p *program) planSet(ctx context.Context, o *manyFlags, t *Trees) (*setrun.Planned, error) {
+func (p *program) planSet(ctx context.Context, o *manyFlags, t *settrees.Trees) (*setrun.Planned, error) {
 	selector, err := releaseset.ParseSelector(o.set.selectors.Value())
 	if err != nil {
 		return nil, usage("--selector: %v", err)

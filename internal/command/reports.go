@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
+	"github.com/kubectl-release/kubectl-release/internal/settrees"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -121,7 +122,7 @@ func (p *program) reportUnread(o *manyFlags, files []string, err error) error {
 		return err
 	}
 	made := &releaseset.Document{
-		FormatVersion: releaseset.FormatVersion, ToolVersion: toolVersion(), Files: Names(files),
+		FormatVersion: releaseset.FormatVersion, ToolVersion: toolVersion(), Files: settrees.Names(files),
 		Environment: o.set.environment, Selectors: o.set.selectors.Value(), Compared: o.since+o.baseDir != "",
 		Unread: []string{p.errorText(err)},
 	}

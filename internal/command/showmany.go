@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
+	"github.com/kubectl-release/kubectl-release/internal/settrees"
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -124,7 +125,7 @@ func (o *showFlags) setMarkdown(w io.Writer, d *releaseset.Document) error {
 }
 
 // listSetCharts prints the charts of both versions of the set, except those at paths.
-func (p *program) listSetCharts(o *manyFlags, t *Trees) error {
+func (p *program) listSetCharts(o *manyFlags, t *settrees.Trees) error {
 	selector, err := releaseset.ParseSelector(o.set.selectors.Value())
 	if err != nil {
 		return usage("--selector: %v", err)

@@ -1,4 +1,9 @@
-package command
+// Package settrees opens the files of a set in two versions: the head, as they are in the checkout, and the
+// base, from the commit that the head branched off from or from another folder. It finds the folder that
+// the files must stay within, and refuses files that declare no releases.
+//
+// It plans nothing, prints nothing, and gets the flags' values and a way to fetch charts from its caller.
+package settrees
 
 import (
 	"cmp"
