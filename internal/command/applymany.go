@@ -74,7 +74,7 @@ func (p *program) applyMany(ctx context.Context, o *applyManyFlags, dir string) 
 		return err
 	}
 	if o.approval.signers != "" {
-		if err := o.approval.signed(setrun.IndexName, kept.Read, saved.Digest, report.SetStatementPredicate); err != nil {
+		if err := o.approval.allowed().Check(setrun.IndexName, kept.Read, saved.Digest, report.SetStatementPredicate, time.Now()); err != nil {
 			return err
 		}
 	}

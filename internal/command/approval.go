@@ -41,6 +41,10 @@ func (o *signerFlags) flags(name string) []cli.Flag {
 	}
 }
 
+func (o *signerFlags) allowed() Signers {
+	return Signers{File: o.signers, Principal: o.signer}
+}
+
 // check refuses flags that make no sense together.
 func (o *signerFlags) check() error {
 	if o.signer != "" && o.signers == "" {
@@ -72,7 +76,7 @@ func (o *approvalFlags) check() error {
 func (o *approvalFlags) sealed(file string, data []byte) error {
 	digest := plan.Digest(data)
 	if o.signers != "" {
-		if err := o.signed(file, readBeside, digest, report.StatementPredicate); err != nil {
+		if err := o.allowed().Check(file, Read, digest, report.StatementPredicate, time.Now()); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func (p *program) planStatementCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			text, err := statement(saved)
+			text, err := Statement(saved)
 			if err != nil {
 				return err
 			}

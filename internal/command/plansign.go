@@ -21,8 +21,8 @@ import (
 // signatures; see ssh-keygen -Y verify -n kubectl-release-plan.
 const signatureNamespace = "kubectl-release-plan"
 
-// planSigner reads a private SSH key from a file, and asks for its passphrase if it has one.
-func (p *program) planSigner(file string) (ssh.Signer, error) {
+// ReadKey reads a private SSH key from a file, and asks for its passphrase if it has one.
+func ReadKey(file string, ask func(question string) (string, error)) (ssh.Signer, error) {
 	data, err := inputfile.Read(file, inputfile.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--sign: %w", err)
@@ -30,7 +30,7 @@ func (p *program) planSigner(file string) (ssh.Signer, error) {
 	key, err := ssh.ParsePrivateKey(data)
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
-		word, err := p.typed("Passphrase of the key " + file)
+		word, err := ask("Passphrase of the key " + file)
 		if err != nil {
 			return nil, fmt.Errorf("--sign %s: %w", file, err)
 		}
@@ -45,8 +45,8 @@ func (p *program) planSigner(file string) (ssh.Signer, error) {
 	return key, nil
 }
 
-// statement returns the statement that is attested about a saved plan.
-func statement(saved *plan.Plan) ([]byte, error) {
+// Statement returns the statement that is attested about a saved plan.
+func Statement(saved *plan.Plan) ([]byte, error) {
 	var text bytes.Buffer
 	err := report.Statement(&text, &redact.Plan(saved).Document)
 	return text.Bytes(), err
@@ -54,11 +54,12 @@ func statement(saved *plan.Plan) ([]byte, error) {
 
 // These suffixes name the files beside a signed file.
 const (
-	statementEnding = ".statement"
-	signatureEnding = ".sig"
+	StatementEnding = ".statement"
+	SignatureEnding = ".sig"
 )
 
-func signatureOf(text []byte, key ssh.Signer) ([]byte, error) {
+// Sign returns the signature of a statement.
+func Sign(text []byte, key ssh.Signer) ([]byte, error) {
 	made, err := signature.SignSSH(key, signatureNamespace, text, rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("sign the statement: %w", err)
@@ -66,40 +67,46 @@ func signatureOf(text []byte, key ssh.Signer) ([]byte, error) {
 	return made, nil
 }
 
-// sign writes FILE.statement and its signature FILE.sig.
-func sign(file string, text []byte, key ssh.Signer) error {
-	made, err := signatureOf(text, key)
+// Write writes FILE.statement and its signature FILE.sig.
+func Write(file string, text []byte, key ssh.Signer) error {
+	made, err := Sign(text, key)
 	if err != nil {
 		return err
 	}
-	if err := outputfile.Write(file+statementEnding, text, 0o644); err != nil {
+	if err := outputfile.Write(file+StatementEnding, text, 0o644); err != nil {
 		return fmt.Errorf("save the statement: %w", err)
 	}
-	if err := outputfile.Write(file+signatureEnding, made, 0o644); err != nil {
+	if err := outputfile.Write(file+SignatureEnding, made, 0o644); err != nil {
 		return fmt.Errorf("save the signature: %w", err)
 	}
 	return nil
 }
 
-// readBeside reads a file beside a signed file.
-func readBeside(name string) ([]byte, error) { return inputfile.Read(name, inputfile.MaxBytes) }
+// Read reads FILE.statement or FILE.sig, as Signers.Check needs them.
+func Read(name string) ([]byte, error) { return inputfile.Read(name, inputfile.MaxBytes) }
 
-// signed checks that FILE.sig is a signature of FILE.statement by an allowed signer, and that the
+// Signers are the signers of whom one must have signed a statement.
+type Signers struct {
+	// File has their SSH keys (see ALLOWED SIGNERS in ssh-keygen(1)). It must be Principal, if that is not "".
+	File, Principal string
+}
+
+// Check checks that FILE.sig is a signature of FILE.statement by one of the signers, and that the
 // statement has the given predicate type and is about the digest. Both files are read with read.
-func (o *signerFlags) signed(file string, read func(name string) ([]byte, error), digest, predicate string) error {
-	keys, err := inputfile.Read(o.signers, inputfile.MaxBytes)
+func (s Signers) Check(file string, read func(name string) ([]byte, error), digest, predicate string, now time.Time) error {
+	keys, err := inputfile.Read(s.File, inputfile.MaxBytes)
 	if err != nil {
 		return fmt.Errorf("--allowed-signers: %w", err)
 	}
 	allowed, err := signature.ParseAllowedSigners(keys)
 	if err != nil {
-		return fmt.Errorf("--allowed-signers %s: %w", o.signers, err)
+		return fmt.Errorf("--allowed-signers %s: %w", s.File, err)
 	}
-	text, err := read(file + statementEnding)
+	text, err := read(file + StatementEnding)
 	if err != nil {
 		return fmt.Errorf("the signature of %s: %w", file, err)
 	}
-	made, err := read(file + signatureEnding)
+	made, err := read(file + SignatureEnding)
 	if err != nil {
 		return fmt.Errorf("the signature of %s: %w", file, err)
 	}
@@ -107,7 +114,7 @@ func (o *signerFlags) signed(file string, read func(name string) ([]byte, error)
 	if err != nil {
 		return fmt.Errorf("the signature %s.sig: %w", file, err)
 	}
-	if _, err := allowed.Principal(key, signatureNamespace, o.signer, time.Now()); err != nil {
+	if _, err := allowed.Principal(key, signatureNamespace, s.Principal, now); err != nil {
 		return fmt.Errorf("the signature %s.sig: %w", file, err)
 	}
 	about, err := report.StatedDigest(text, predicate)

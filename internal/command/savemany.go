@@ -33,7 +33,7 @@ func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, 
 	var key ssh.Signer
 	if o.sign != "" {
 		var err error
-		if key, err = p.planSigner(o.sign); err != nil {
+		if key, err = ReadKey(o.sign, p.typed); err != nil {
 			return err
 		}
 	}
@@ -47,11 +47,11 @@ func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, 
 		if err := report.SetStatement(&text, &made.Document); err != nil {
 			return err
 		}
-		signature, err := signatureOf(text.Bytes(), key)
+		signature, err := Sign(text.Bytes(), key)
 		if err != nil {
 			return err
 		}
-		files = append(files, setrun.File{Name: setrun.IndexName + statementEnding, Data: text.Bytes()}, setrun.File{Name: setrun.IndexName + signatureEnding, Data: signature})
+		files = append(files, setrun.File{Name: setrun.IndexName + StatementEnding, Data: text.Bytes()}, setrun.File{Name: setrun.IndexName + SignatureEnding, Data: signature})
 	}
 	save := setrun.SaveFolder
 	if oneFile {

@@ -102,18 +102,18 @@ func (p *program) savePlan(o *planFileFlags, encoded []byte, made *plan.Plan) er
 	if o.sign == "" {
 		return planfile.Write(o.out, encoded, seal)
 	}
-	key, err := p.planSigner(o.sign)
+	key, err := ReadKey(o.sign, p.typed)
 	if err != nil {
 		return err
 	}
 	if err := planfile.Write(o.out, encoded, seal); err != nil {
 		return err
 	}
-	text, err := statement(made)
+	text, err := Statement(made)
 	if err != nil {
 		return err
 	}
-	return sign(o.out, text, key)
+	return Write(o.out, text, key)
 }
 
 func (p *program) readPlan(o *planFileFlags, file string) (*plan.Plan, error) {
