@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/plansign"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -41,8 +42,8 @@ func (o *signerFlags) flags(name string) []cli.Flag {
 	}
 }
 
-func (o *signerFlags) allowed() Signers {
-	return Signers{File: o.signers, Principal: o.signer}
+func (o *signerFlags) allowed() plansign.Signers {
+	return plansign.Signers{File: o.signers, Principal: o.signer}
 }
 
 // check refuses flags that make no sense together.
@@ -76,7 +77,7 @@ func (o *approvalFlags) check() error {
 func (o *approvalFlags) sealed(file string, data []byte) error {
 	digest := plan.Digest(data)
 	if o.signers != "" {
-		if err := o.allowed().Check(file, Read, digest, report.StatementPredicate, time.Now()); err != nil {
+		if err := o.allowed().Check(file, plansign.Read, digest, report.StatementPredicate, time.Now()); err != nil {
 			return err
 		}
 	}

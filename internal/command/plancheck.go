@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
+	"github.com/kubectl-release/kubectl-release/internal/plansign"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -58,7 +59,7 @@ func (p *program) planStatementCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			text, err := Statement(saved)
+			text, err := plansign.Statement(saved)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
+	"github.com/kubectl-release/kubectl-release/internal/plansign"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
@@ -33,7 +34,7 @@ func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, 
 	var key ssh.Signer
 	if o.sign != "" {
 		var err error
-		if key, err = ReadKey(o.sign, p.typed); err != nil {
+		if key, err = plansign.ReadKey(o.sign, p.typed); err != nil {
 			return err
 		}
 	}
@@ -47,11 +48,11 @@ func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, 
 		if err := report.SetStatement(&text, &made.Document); err != nil {
 			return err
 		}
-		signature, err := Sign(text.Bytes(), key)
+		signature, err := plansign.Sign(text.Bytes(), key)
 		if err != nil {
 			return err
 		}
-		files = append(files, setrun.File{Name: setrun.IndexName + StatementEnding, Data: text.Bytes()}, setrun.File{Name: setrun.IndexName + SignatureEnding, Data: signature})
+		files = append(files, setrun.File{Name: setrun.IndexName + plansign.StatementEnding, Data: text.Bytes()}, setrun.File{Name: setrun.IndexName + plansign.SignatureEnding, Data: signature})
 	}
 	save := setrun.SaveFolder
 	if oneFile {

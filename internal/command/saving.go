@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
+	"github.com/kubectl-release/kubectl-release/internal/plansign"
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -102,18 +103,18 @@ func (p *program) savePlan(o *planFileFlags, encoded []byte, made *plan.Plan) er
 	if o.sign == "" {
 		return planfile.Write(o.out, encoded, seal)
 	}
-	key, err := ReadKey(o.sign, p.typed)
+	key, err := plansign.ReadKey(o.sign, p.typed)
 	if err != nil {
 		return err
 	}
 	if err := planfile.Write(o.out, encoded, seal); err != nil {
 		return err
 	}
-	text, err := Statement(made)
+	text, err := plansign.Statement(made)
 	if err != nil {
 		return err
 	}
-	return Write(o.out, text, key)
+	return plansign.Write(o.out, text, key)
 }
 
 func (p *program) readPlan(o *planFileFlags, file string) (*plan.Plan, error) {

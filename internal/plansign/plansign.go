@@ -1,4 +1,8 @@
-package command
+// Package plansign signs statements about saved plans and sets with SSH keys, and checks whose signature
+// it is and what about. A statement and its signature are files beside what they are about.
+//
+// It does not decide whether a plan may be applied, and prints nothing.
+package plansign
 
 import (
 	"bytes"
