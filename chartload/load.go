@@ -176,3 +176,9 @@ func newLoader() loader {
 func (l *loader) warn(where, format string, args ...any) {
 	l.warnings = append(l.warnings, chart.Warning{Where: where, What: fmt.Sprintf(format, args...)})
 }
+
+// IsChart reports whether a path is a folder with a Chart.yaml or an archive. It reads neither.
+func IsChart(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "Chart.yaml"))
+	return err == nil || filepath.Ext(path) == ".tgz"
+}

@@ -39,7 +39,7 @@ type Streams struct {
 // exit.go). When ctx ends, the program stops in an orderly way. When leave is closed, it prints the
 // state that it leaves behind and returns immediately.
 func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) int {
-	cli.FlagStringer = flagLine // the library offers only this global variable
+	cli.FlagStringer = FlagLine // the library offers only this global variable
 	if _, err := os.UserHomeDir(); err != nil {
 		clientcmd.RecommendedHomeFile = "" // else it is .kube/config in the working directory, perhaps somebody's checkout
 	}

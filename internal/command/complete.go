@@ -5,111 +5,83 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/argv"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
-// completionTime limits how long a user who has pressed TAB waits for a cluster.
-const completionTime = 3 * time.Second
+// Sources have the words that only this machine or a cluster knows. What can't be read has no words, and no
+// error: a shell shows none during completion.
+type Sources interface {
+	Releases(ctx context.Context) []Candidate
+	// Revisions are those of a release, newest first.
+	Revisions(ctx context.Context, release string) []Candidate
+	Namespaces(ctx context.Context) []Candidate
+	// Kubeconfig has the names of each context, cluster or user.
+	Kubeconfig(what string) []Candidate
+	// Settings are the names that the command env takes.
+	Settings() []Candidate
+	// Values are those of a flag that accepts only a few on this line. They are nil for other flags.
+	Values(flag string, l *Line) []string
+	// Charts has the repositories and registries.
+	Charts() (*source.Sources, error)
+}
 
-// candidate is a word that may come next, with its description.
-type candidate struct{ word, meaning string }
+// Candidate is a word that may come next, with its description.
+type Candidate struct{ Word, Meaning string }
 
-// completion lists what can come next on a line, in the terms of cobra's protocol
+// Answer lists what can come next on a line, in the terms of cobra's protocol
 // (https://github.com/spf13/cobra/blob/v1.10.2/completions.go).
-type completion struct {
-	candidates []candidate
+type Answer struct {
+	candidates []Candidate
 	// directive tells the shell what it may add on its own. Zero allows files of any kind.
 	directive cobra.ShellCompDirective
 }
 
-// words returns a completion with these words only.
-func words(all ...string) completion {
-	out := completion{directive: cobra.ShellCompDirectiveNoFileComp}
+// words returns an answer with these words only.
+func words(all ...string) Answer {
+	out := Answer{directive: cobra.ShellCompDirectiveNoFileComp}
 	for _, w := range all {
-		out.candidates = append(out.candidates, candidate{word: w})
+		out.candidates = append(out.candidates, Candidate{Word: w})
 	}
 	return out
 }
 
-// line is a line whose last word is still to be completed.
-type line struct {
+// Nothing is the answer for a line that can't be completed.
+func Nothing() Answer { return words() }
+
+// Line is a line whose last word is still to be completed.
+type Line struct {
 	*argv.Line
 	flag cli.Flag // the flag whose value the last word is, or nil
 	last string   // what has been typed of that word or value
 }
 
-// completes answers a completion script, and reports whether args are its request: the hidden
-// first argument, then the words of the line so far, the last one unfinished.
-func completes(ctx context.Context, args []string, s Streams) bool {
-	described := len(args) > 1 && args[1] == cobra.ShellCompRequestCmd
-	if !described && (len(args) < 2 || args[1] != cobra.ShellCompNoDescRequestCmd) {
-		return false
+// Requested returns the words of the line that a completion script asks about, if args, without the
+// program's name, are its request: the hidden first argument, then the words of the line so far, the last
+// one unfinished. described reports whether it wants descriptions.
+func Requested(args []string) (words []string, described, ok bool) {
+	if len(args) == 0 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
+		return nil, false, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	// Errors are dropped: a shell shows none during completion.
-	p := newProgram(Streams{In: strings.NewReader(""), Out: s.Out, Err: io.Discard}, args[0])
-	p.transport = func(next http.RoundTripper) http.RoundTripper { return impatient{next, cancel} }
-	p.complete(ctx, slices.Concat([]string{args[0]}, args[2:])).print(p.streams.Out, described)
-	return true
+	return args[1:], args[0] == cobra.ShellCompRequestCmd, true
 }
 
-// impatient gives up when a server can't be reached: nobody wants to wait for more attempts after
-// pressing TAB.
-type impatient struct {
-	next   http.RoundTripper
-	giveUp func()
-}
-
-// RoundTrip implements http.RoundTripper.
-func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := i.next.RoundTrip(r)
-	if err != nil {
-		i.giveUp()
-	}
-	return answer, err
-}
-
-// complete runs the command line with an action that only finds what can come next, so flags and
-// the environment are read as for any other command.
-func (p *program) complete(ctx context.Context, args []string) completion {
-	app := p.appFor(args)
-	l, err := unfinished(app, args)
-	if err != nil {
-		return words()
-	}
-	out := words()
-	find := func(c *cli.Context) error {
-		out = p.candidates(c.Context, l)
-		return nil
-	}
-	app.Action = find
-	if l.Command != nil {
-		l.Command.Action = find
-	}
-	app.Writer = io.Discard // what it shows is not a candidate
-	_ = app.RunContext(ctx, append(args[:1:1], l.Words()...))
-	return out.beginning(l.last)
-}
-
-// unfinished parses a line whose last word is not finished.
-func unfinished(app *cli.App, args []string) (*line, error) {
-	l := &line{}
-	if len(args) > 1 {
+// ParseLine parses a line, without the program's name, whose last word is not finished.
+func ParseLine(app *cli.App, rules *argv.Rules, args []string) (*Line, error) {
+	l := &Line{}
+	if len(args) > 0 {
 		l.last = args[len(args)-1]
-		args = args[1 : len(args)-1]
+		args = args[:len(args)-1]
 	}
 	var err error
-	l.Line, err = lineRules.Parse(app, args)
+	l.Line, err = rules.Parse(app, args)
 	l.Flags = slices.DeleteFunc(l.Flags, func(g argv.Flag) bool { return l.Known[g.Name] == cli.HelpFlag }) // else help would be shown
 	var missing *argv.NoValueError
 	if errors.As(err, &missing) {
@@ -122,30 +94,38 @@ func unfinished(app *cli.App, args []string) (*line, error) {
 	return l, err
 }
 
+// finder finds what can come next.
+type finder struct{ from Sources }
+
+// Find returns what can come next on a line, as far as it begins with what has been typed of the last word.
+func Find(ctx context.Context, l *Line, from Sources) Answer {
+	return finder{from}.candidates(ctx, l).beginning(l.last)
+}
+
 // candidates returns what can come next on a line.
-func (p *program) candidates(ctx context.Context, l *line) completion {
+func (f finder) candidates(ctx context.Context, l *Line) Answer {
 	switch {
 	case l.flag != nil:
-		return p.flagValues(ctx, l)
+		return f.flagValues(ctx, l)
 	case strings.HasPrefix(l.last, "-") && !l.Literal:
 		return l.flagNames()
 	}
-	out := p.argument(ctx, l)
+	out := f.argument(ctx, l)
 	if len(l.Arguments) == 0 && !l.Literal {
 		for _, sub := range l.Commands {
-			out.candidates = append(out.candidates, candidate{sub.Name, sub.Usage})
+			out.candidates = append(out.candidates, Candidate{sub.Name, sub.Usage})
 		}
 	}
 	return out
 }
 
 // has reports whether a flag was given, by any of its names.
-func (l *line) has(name string) bool {
+func (l *Line) has(name string) bool {
 	return slices.ContainsFunc(l.Flags, func(g argv.Flag) bool { return l.Known[g.Name] == l.Known[name] })
 }
 
 // flagNames returns the command's flags, without those that were given and cannot be repeated.
-func (l *line) flagNames() completion {
+func (l *Line) flagNames() Answer {
 	out := words()
 	for name, f := range l.Known {
 		visible, ok := f.(cli.VisibleFlag)
@@ -154,20 +134,20 @@ func (l *line) flagNames() completion {
 		if len(name) < 2 || ok && !visible.IsVisible() || given && !repeatable {
 			continue
 		}
-		_, meaning, _ := strings.Cut(flagLine(f), "\t")
-		out.candidates = append(out.candidates, candidate{"--" + name, meaning})
+		_, meaning, _ := strings.Cut(FlagLine(f), "\t")
+		out.candidates = append(out.candidates, Candidate{"--" + name, meaning})
 	}
-	slices.SortFunc(out.candidates, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
+	slices.SortFunc(out.candidates, func(a, b Candidate) int { return strings.Compare(a.Word, b.Word) })
 	return out
 }
 
 // beginning keeps the candidates that begin with what has been typed of the last word. File name
 // extensions all stay: the shell looks for files with them.
-func (c completion) beginning(last string) completion {
+func (c Answer) beginning(last string) Answer {
 	if c.directive&cobra.ShellCompDirectiveFilterFileExt != 0 {
 		return c
 	}
-	c.candidates = slices.DeleteFunc(c.candidates, func(w candidate) bool { return !strings.HasPrefix(w.word, last) })
+	c.candidates = slices.DeleteFunc(c.candidates, func(w Candidate) bool { return !strings.HasPrefix(w.Word, last) })
 	return c
 }
 
@@ -175,14 +155,15 @@ func (c completion) beginning(last string) completion {
 // end up on the user's command line, so anything else is not offered.
 var plainWord = regexp.MustCompile(`^[\w@%+=:,./*-]+$`)
 
-func (c completion) print(w io.Writer, described bool) {
+// Print prints the answer for a completion script.
+func (c Answer) Print(w io.Writer, described bool) {
 	for _, one := range c.candidates {
-		switch meaning, _, _ := strings.Cut(one.meaning, "\n"); {
-		case !plainWord.MatchString(one.word):
+		switch meaning, _, _ := strings.Cut(one.Meaning, "\n"); {
+		case !plainWord.MatchString(one.Word):
 		case described && meaning != "":
-			fmt.Fprintf(w, "%s\t%s\n", one.word, strings.ReplaceAll(meaning, "\t", " "))
+			fmt.Fprintf(w, "%s\t%s\n", one.Word, strings.ReplaceAll(meaning, "\t", " "))
 		default:
-			fmt.Fprintln(w, one.word)
+			fmt.Fprintln(w, one.Word)
 		}
 	}
 	fmt.Fprintf(w, ":%d\n", c.directive)

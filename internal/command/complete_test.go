@@ -257,7 +257,7 @@ func TestCompletionScriptsAskTheProgram(t *testing.T) {
 		"bash": "complete -o default -F __start_kubectl-release kubectl-release", "zsh": "compdef _kubectl-release kubectl-release",
 		"fish": "complete -c kubectl-release ", "powershell": "Register-ArgumentCompleter -CommandName 'kubectl-release'", "kubectl": `exec kubectl-release __complete`,
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(registered)), slices.Sorted(maps.Keys(completionScripts()))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(registered)), slices.Sorted(maps.Keys(Scripts()))); diff != "" {
 		t.Fatalf("-tested +there are:\n%s", diff)
 	}
 	for shell, registers := range registered {

@@ -12,8 +12,8 @@ import (
 )
 
 // knownRepositories returns the repositories that repo add has stored.
-func (p *program) knownRepositories() []resolve.Repository {
-	from, err := p.repositories()
+func (f finder) knownRepositories() []resolve.Repository {
+	from, err := f.from.Charts()
 	if err != nil {
 		return nil
 	}
@@ -25,8 +25,8 @@ func (p *program) knownRepositories() []resolve.Repository {
 }
 
 // loggedIn returns the registries with stored credentials.
-func (p *program) loggedIn(ctx context.Context) completion {
-	from, err := p.repositories()
+func (f finder) loggedIn(ctx context.Context) Answer {
+	from, err := f.from.Charts()
 	if err != nil {
 		return words()
 	}
@@ -35,8 +35,8 @@ func (p *program) loggedIn(ctx context.Context) completion {
 }
 
 // chartsOf returns the charts of a repository as REPOSITORY/NAME.
-func (p *program) chartsOf(repository string) []candidate {
-	from, err := p.repositories()
+func (f finder) chartsOf(repository string) []Candidate {
+	from, err := f.from.Charts()
 	if err != nil {
 		return nil
 	}
@@ -44,9 +44,9 @@ func (p *program) chartsOf(repository string) []candidate {
 	if err != nil {
 		return nil
 	}
-	out := make([]candidate, 0, len(names))
+	out := make([]Candidate, 0, len(names))
 	for _, name := range names {
-		out = append(out, candidate{word: repository + "/" + name})
+		out = append(out, Candidate{Word: repository + "/" + name})
 	}
 	return out
 }
@@ -54,16 +54,16 @@ func (p *program) chartsOf(repository string) []candidate {
 // chartVersions returns the versions of the charts on the line, newest first: for
 // REPOSITORY/NAME from the cached index, for oci://HOST/PATH from the tags that the registry
 // returns.
-func (p *program) chartVersions(ctx context.Context, l *line) completion {
+func (f finder) chartVersions(ctx context.Context, l *Line) Answer {
 	out := words()
-	from, err := p.repositories()
+	from, err := f.from.Charts()
 	if err != nil {
 		return out
 	}
 	for _, argument := range l.Arguments {
 		if resolve.IsRegistry(argument) {
 			for _, tag := range tagsOf(ctx, from, argument) {
-				out.candidates = append(out.candidates, candidate{word: tag.Version})
+				out.candidates = append(out.candidates, Candidate{Word: tag.Version})
 			}
 			continue
 		}
@@ -76,7 +76,7 @@ func (p *program) chartVersions(ctx context.Context, l *line) completion {
 			continue
 		}
 		for _, e := range entries {
-			out.candidates = append(out.candidates, candidate{e.Version, strings.TrimSpace("app " + e.AppVersion)})
+			out.candidates = append(out.candidates, Candidate{e.Version, strings.TrimSpace("app " + e.AppVersion)})
 		}
 	}
 	out.directive |= cobra.ShellCompDirectiveKeepOrder
@@ -84,15 +84,15 @@ func (p *program) chartVersions(ctx context.Context, l *line) completion {
 }
 
 // tagged completes the tag of oci://HOST/PATH:TAG.
-func (p *program) tagged(ctx context.Context, last string) completion {
+func (f finder) tagged(ctx context.Context, last string) Answer {
 	out := words()
 	colon := strings.LastIndexByte(last, ':')
-	from, err := p.repositories()
+	from, err := f.from.Charts()
 	if err != nil || colon < strings.LastIndexByte(last, '/') {
 		return out
 	}
 	for _, tag := range tagsOf(ctx, from, last[:colon]) {
-		out.candidates = append(out.candidates, candidate{word: last[:colon+1] + tag.Name})
+		out.candidates = append(out.candidates, Candidate{Word: last[:colon+1] + tag.Name})
 	}
 	out.directive |= cobra.ShellCompDirectiveKeepOrder
 	return out

@@ -2,13 +2,13 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +23,7 @@ bash-completion, as kubectl's own does.`,
 			"source <(kubectl-release completion bash)\nkubectl-release completion fish > ~/.config/fish/completions/kubectl-release.fish\nkubectl-release completion kubectl > ~/bin/kubectl_complete-release && chmod +x ~/bin/kubectl_complete-release"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-descriptions", Destination: &wordsAlone, Usage: "complete words without descriptions"}},
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error {
-			scripts := completionScripts()
+			scripts := Scripts()
 			script, ok := scripts[args[0]]
 			if !ok {
 				return usage("completion supports %s, not %q", oneOf(slices.Sorted(maps.Keys(scripts))), args[0])
@@ -33,44 +33,58 @@ bash-completion, as kubectl's own does.`,
 	}
 }
 
-// oneOf joins words for a message, such as "text, json or yaml".
-func oneOf(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+// completionTime limits how long a user who has pressed TAB waits for a cluster.
+const completionTime = 3 * time.Second
+
+// completes answers a completion script, and reports whether args are its request.
+func completes(ctx context.Context, args []string, s Streams) bool {
+	line, described, ok := Requested(args[1:])
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	// Errors are dropped: a shell shows none during completion.
+	p := newProgram(Streams{In: strings.NewReader(""), Out: s.Out, Err: io.Discard}, args[0])
+	p.transport = func(next http.RoundTripper) http.RoundTripper { return impatient{next, cancel} }
+	p.complete(ctx, line).Print(p.streams.Out, described)
+	return true
 }
 
-// completionScripts returns functions that write a shell's script, with or without descriptions.
-// The scripts are cobra's, like those of kubectl and Helm: they pass the words of a line to
-// "kubectl-release __complete" and offer what it prints.
-func completionScripts() map[string]func(w io.Writer, described bool) error {
-	shells := &cobra.Command{Use: "kubectl-release"}
-	return map[string]func(io.Writer, bool) error{
-		"bash": shells.GenBashCompletionV2,
-		"fish": shells.GenFishCompletion,
-		"zsh": func(w io.Writer, described bool) error {
-			if described {
-				return shells.GenZshCompletion(w)
-			}
-			return shells.GenZshCompletionNoDesc(w)
-		},
-		"powershell": func(w io.Writer, described bool) error {
-			if described {
-				return shells.GenPowerShellCompletionWithDesc(w)
-			}
-			return shells.GenPowerShellCompletion(w)
-		},
-		"kubectl": kubectlCompletion,
-	}
+// impatient gives up when a server can't be reached: nobody wants to wait for more attempts after
+// pressing TAB.
+type impatient struct {
+	next   http.RoundTripper
+	giveUp func()
 }
 
-// kubectlCompletion writes the program that kubectl runs to complete a plugin; see
-// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins, "Adding support for command-line
-// completion".
-func kubectlCompletion(w io.Writer, described bool) error {
-	request := cobra.ShellCompNoDescRequestCmd
-	if described {
-		request = cobra.ShellCompRequestCmd
+// RoundTrip implements http.RoundTripper.
+func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := i.next.RoundTrip(r)
+	if err != nil {
+		i.giveUp()
 	}
-	_, err := fmt.Fprintf(w, "#!/usr/bin/env sh\n# kubectl runs this for \"kubectl release ...\" and offers what it prints.\nexec kubectl-release %s \"$@\"\n", request)
-	return err
+	return answer, err
+}
+
+// complete runs the command line with an action that only finds what can come next, so flags and
+// the environment are read as for any other command.
+func (p *program) complete(ctx context.Context, args []string) Answer {
+	out := Nothing()
+	app := p.appFor(args)
+	l, err := ParseLine(app, lineRules, args)
+	if err != nil {
+		return out
+	}
+	find := func(c *cli.Context) error {
+		out = Find(c.Context, l, completionSources{p})
+		return nil
+	}
+	app.Action = find
+	if l.Command != nil {
+		l.Command.Action = find
+	}
+	app.Writer = io.Discard // what it shows is not a candidate
+	_ = app.RunContext(ctx, append([]string{app.Name}, l.Words()...))
+	return out
 }

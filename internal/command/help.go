@@ -1,25 +1,20 @@
 package command
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/report"
-	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
-// flagLine formats a flag for help: short names first, the placeholder of its value, its
+// FlagLine formats a flag for help: short names first, the placeholder of its value, its
 // description, and the default if it is worth mentioning.
-func flagLine(f cli.Flag) string {
+func FlagLine(f cli.Flag) string {
 	names := argv.Names(f)
 	slices.SortStableFunc(names, func(a, b string) int { return min(len(a), 2) - min(len(b), 2) })
 	for i, n := range names {
@@ -33,7 +28,7 @@ func flagLine(f cli.Flag) string {
 	if !ok {
 		return left
 	}
-	value, usage := quoted(doc.GetUsage())
+	value, usage := Placeholder(doc.GetUsage())
 	if doc.TakesValue() {
 		left += " " + value
 	}
@@ -43,8 +38,8 @@ func flagLine(f cli.Flag) string {
 	return left + "\t" + usage
 }
 
-// quoted cuts the placeholder of the value out of a usage text: the word in backquotes, or VALUE.
-func quoted(usage string) (placeholder, text string) {
+// Placeholder cuts the placeholder of the value out of a usage text: the word in backquotes, or VALUE.
+func Placeholder(usage string) (placeholder, text string) {
 	before, rest, found := strings.Cut(usage, "`")
 	if !found {
 		return "VALUE", usage
@@ -53,43 +48,14 @@ func quoted(usage string) (placeholder, text string) {
 	return name, before + name + after
 }
 
-// optionsCommand is like kubectl options: listing these flags for each command would make the help
-// long without saying more.
-func (p *program) optionsCommand() *cli.Command {
-	return &cli.Command{
-		Name: "options", Usage: "list the connection flags, which every command takes",
-		Description: describe("Lists the flags for the connection to the cluster. They are kubectl's, plus Helm's names for them.", "kubectl release options"),
-		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
-			var text bytes.Buffer
-			table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
-			for _, f := range p.connection.flags() {
-				fmt.Fprintf(table, "  %s\n", flagLine(f))
-			}
-			if err := table.Flush(); err != nil {
-				return err
-			}
-			return p.printHelp(text.String())
-		})),
-	}
-}
-
-// printHelp prints help as wide as the terminal. Where there is none, lines stay whole, for grep.
-func (p *program) printHelp(text string) error {
-	if columns := terminal.Width(p.raw.Out, nil); columns > 0 {
-		text = fitted(text, columns)
-	}
-	_, err := io.WriteString(p.streams.Out, text)
-	return err
-}
-
 // widestProse is how wide paragraphs of help become at most; wider ones are hard to read.
 const widestProse = 100
 
 // tableRow is a line of help with two columns: a command or flag, and what it means.
 var tableRow = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
 
-// fitted breaks the lines of help. Examples stay as they are: they are meant to be pasted.
-func fitted(text string, columns int) string {
+// Fit breaks the lines of help. Examples stay as they are: they are meant to be pasted.
+func Fit(text string, columns int) string {
 	var out, paragraph []string
 	examples := false
 	for line := range strings.SplitSeq(text, "\n") {

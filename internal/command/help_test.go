@@ -11,7 +11,7 @@ import (
 
 // Help fits the terminal: only examples, the words of a usage line and single long words may be wider.
 func TestHelpFitsTheTerminal(t *testing.T) {
-	cli.FlagStringer = flagLine // as Main does
+	cli.FlagStringer = FlagLine // as Main does
 	for _, columns := range []int{64, 80, 120} {
 		t.Setenv("COLUMNS", fmt.Sprint(columns))
 		d := atDesk(t)
@@ -50,10 +50,10 @@ Flags:
                                apply
   --a-flag-with-a-long-name N  what does not fit beside it
 `
-	if got := fitted(text, 61); got != want {
+	if got := Fit(text, 61); got != want {
 		t.Errorf("at 61 columns:\n%s", got)
 	}
-	if got := fitted(text, 45); !strings.Contains(got, "\n  --out FILE\n        save the plan in FILE, for apply\n") {
+	if got := Fit(text, 45); !strings.Contains(got, "\n  --out FILE\n        save the plan in FILE, for apply\n") {
 		t.Errorf("at 45 columns:\n%s", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
@@ -96,7 +97,7 @@ kubectl release plan many releases.yaml --all --detailed-exitcode`),
 // calledMany returns an error that helps a user whose release is named "many": the only argument
 // is a chart, not the files or the folder of a set. Otherwise it returns nil.
 func (p *program) calledMany(args []string) error {
-	if len(args) != 1 || !isChart(args[0]) {
+	if len(args) != 1 || !chartload.IsChart(args[0]) {
 		return nil
 	}
 	return usage("%s is a chart, which %q does not take; for a release named many: %s", args[0], strings.Join(p.commandLine.Path, " "), p.command(p.commandLine.Path[0], "--", "many", args[0]))

@@ -1,15 +1,19 @@
 package command
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -64,7 +68,7 @@ func referFlags(b *strings.Builder, flags []cli.Flag, own bool) {
 		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
 			continue
 		}
-		left, usage, _ := strings.Cut(flagLine(f), "\t")
+		left, usage, _ := strings.Cut(FlagLine(f), "\t")
 		if strings.Contains(left, "--help") {
 			continue
 		}
@@ -119,4 +123,33 @@ func referEnvironment(b *strings.Builder, commands []*cli.Command, connection []
 	for _, variable := range slices.Sorted(maps.Keys(rows)) {
 		fmt.Fprintf(b, "| `%s` | %s |\n", variable, rows[variable])
 	}
+}
+
+// optionsCommand is like kubectl options: listing these flags for each command would make the help
+// long without saying more.
+func (p *program) optionsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "options", Usage: "list the connection flags, which every command takes",
+		Description: describe("Lists the flags for the connection to the cluster. They are kubectl's, plus Helm's names for them.", "kubectl release options"),
+		Action: p.readOnly(takes(0, 0, func(context.Context, []string) error {
+			var text bytes.Buffer
+			table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
+			for _, f := range p.connection.flags() {
+				fmt.Fprintf(table, "  %s\n", FlagLine(f))
+			}
+			if err := table.Flush(); err != nil {
+				return err
+			}
+			return p.printHelp(text.String())
+		})),
+	}
+}
+
+// printHelp prints help as wide as the terminal. Where there is none, lines stay whole, for grep.
+func (p *program) printHelp(text string) error {
+	if columns := terminal.Width(p.raw.Out, nil); columns > 0 {
+		text = Fit(text, columns)
+	}
+	_, err := io.WriteString(p.streams.Out, text)
+	return err
 }

@@ -21,9 +21,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// setOutputs are the output formats of a set's plan.
-var setOutputs = append([]string{"text", "json", "yaml", "markdown", "summary", "html"}, findings.Formats()...)
-
 // showSavedSet prints a saved set as plan many showed it, without the entries for which there was
 // nothing to do.
 func (p *program) showSavedSet(o *showFlags, files *planFileFlags, kept *setrun.Kept, sensitive []string) error {
