@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-release/kubectl-release/internal/argv"
+	"github.com/kubectl-release/kubectl-release/internal/helptext"
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
@@ -39,7 +40,7 @@ type Streams struct {
 // exit.go). When ctx ends, the program stops in an orderly way. When leave is closed, it prints the
 // state that it leaves behind and returns immediately.
 func Main(ctx context.Context, leave <-chan struct{}, args []string, s Streams) int {
-	cli.FlagStringer = FlagLine // the library offers only this global variable
+	cli.FlagStringer = helptext.FlagLine // the library offers only this global variable
 	if _, err := os.UserHomeDir(); err != nil {
 		clientcmd.RecommendedHomeFile = "" // else it is .kube/config in the working directory, perhaps somebody's checkout
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/completion"
 )
 
 func (p *program) completionCommand() *cli.Command {
@@ -23,7 +25,7 @@ bash-completion, as kubectl's own does.`,
 			"source <(kubectl-release completion bash)\nkubectl-release completion fish > ~/.config/fish/completions/kubectl-release.fish\nkubectl-release completion kubectl > ~/bin/kubectl_complete-release && chmod +x ~/bin/kubectl_complete-release"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-descriptions", Destination: &wordsAlone, Usage: "complete words without descriptions"}},
 		Action: p.readOnly(takes(1, 1, func(_ context.Context, args []string) error {
-			scripts := Scripts()
+			scripts := completion.Scripts()
 			script, ok := scripts[args[0]]
 			if !ok {
 				return usage("completion supports %s, not %q", oneOf(slices.Sorted(maps.Keys(scripts))), args[0])
@@ -38,7 +40,7 @@ const completionTime = 3 * time.Second
 
 // completes answers a completion script, and reports whether args are its request.
 func completes(ctx context.Context, args []string, s Streams) bool {
-	line, described, ok := Requested(args[1:])
+	line, described, ok := completion.Requested(args[1:])
 	if !ok {
 		return false
 	}
@@ -69,15 +71,15 @@ func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // complete runs the command line with an action that only finds what can come next, so flags and
 // the environment are read as for any other command.
-func (p *program) complete(ctx context.Context, args []string) Answer {
-	out := Nothing()
+func (p *program) complete(ctx context.Context, args []string) completion.Answer {
+	out := completion.Nothing()
 	app := p.appFor(args)
-	l, err := ParseLine(app, lineRules, args)
+	l, err := completion.ParseLine(app, lineRules, args)
 	if err != nil {
 		return out
 	}
 	find := func(c *cli.Context) error {
-		out = Find(c.Context, l, completionSources{p})
+		out = completion.Find(c.Context, l, completionSources{p})
 		return nil
 	}
 	app.Action = find

@@ -9,29 +9,30 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/internal/completion"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // completionSources are the words that the flags and the environment lead to. It implements
-// Sources.
+// completion.Sources.
 type completionSources struct{ *program }
 
-// Releases implements Sources.
-func (p completionSources) Releases(ctx context.Context) (out []Candidate) {
+// Releases implements completion.Sources.
+func (p completionSources) Releases(ctx context.Context) (out []completion.Candidate) {
 	s, err := p.connect()
 	if err != nil {
 		return nil
 	}
 	found, _ := s.store.List(ctx, releasestore.Query{Namespace: s.namespace}) // on error, it still returns what it could read
 	for _, r := range found {
-		out = append(out, Candidate{Word: r.Name, Meaning: r.ChartLabel() + ", " + string(r.Info.Status)})
+		out = append(out, completion.Candidate{Word: r.Name, Meaning: r.ChartLabel() + ", " + string(r.Info.Status)})
 	}
 	return out
 }
 
-// Revisions implements Sources.
-func (p completionSources) Revisions(ctx context.Context, release string) (out []Candidate) {
+// Revisions implements completion.Sources.
+func (p completionSources) Revisions(ctx context.Context, release string) (out []completion.Candidate) {
 	s, err := p.connect()
 	if err != nil {
 		return nil
@@ -42,13 +43,13 @@ func (p completionSources) Revisions(ctx context.Context, release string) (out [
 	}
 	for _, r := range slices.Backward(history) {
 		meaning := []string{r.ChartLabel(), string(r.Info.Status), localTime(r.Info.LastDeployed)}
-		out = append(out, Candidate{Word: strconv.Itoa(r.Version), Meaning: strings.Join(meaning, ", ")})
+		out = append(out, completion.Candidate{Word: strconv.Itoa(r.Version), Meaning: strings.Join(meaning, ", ")})
 	}
 	return out
 }
 
-// Namespaces implements Sources.
-func (p completionSources) Namespaces(ctx context.Context) (out []Candidate) {
+// Namespaces implements completion.Sources.
+func (p completionSources) Namespaces(ctx context.Context) (out []completion.Candidate) {
 	s, err := p.connect()
 	if err != nil {
 		return nil
@@ -58,13 +59,13 @@ func (p completionSources) Namespaces(ctx context.Context) (out []Candidate) {
 		return nil
 	}
 	for _, n := range found.Items {
-		out = append(out, Candidate{Word: n.Name})
+		out = append(out, completion.Candidate{Word: n.Name})
 	}
 	return out
 }
 
-// Kubeconfig implements Sources.
-func (p completionSources) Kubeconfig(what string) (out []Candidate) {
+// Kubeconfig implements completion.Sources.
+func (p completionSources) Kubeconfig(what string) (out []completion.Candidate) {
 	config, err := p.connection.config().ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return nil
@@ -72,31 +73,31 @@ func (p completionSources) Kubeconfig(what string) (out []Candidate) {
 	switch what {
 	case "context":
 		for name, context := range config.Contexts {
-			out = append(out, Candidate{Word: name, Meaning: "cluster " + context.Cluster})
+			out = append(out, completion.Candidate{Word: name, Meaning: "cluster " + context.Cluster})
 		}
 	case "cluster":
 		for name, cluster := range config.Clusters {
-			out = append(out, Candidate{Word: name, Meaning: cluster.Server})
+			out = append(out, completion.Candidate{Word: name, Meaning: cluster.Server})
 		}
 	case "user":
 		for name := range config.AuthInfos {
-			out = append(out, Candidate{Word: name})
+			out = append(out, completion.Candidate{Word: name})
 		}
 	}
-	slices.SortFunc(out, func(a, b Candidate) int { return strings.Compare(a.Word, b.Word) })
+	slices.SortFunc(out, func(a, b completion.Candidate) int { return strings.Compare(a.Word, b.Word) })
 	return out
 }
 
-// Settings implements Sources.
-func (p completionSources) Settings() (out []Candidate) {
+// Settings implements completion.Sources.
+func (p completionSources) Settings() (out []completion.Candidate) {
 	for _, name := range slices.Sorted(maps.Keys(p.settings())) {
-		out = append(out, Candidate{Word: name})
+		out = append(out, completion.Candidate{Word: name})
 	}
 	return out
 }
 
-// Values implements Sources.
-func (p completionSources) Values(flag string, l *Line) []string {
+// Values implements completion.Sources.
+func (p completionSources) Values(flag string, l *completion.Line) []string {
 	switch {
 	case flag != "output":
 		return choices[flag]
@@ -110,5 +111,5 @@ func (p completionSources) Values(flag string, l *Line) []string {
 	return outputs
 }
 
-// Charts implements Sources.
+// Charts implements completion.Sources.
 func (p completionSources) Charts() (*source.Sources, error) { return p.repositories() }

@@ -7,11 +7,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/helptext"
 )
 
 // Help fits the terminal: only examples, the words of a usage line and single long words may be wider.
 func TestHelpFitsTheTerminal(t *testing.T) {
-	cli.FlagStringer = FlagLine // as Main does
+	cli.FlagStringer = helptext.FlagLine // as Main does
 	for _, columns := range []int{64, 80, 120} {
 		t.Setenv("COLUMNS", fmt.Sprint(columns))
 		d := atDesk(t)
@@ -25,35 +27,5 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Words stay as they are, one meaning below the other, and examples can be pasted.
-func TestHelpIsWrapped(t *testing.T) {
-	const text = `Deploys charts. A paragraph that
-was broken elsewhere.
-
-Examples:
-  kubectl release plan web ./chart -f prod.yaml   # what would happen
-
-Flags:
-  --out FILE                   save the plan in FILE, for apply
-  --a-flag-with-a-long-name N  what does not fit beside it
-`
-	const want = `Deploys charts. A paragraph that was broken elsewhere.
-
-Examples:
-  kubectl release plan web ./chart -f prod.yaml   # what would happen
-
-Flags:
-  --out FILE                   save the plan in FILE, for
-                               apply
-  --a-flag-with-a-long-name N  what does not fit beside it
-`
-	if got := Fit(text, 61); got != want {
-		t.Errorf("at 61 columns:\n%s", got)
-	}
-	if got := Fit(text, 45); !strings.Contains(got, "\n  --out FILE\n        save the plan in FILE, for apply\n") {
-		t.Errorf("at 45 columns:\n%s", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/helptext"
 	"github.com/kubectl-release/kubectl-release/internal/invocation"
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -68,7 +69,7 @@ func referFlags(b *strings.Builder, flags []cli.Flag, own bool) {
 		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
 			continue
 		}
-		left, usage, _ := strings.Cut(FlagLine(f), "\t")
+		left, usage, _ := strings.Cut(helptext.FlagLine(f), "\t")
 		if strings.Contains(left, "--help") {
 			continue
 		}
@@ -135,7 +136,7 @@ func (p *program) optionsCommand() *cli.Command {
 			var text bytes.Buffer
 			table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 			for _, f := range p.connection.flags() {
-				fmt.Fprintf(table, "  %s\n", FlagLine(f))
+				fmt.Fprintf(table, "  %s\n", helptext.FlagLine(f))
 			}
 			if err := table.Flush(); err != nil {
 				return err
@@ -148,7 +149,7 @@ func (p *program) optionsCommand() *cli.Command {
 // printHelp prints help as wide as the terminal. Where there is none, lines stay whole, for grep.
 func (p *program) printHelp(text string) error {
 	if columns := terminal.Width(p.raw.Out, nil); columns > 0 {
-		text = Fit(text, columns)
+		text = helptext.Fit(text, columns)
 	}
 	_, err := io.WriteString(p.streams.Out, text)
 	return err

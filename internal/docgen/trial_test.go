@@ -32,7 +32,7 @@ var tried = map[string][]shown{
 	"A8":  {{"e2e/testdata/script/interrupt.txtar", "# A8:"}},
 	"A9":  {{"plan/testdata/namespace-terminating.txtar", "A9:"}, {"plan/remedy_test.go", "// A9:"}},
 	"A10": {{"e2e/testdata/script/impact.txtar", "# A10:"}, {"internal/command/runs_test.go", "Release shop/web has no tests."}},
-	"A11": {{"e2e/completion_test.go", "func TestTabCompletesInRealShells("}, {"internal/command/complete_test.go", "func TestEveryCommandIsCompletedWithoutAWordOfItsOwn("}},
+	"A11": {{"e2e/completion_test.go", "func TestTabCompletesInRealShells("}, {"internal/command/completion_test.go", "func TestEveryCommandIsCompletedWithoutAWordOfItsOwn("}},
 	"A12": {{"apply/reasons_test.go", "func TestTroubleIsToldWithinFiveSeconds("}, {"apply/reasons_test.go", "func TestAnInterruptedWaitSaysWhy("}},
 	"A13": {{"internal/fielddiff/testdata/diff/aligned.txtar", "A13:"}},
 	"A14": {{"internal/report/inside_test.go", "// A14:"}},

@@ -1,4 +1,4 @@
-package command
+package completion
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/internal/helptext"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -68,7 +69,7 @@ func filesFor(flag cli.Flag) Answer {
 	if !ok {
 		return out
 	}
-	switch placeholder, _ := Placeholder(doc.GetUsage()); placeholder {
+	switch placeholder, _ := helptext.Placeholder(doc.GetUsage()); placeholder {
 	case "FILE", "PROGRAM":
 		out.directive = cobra.ShellCompDirectiveDefault
 	case "FOLDER", "DIR":

@@ -1,4 +1,10 @@
-package command
+// Package completion finds what can come next on a command line, for the scripts that shells run when somebody
+// presses TAB. It knows what the usage lines call their arguments, and which files, charts and versions
+// there are.
+//
+// It is given the program's commands, and asks registries but no cluster: the words from there are its
+// caller's.
+package completion
 
 import (
 	"context"
@@ -13,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/argv"
+	"github.com/kubectl-release/kubectl-release/internal/helptext"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
@@ -134,7 +141,7 @@ func (l *Line) flagNames() Answer {
 		if len(name) < 2 || ok && !visible.IsVisible() || given && !repeatable {
 			continue
 		}
-		_, meaning, _ := strings.Cut(FlagLine(f), "\t")
+		_, meaning, _ := strings.Cut(helptext.FlagLine(f), "\t")
 		out.candidates = append(out.candidates, Candidate{"--" + name, meaning})
 	}
 	slices.SortFunc(out.candidates, func(a, b Candidate) int { return strings.Compare(a.Word, b.Word) })

@@ -1,4 +1,7 @@
-package command
+// Package helptext formats help: the line of a flag, and text as wide as a terminal.
+//
+// It knows no commands, and prints nothing.
+package helptext
 
 import (
 	"fmt"
