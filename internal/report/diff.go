@@ -34,28 +34,70 @@ func textDiff(c plan.Change, context int) (lines []diffLine, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare %s: %w", c.Path, err)
 	}
-	for i, line := range strings.Split(strings.TrimSuffix(unified, "\n"), "\n") {
-		if i < 2 || line == "" { // the names of the two files
+	printed := strings.Split(strings.TrimSuffix(unified, "\n"), "\n")
+	printed = printed[min(2, len(printed)):] // without the names of the two files
+	twins := twinsOf(printed)
+	for _, line := range printed {
+		if line == "" {
 			continue
 		}
-		switch line[0] {
-		case '@':
+		switch text := line[1:]; {
+		case line[0] == '@':
 			lines = append(lines, diffLine{'@', hunk(line)})
-		case '\\':
+		case line[0] == '\\':
 			lines = append(lines, diffLine{' ', "(no newline at the end)"})
+		case twins[line]:
+			lines = append(lines, diffLine{line[0], withBlanks(text)})
 		default:
-			text := strings.ReplaceAll(strings.TrimSuffix(line[1:], "\r"), "\t", "  ")
-			lines = append(lines, diffLine{line[0], escape.Line(text)})
+			lines = append(lines, diffLine{line[0], shownLine(text)})
 		}
 	}
 	return lines, nil
 }
 
-// hunk returns "line 12" for "@@ -12,7 +12,8 @@": the place in the new text.
+// twinsOf returns the removed and the new lines that look like one on the other side and differ
+// from it all the same: in the end of the line, in tabs or in blanks at the end.
+func twinsOf(printed []string) map[string]bool {
+	sides := map[byte]map[string][]string{'-': {}, '+': {}}
+	for _, line := range printed {
+		if line != "" && sides[line[0]] != nil {
+			look := strings.TrimRight(shownLine(line[1:]), " ")
+			sides[line[0]][look] = append(sides[line[0]][look], line)
+		}
+	}
+	twins := map[string]bool{}
+	for look, removed := range sides['-'] {
+		added := sides['+'][look]
+		if len(added) == 0 || removed[0][1:] == added[0][1:] {
+			continue
+		}
+		for _, line := range append(removed, added...) {
+			twins[line] = true
+		}
+	}
+	return twins
+}
+
+// shownLine returns a line as people read it.
+func shownLine(text string) string {
+	return escape.Line(strings.ReplaceAll(strings.TrimSuffix(text, "\r"), "\t", "  "))
+}
+
+// withBlanks returns a line with escape sequences for what shownLine leaves out, and for blanks at the end.
+func withBlanks(text string) string {
+	visible := strings.TrimRight(text, " \t\r")
+	return escape.Line(visible) + strings.ReplaceAll(escape.Line(text[len(visible):]), " ", `\x20`)
+}
+
+// hunk returns "line 12" for "@@ -12,7 +12,8 @@": the place in the new text, or in the old one if
+// the new one is empty.
 func hunk(header string) string {
-	_, place, _ := strings.Cut(header, "+")
-	place, _, _ = strings.Cut(place, " ")
-	place, _, _ = strings.Cut(place, ",")
+	sides := strings.Fields(header)
+	before, _, _ := strings.Cut(sides[1][1:], ",")
+	place, _, _ := strings.Cut(sides[2][1:], ",")
+	if place == "0" {
+		place = before
+	}
 	return "line " + place
 }
 
