@@ -110,7 +110,7 @@ func (f *finder) steps() {
 		found := Finding{Title: f.words.Name(s.Object), Step: s.ID, Level: Note}
 		for _, r := range s.Told() {
 			risk := found
-			risk.Rule, risk.Message = "risk/"+string(r), f.words.Risk(s, r)
+			risk.Rule, risk.Message = riskRule(r), f.words.Risk(s, r)
 			risk.Place = f.placeOf(s, among(s, fieldsOf(s, r)))
 			if r == plan.RiskData || r == plan.RiskDelete || r == plan.RiskRecreate {
 				risk.Level = Warning

@@ -83,10 +83,22 @@ func Of(plans ...*plan.Document) []Finding {
 		all = append(all, f.found...)
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Compare(slices.Index(Levels(), a.Level), slices.Index(Levels(), b.Level))
+		return cmp.Or(cmp.Compare(slices.Index(Levels(), a.Level), slices.Index(Levels(), b.Level)), cmp.Compare(a.gravity(), b.gravity()))
 	})
 	return all
 }
+
+// gravity returns the rank of the finding's risk, the most severe first; what is no risk comes after all of them.
+func (f Finding) gravity() int {
+	for i, r := range plan.Risks() {
+		if f.Rule == riskRule(r) {
+			return i
+		}
+	}
+	return len(plan.Risks())
+}
+
+func riskRule(r plan.Risk) string { return "risk/" + string(r) }
 
 // index matches the index of a list item, which changes when items are added.
 var index = regexp.MustCompile(`\[\d+\]`)

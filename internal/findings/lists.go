@@ -32,7 +32,7 @@ func GitLab(w io.Writer, plans ...*plan.Document) error {
 	issues := []issue{}
 	for _, f := range Of(plans...) {
 		i := issue{f.Text(), f.Rule, f.Fingerprint, severities[f.Level], location{f.path(), lines{max(f.Place.Line, 1)}}}
-		if f.Rule == "risk/"+string(plan.RiskData) {
+		if f.Rule == riskRule(plan.RiskData) {
 			i.Severity = "critical"
 		}
 		issues = append(issues, i)

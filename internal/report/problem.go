@@ -29,10 +29,10 @@ func problems(p *plan.Document, names namer) (foremost, blocking, warnings []not
 	return foremost, blocking, warnings
 }
 
-// risks lists the steps to look at first. Ordinary deletions share one line; an uninstall, which
-// deletes everything, needs none.
+// risks lists the steps to look at first, the most severe first. Ordinary deletions share one line; an
+// uninstall, which deletes everything, needs none.
 func risks(p *plan.Document, names namer) []notice {
-	var out []notice
+	found := map[plan.Risk][]notice{}
 	var deleted []string
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		if s.Risk == plan.RiskDelete {
@@ -40,12 +40,16 @@ func risks(p *plan.Document, names namer) []notice {
 			return
 		}
 		for _, risk := range s.Told() {
-			out = append(out, notice{name: names.name(s.Object), text: riskText(p, s, risk)})
+			found[risk] = append(found[risk], notice{name: names.name(s.Object), text: riskText(p, s, risk)})
 		}
 	})
 	if len(deleted) > 0 && p.Operation != plan.Uninstall {
 		const shown = 6
-		out = append(out, notice{text: fmt.Sprintf("%s deleted: %s", isOrAre(len(deleted)), list(deleted, shown))})
+		found[plan.RiskDelete] = []notice{{text: fmt.Sprintf("%s deleted: %s", isOrAre(len(deleted)), list(deleted, shown))}}
+	}
+	var out []notice
+	for _, risk := range plan.Risks() {
+		out = append(out, found[risk]...)
 	}
 	return out
 }
