@@ -12,26 +12,51 @@ import (
 // rollouts lists the workloads that have no available pod for a while, or fewer than a
 // PodDisruptionBudget wants, and, in formats with room for it, how many pods the others have.
 func (w impactWriter) rollouts(all []plan.Rollout) []string {
-	var gaps, others []string
+	var gaps, others []saying
 	for _, r := range all {
 		name := w.names.name(r.Object)
 		switch {
 		case r.Least == 0 && r.Pods == 1:
-			gaps = append(gaps, name+": no pod available for a while; its only pod stops first")
+			gaps = append(gaps, saying{name, "no pod available for a while; its only pod stops first", "no pod available for a while; the only pod of each stops first"})
 		case r.Least == 0:
-			gaps = append(gaps, fmt.Sprintf("%s: no pod available for a while; its %d pods may stop all at once", name, r.Pods))
+			gap := fmt.Sprintf("no pod available for a while; its %d pods may stop all at once", r.Pods)
+			gaps = append(gaps, saying{name, gap, fmt.Sprintf("no pod available for a while; the %d pods of each may stop all at once", r.Pods)})
 		case len(r.Budgets) == 0:
-			others = append(others, fmt.Sprintf("%s: at least %d of %s available, at most %d at once", name, r.Least, Count(int(r.Pods), "pod", "pods"), r.Most))
+			least, most := fmt.Sprintf("at least %d of %s available", r.Least, Count(int(r.Pods), "pod", "pods")), fmt.Sprintf(", at most %d at once", r.Most)
+			others = append(others, saying{name, least + most, least + " in each" + most})
 		}
 		for _, b := range r.Budgets {
-			gaps = append(gaps, fmt.Sprintf("%s: %d of %s available, fewer than the %d that PodDisruptionBudget/%s requires (it applies to evictions, not to rollouts)",
-				name, r.Least, Count(int(r.Pods), "pod", "pods"), b.Wants, escape.Line(b.Name)))
+			short := fmt.Sprintf("%d of %s available, fewer than the %d that PodDisruptionBudget/%s requires (it applies to evictions, not to rollouts)",
+				r.Least, Count(int(r.Pods), "pod", "pods"), b.Wants, escape.Line(b.Name))
+			gaps = append(gaps, saying{name, short, short})
 		}
 	}
 	if w.view.bodies {
-		return append(gaps, others...)
+		return append(w.together(gaps), w.together(others)...)
 	}
-	return gaps
+	return w.together(gaps)
+}
+
+// saying is what is said of one object, and the same of each of several.
+type saying struct{ name, one, each string }
+
+// together says the same of minFold objects or more only once, so that it does not crowd out what comes below.
+func (w impactWriter) together(all []saying) []string {
+	alike := map[string][]string{}
+	for _, s := range all {
+		alike[s.one] = append(alike[s.one], s.name)
+	}
+	var out []string
+	for _, s := range all {
+		const shown = 6
+		switch names := alike[s.one]; {
+		case len(names) < minFold:
+			out = append(out, s.name+": "+s.one)
+		case names[0] == s.name:
+			out = append(out, list(names, w.limit(shown))+": "+s.each)
+		}
+	}
+	return out
 }
 
 // earlier returns how long the last revisions took: "revision 7: 41s", "revision 6: failed after 2m".
