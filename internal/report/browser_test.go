@@ -11,11 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // driver uses the page as a reader does and writes what it saw into it.
@@ -29,6 +32,7 @@ seen.none = type("no such thing");
 seen.sections = [...document.querySelectorAll("section")].filter(s => s.offsetParent !== null).length;
 type("");
 document.getElementById("open").click(); seen.unfolded = unfolded();
+seen.values = [...document.querySelectorAll("td > span")].map(e => e.innerText);
 document.getElementById("close").click(); seen.folded = unfolded();
 seen.details = document.querySelectorAll("details").length;
 seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -46,6 +50,7 @@ type seen struct {
 	Sections         int
 	Dark, Wide       bool
 	Background       string
+	Values           []string
 }
 
 // The page of a plan does in a browser what it promises: it searches, folds, follows
@@ -86,6 +91,30 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	if diff := cmp.Diff(light.All, dark.All); diff != "" {
 		t.Errorf("light and dark show other steps: %s", diff)
+	}
+}
+
+// A narrow window shows everything: a path without a blank is broken. Blanks are shown as they are.
+func TestNarrowPageInBrowser(t *testing.T) {
+	c := readCase(t, "testdata/upgrade.txtar")
+	long := strings.Repeat("spec.volumeClaimTemplates", 5)
+	c.plan.Problems = append(c.plan.Problems, plan.Problem{What: long + " is immutable"})
+	c.plan.Values = append(c.plan.Values, plan.Change{Path: long, From: "a", To: "b", Cause: plan.CauseValues})
+	c.plan.Steps(func(_ plan.StageName, s *plan.Step) {
+		if s.Op == plan.OpPatch {
+			s.Changes = append(s.Changes, plan.Change{Path: "data.motd", From: "one  two", To: "one two", Cause: plan.CauseChart})
+		}
+	})
+	var page bytes.Buffer
+	if err := HTML(&page, c.plan); err != nil {
+		t.Fatal(err)
+	}
+	narrow := browse(t, page.String(), "--window-size=500,900")
+	if narrow.Wide {
+		t.Error("the page is wider than the window")
+	}
+	if !slices.Contains(narrow.Values, "one  two → one two") {
+		t.Errorf("a change of blanks can't be seen in %q", narrow.Values)
 	}
 }
 

@@ -7,7 +7,7 @@ const htmlStyle = `
   :root { --create: #3fb950; --change: #d29922; --destroy: #f85149; --hook: #39c5cf; --faint: #8b949e; --line: #30363d; --box: #161b22 }
 }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0 }
-main { max-width: 72rem; margin: 0 auto; padding: 1rem }
+main { max-width: 72rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere }
 h1 { font-size: 1.4rem; margin-bottom: 0 } h2 { font-size: 1.1rem; border-bottom: 1px solid var(--line) }
 code, pre, .path { font-family: ui-monospace, monospace; font-size: .9em }
 pre { background: var(--box); padding: .5rem; overflow-x: auto; margin: .3rem 0 }
@@ -20,7 +20,7 @@ ul { margin: .2rem 0; padding-left: 1.4rem }
 .entry { padding: .15rem 0; scroll-margin: 1rem } div.entry { padding-left: 1.1rem } summary { cursor: pointer }
 .create code { color: var(--create) } .patch code, .replace code, .adopt code, .drift { color: var(--change) }
 .delete code, .recreate code { color: var(--destroy) } .run code { color: var(--hook) }
-table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } th { text-align: left; padding: 0 .8rem 0 0 } details > p { margin: .3rem 0 0 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere }
+table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } th { text-align: left; padding: 0 .8rem 0 0; overflow-wrap: normal } details > p { margin: .3rem 0 0 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top } td > span { white-space: pre-wrap }
 ins { color: var(--create); text-decoration: none } del { color: var(--destroy); text-decoration: none }
 input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { font: inherit }
 `
@@ -28,6 +28,7 @@ input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { f
 // htmlSetStyle is added for the plan of a set.
 const htmlSetStyle = `
 table.set { margin-left: 0; width: 100% } .set .blocked td { background: var(--box) } .set .blocked td:nth-child(2) { color: var(--destroy) }
+@media (min-width: 50rem) { table.set { overflow-wrap: break-word } }
 .dangers { color: var(--destroy) } details.release { border-top: 1px solid var(--line); padding: .3rem 0; scroll-margin: 1rem }
 `
 
