@@ -34,7 +34,7 @@ func (t *textWriter) measure(sections []section) {
 				if n := width(t.what(r)); n <= limit {
 					values = max(values, n)
 				}
-				t.causes = max(t.causes, min(width(r.cause), t.columns/4))
+				t.causes = max(t.causes, min(width(r.cause), t.columns/3))
 			}
 		}
 	}
@@ -129,6 +129,15 @@ func (t *textWriter) rows(e entry) {
 	}
 }
 
+// cause returns a row's cause as far as there is room: that it is drift, the row's sign says, too.
+func (t *textWriter) cause(r row) string {
+	text := r.cause
+	if r.change.Cause == plan.CauseDrift && width(text) > t.causes {
+		text = strings.TrimPrefix(text, string(plan.CauseDrift)+", ")
+	}
+	return cutMiddle(text, t.causes)
+}
+
 // row prints path, values and cause. Values that are too wide for their column follow the path
 // directly, or go on a line of their own if that is too wide, too.
 func (t *textWriter) row(r row) {
@@ -138,7 +147,7 @@ func (t *textWriter) row(r row) {
 	}
 	path, cause, what, below := r.path, r.cause, t.what(r), ""
 	if !t.full {
-		path, cause = shortPath(path, t.columns-rowIndent), cutMiddle(cause, t.causes)
+		path, cause = shortPath(path, t.columns-rowIndent), t.cause(r)
 	}
 	beside, room := max(width(path), t.paths), t.columns-rowIndent-2*gap-width(cause)-width(what)
 	switch {
