@@ -44,13 +44,15 @@ func (s *Step) MostSevere() (mostSevere Change, others int, ok bool) {
 
 // Severity returns a rank for a change of the step's object: the lower it is, the earlier a reviewer
 // should see the change. Within the same severity, changes that undo manual edits come first, then
-// removals, changes and additions.
+// removals, changes and additions, then what the API server does on its own as a consequence.
 func (s *Step) Severity(c Change) int {
-	const ways = 4
+	const ways = 5
 	way := 2
 	switch {
 	case c.Cause == CauseDrift:
 		way = 0
+	case c.Cause == CauseServer:
+		way = 4
 	case c.To == nil:
 		way = 1
 	case c.From == nil:

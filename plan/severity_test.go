@@ -22,6 +22,7 @@ func TestSeverityOfChanges(t *testing.T) {
 		{Path: "spec.template.spec.tolerations", From: "x"},
 		{Path: "spec.template.spec.containers[db].livenessProbe.exec.command[0]", From: "sh", To: "bash"},
 		{Path: "data[new.conf]", To: "x"},
+		{Path: "spec.strategy.rollingUpdate.maxSurge", From: "25%", Cause: CauseServer},
 		{Path: "spec.template.metadata.annotations.checksum/config", From: "a", To: "b"},
 		{Path: "spec.revisionHistoryLimit", To: int64(10)},
 	} {
