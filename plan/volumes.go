@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -116,6 +117,9 @@ func (s *Step) setChanges() []volumeEffect {
 		if s.Cascade == "orphan" { // the garbage collector then leaves its claims, too
 			fate, why = VolumeKept, "--cascade orphan"
 		}
+		if s.Op == OpRecreate && fate == VolumeKept {
+			return recreated(VolumeChange{Object: s.Object, Fate: fate, Why: why}, before, after)
+		}
 		return before.change(volumeEffect{VolumeChange: VolumeChange{Object: s.Object, Fate: fate, Why: why}, whole: true}, setClaims{})
 	case !s.alters():
 		return nil
@@ -123,6 +127,23 @@ func (s *Step) setChanges() []volumeEffect {
 	fate, why := fateOf(after.whenScaled, "whenScaled")
 	gone := before.change(volumeEffect{VolumeChange: VolumeChange{Object: s.Object, Fate: fate, Why: why}}, after)
 	return append(gone, after.change(volumeEffect{VolumeChange: VolumeChange{Object: s.Object, Fate: VolumeCreated}}, before)...)
+}
+
+// recreated returns what becomes of the claims of a StatefulSet that is deleted without them and created
+// again: its pods find theirs by name.
+func recreated(kept VolumeChange, before, after setClaims) []volumeEffect {
+	reused, created := kept, VolumeChange{Object: kept.Object, Fate: VolumeCreated}
+	reused.Fate = VolumeReused
+	same := before.where(after.has)
+	again := same
+	again.ordinals = ordinals{max(same.ordinals.from, after.ordinals.from), min(same.ordinals.end, after.ordinals.end)}
+	return slices.Concat(
+		before.where(func(name string) bool { return !after.has(name) }).change(volumeEffect{VolumeChange: kept, whole: true}, setClaims{}),
+		same.change(volumeEffect{VolumeChange: kept}, after),
+		again.change(volumeEffect{VolumeChange: reused}, setClaims{}),
+		after.where(before.has).change(volumeEffect{VolumeChange: created}, before),
+		after.where(func(name string) bool { return !before.has(name) }).change(volumeEffect{VolumeChange: created}, setClaims{}),
+	)
 }
 
 func fateOf(policy appsv1.PersistentVolumeClaimRetentionPolicyType, field string) (VolumeFate, string) {
@@ -157,6 +178,17 @@ func claimsOf(doc *unstructured.Unstructured) setClaims {
 		out.whenDeleted, out.whenScaled = p.WhenDeleted, p.WhenScaled
 	}
 	return out
+}
+
+// where returns the set with the claim templates whose names hold.
+func (c setClaims) where(holds func(name string) bool) setClaims {
+	c.templates = slices.DeleteFunc(slices.Clone(c.templates), func(t corev1.PersistentVolumeClaim) bool { return !holds(t.Name) })
+	return c
+}
+
+// has reports whether the set has a claim template of that name.
+func (c setClaims) has(name string) bool {
+	return slices.ContainsFunc(c.templates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == name })
 }
 
 // change returns the effect on the claims of those pods that the other set does not have.
