@@ -74,3 +74,32 @@ func TestTheTableOfASetAlwaysFits(t *testing.T) {
 		}
 	}
 }
+
+// Risks that do not fit into the last column of a terminal are below their release.
+func TestTheTableOfASetFitsTheTerminal(t *testing.T) {
+	d := setOf(2)
+	d.Releases[1].Plan.Summary.Risks = plan.RiskCounts{Data: 1, Delete: 2, ScaleDown: 2, Stateful: 1}
+	for columns, want := range map[int]string{
+		60: `
+RELEASE      OPERATION      CHART  OBJECTS
+shop/app000  upgrade 1 → 2         -1
+  1 loss of data
+shop/app001  upgrade 2 → 3         -1
+  1 loss of data, 2 deletions, 2 scale-downs, 1 change of
+  what data depends on
+`,
+		120: `
+RELEASE      OPERATION      CHART  OBJECTS  RISKS
+shop/app000  upgrade 1 → 2         -1       1 loss of data
+shop/app001  upgrade 2 → 3         -1       1 loss of data, 2 deletions, 2 scale-downs, 1 change of what data depends on
+`,
+	} {
+		var b strings.Builder
+		if err := SetText(&b, d, TextOptions{Summary: true, Width: columns}); err != nil {
+			t.Fatal(err)
+		}
+		if _, table, _ := strings.Cut(b.String(), "\n\n"); "\n"+table != want {
+			t.Errorf("in %d columns:\n%s\nwant:%s", columns, table, want)
+		}
+	}
+}

@@ -53,35 +53,44 @@ func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
 	return nil
 }
 
-// table prints rows in columns; notes, which may be long, are on lines of their own.
+// table prints rows in columns; notes, which may be long, are on lines of their own, and so are risks if
+// they do not all fit into the last column.
 func (t *textWriter) table(rows []setRow) {
 	heads := []string{"RELEASE", "OPERATION", "CHART", "OBJECTS", "RISKS"}
 	cells := func(r setRow) []string {
 		return []string{r.name + r.others(), r.op, r.chart, r.objects, r.risks}
 	}
-	widths := make([]int, len(heads))
+	widths, all := make([]int, len(heads)), -gap
 	for i, head := range heads {
 		widths[i] = width(head)
-	}
-	for _, r := range rows {
-		for i, cell := range cells(r) {
-			widths[i] = max(widths[i], width(cell))
+		for _, r := range rows {
+			widths[i] = max(widths[i], width(cells(r)[i]))
 		}
+		all += widths[i] + gap
+	}
+	columns := len(heads)
+	if all > t.columns {
+		columns--
 	}
 	line := func(cells []string) string {
 		var b strings.Builder
-		for i, cell := range cells {
+		for i, cell := range cells[:columns] {
 			b.WriteString(pad(cell, widths[i]+gap))
 		}
-		return b.String()
+		return strings.TrimRight(b.String(), " ")
 	}
-	t.line(t.paint(faint, strings.TrimRight(line(heads), " ")))
+	t.line(t.paint(faint, line(heads)))
 	for _, r := range rows {
-		text := strings.TrimRight(line(cells(r)), " ")
-		if r.Blocked() || r.risks != "" {
-			text = t.paint(bad, text)
+		lines := []string{line(cells(r))}
+		if columns < len(heads) && r.risks != "" {
+			lines = append(lines, Wrap("  ", r.risks, "  ", t.columns)...)
 		}
-		t.line(text)
+		for _, text := range lines {
+			if r.Blocked() || r.risks != "" {
+				text = t.paint(bad, text)
+			}
+			t.line(text)
+		}
 		if len(r.like) > 0 {
 			t.wrapped("  ", "also "+strings.Join(r.otherNames(), ", "), "  ")
 		}
