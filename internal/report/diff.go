@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
@@ -87,6 +88,50 @@ func shownLine(text string) string {
 func withBlanks(text string) string {
 	visible := strings.TrimRight(text, " \t\r")
 	return escape.Line(visible) + strings.ReplaceAll(escape.Line(text[len(visible):]), " ", `\x20`)
+}
+
+// longLine is how many characters of a line are shown where nobody has asked for all of them.
+const longLine = 500
+
+// shorten cuts lines to at most limit characters. Where a removed line has a new one in its place, what
+// differs in them stays.
+func shorten(lines []diffLine, limit int) {
+	for len(lines) > 0 {
+		removed := leading(lines, '-')
+		added := leading(lines[removed:], '+')
+		for i := range min(removed, added) {
+			before, after := []rune(lines[i].text), []rune(lines[removed+i].text)
+			same := 0
+			for same < min(len(before), len(after)) && before[same] == after[same] {
+				same++
+			}
+			lines[i].text, lines[removed+i].text = from(before, same, limit), from(after, same, limit)
+		}
+		at := max(removed+added, 1)
+		for i := range at {
+			lines[i].text = cut(lines[i].text, limit)
+		}
+		lines = lines[at:]
+	}
+}
+
+// from leaves out the beginning of a line if what is at the index would not be among its first limit
+// characters.
+func from(line []rune, at, limit int) string {
+	const before = 60 // to see where it is
+	if start := at - before; len(line) > limit && at+before > limit {
+		return more + string(line[start:])
+	}
+	return string(line)
+}
+
+// leading counts the lines of a kind at the beginning.
+func leading(lines []diffLine, kind byte) int {
+	n := slices.IndexFunc(lines, func(line diffLine) bool { return line.kind != kind })
+	if n < 0 {
+		return len(lines)
+	}
+	return n
 }
 
 // hunk returns "line 12" for "@@ -12,7 +12,8 @@": the place in the new text, or in the old one if

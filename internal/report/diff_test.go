@@ -35,3 +35,26 @@ func TestDiffsShowWhatCantBeSeen(t *testing.T) {
 		}
 	}
 }
+
+// Of a long line, such as a file without line breaks, what differs is shown, and all of it if that was asked for.
+func TestLongLinesOfDiffsAreCut(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	c := plan.Change{Path: "data.t", From: "a\n" + long + "key: old" + long + "\n" + long + "\n", To: "a\n" + long + "key: new" + long + "\n" + long + "\n"}
+	for _, full := range []bool{false, true} {
+		r, err := entryWriter{view: view{full: full, context: 3, line: longLine}}.row(repeated{Change: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.tally != "text, +1 −1 lines" {
+			t.Error(r.tally)
+		}
+		for _, line := range r.diff {
+			if n := width(line.text); n > longLine && !full || n < longLine && full && n > len("line 1") {
+				t.Errorf("full is %v: a line has %d characters", full, n)
+			}
+			if line.kind == '-' && !strings.Contains(line.text, "key: old") || line.kind == '+' && !strings.Contains(line.text, "key: new") {
+				t.Errorf("full is %v: the difference is not in %c%.100s", full, line.kind, line.text)
+			}
+		}
+	}
+}

@@ -179,6 +179,9 @@ func (w entryWriter) row(c repeated) (row, error) {
 		return row{}, err
 	}
 	r.diff, r.tally = lines, tally(lines)
+	if limit := w.limit(w.view.line); limit > 0 {
+		shorten(lines, limit)
+	}
 	if limit := w.limit(w.view.lines); limit > 0 && len(lines) > limit {
 		r.diff, r.hiddenLines = lines[:limit], len(lines)-limit
 	}

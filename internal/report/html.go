@@ -34,11 +34,13 @@ func HTML(w io.Writer, p *plan.Document) error {
 	return err
 }
 
-// Limits for the changes of an object, the lines of a text and the characters of a value on a page:
+// Limits for the changes of an object, the lines of a text and the characters of a line or value on a page:
 // with 20,000 changes, Chromium took seconds to unfold an object.
 const htmlRows, htmlLines, htmlValue = 1000, 2000, 10_000
 
-func htmlView() view { return view{bodies: true, context: 3, rows: htmlRows, lines: htmlLines} }
+func htmlView() view {
+	return view{bodies: true, context: 3, rows: htmlRows, lines: htmlLines, line: htmlValue}
+}
 
 // elsewhere says where to find the parts that a page omits.
 const elsewhere = " (-o json shows all)"

@@ -48,7 +48,7 @@ func markerOf(text string) string {
 // first, everything else folded. What does not fit the budget is named. It prints secrets when the
 // plan holds them: see redact.Plan. Errors are those of w and of Rest.
 func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
-	page, err := newPage(p, view{bodies: true, context: 3, rows: 100, lines: 300})
+	page, err := newPage(p, view{bodies: true, context: 3, rows: 100, lines: 300, line: longLine})
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,6 @@ func diffText(e entry) string {
 
 // rowText prints a change as lines of a diff, with its cause as a comment.
 func rowText(r row) string {
-	const limit = 500
 	note := ""
 	if r.cause != "" {
 		note = "   # " + r.cause
@@ -135,11 +134,11 @@ func rowText(r row) string {
 	case c.From == nil && c.To == nil:
 		return "! " + r.path + note + "\n"
 	case c.To == nil:
-		return fmt.Sprintf("- %s: %s%s\n", r.path, cut(value(c.From), limit), note)
+		return fmt.Sprintf("- %s: %s%s\n", r.path, cut(value(c.From), longLine), note)
 	case c.From == nil:
-		return fmt.Sprintf("+ %s: %s%s\n", r.path, cut(value(c.To), limit), note)
+		return fmt.Sprintf("+ %s: %s%s\n", r.path, cut(value(c.To), longLine), note)
 	}
-	return fmt.Sprintf("- %s: %s\n+ %s: %s%s\n", r.path, cut(value(c.From), limit), r.path, cut(value(c.To), limit), note)
+	return fmt.Sprintf("- %s: %s\n+ %s: %s%s\n", r.path, cut(value(c.From), longLine), r.path, cut(value(c.To), longLine), note)
 }
 
 func diffLines(r row) string {

@@ -105,8 +105,9 @@ type view struct {
 
 	only    []string
 	context int
-	// rows, lines and entries limit what is shown of an object, a text and a stage; 0 means no limit.
-	rows, lines, entries int
+	// rows, lines and entries limit what is shown of an object, a text and a stage, and line the
+	// characters of a text's line; 0 means no limit.
+	rows, lines, entries, line int
 }
 
 func newPage(p *plan.Document, v view) (*page, error) {

@@ -27,7 +27,7 @@ func setDetails(rows []setRow, room int) ([]setDetail, error) {
 		if r.Plan == nil || !r.Blocked() && r.Plan.Effect() == plan.EffectNone {
 			continue // its row says everything
 		}
-		short, err := newPage(r.Plan, view{bodies: true, context: 3, rows: 100, lines: 300})
+		short, err := newPage(r.Plan, view{bodies: true, context: 3, rows: 100, lines: 300, line: longLine})
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ type TextOptions struct {
 func Text(w io.Writer, p *plan.Document, o TextOptions) error {
 	t := textWriter{palette: palette{on: o.Color}, columns: cmp.Or(o.Width, 120)}
 	t.columns = max(t.columns, 40)
-	v := view{full: o.Full, bodies: o.Full, only: o.Only, context: max(cmp.Or(o.Context, 3), 0), rows: 12, lines: 24, entries: 40}
+	v := view{full: o.Full, bodies: o.Full, only: o.Only, context: max(cmp.Or(o.Context, 3), 0), rows: 12, lines: 24, entries: 40, line: longLine}
 	page, err := newPage(p, v)
 	if err != nil {
 		return err
