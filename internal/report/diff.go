@@ -146,8 +146,9 @@ func hunk(header string) string {
 	return "line " + place
 }
 
-// tally returns text such as "+2 −1 lines".
-func tally(lines []diffLine) string {
+// tally returns how much of a text changes, such as "text, +2 −1 lines", or how long it is if it is new or
+// goes: "added: text, 3 lines".
+func tally(c plan.Change, lines []diffLine) string {
 	plus, minus := 0, 0
 	for _, line := range lines {
 		switch line.kind {
@@ -156,6 +157,12 @@ func tally(lines []diffLine) string {
 		case '-':
 			minus++
 		}
+	}
+	switch {
+	case c.From == nil:
+		return "added: text, " + Count(plus, "line", "lines")
+	case c.To == nil:
+		return "removed (was text, " + Count(minus, "line", "lines") + ")"
 	}
 	return fmt.Sprintf("text, +%d −%d lines", plus, minus)
 }

@@ -58,3 +58,23 @@ func TestLongLinesOfDiffsAreCut(t *testing.T) {
 		}
 	}
 }
+
+// A key that is new or goes is told from a text that grows or is emptied.
+func TestTextsThatAreAddedOrRemoved(t *testing.T) {
+	for want, c := range map[string]plan.Change{
+		"added: text, 2 lines":              {To: "a\nb\n"},
+		"removed (was text, 3 lines)":       {From: "a\nb\nc"},
+		"text, +2 −0 lines":                 {From: "", To: "a\nb\n"},
+		"text, +0 −1 lines":                 {From: "a\nb\n", To: "b\n"},
+		"text, +2 −1 lines (and 1 like it)": {From: "a", To: "b\nc\n"},
+	} {
+		like := strings.Count(want, "like it")
+		r, err := entryWriter{}.row(repeated{Change: c, like: like})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.values(0); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -178,7 +178,7 @@ func (w entryWriter) row(c repeated) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	r.diff, r.tally = lines, tally(lines)
+	r.diff, r.tally = lines, tally(c.Change, lines)
 	if limit := w.limit(w.view.line); limit > 0 {
 		shorten(lines, limit)
 	}

@@ -28,7 +28,7 @@ func (w Words) Change(c plan.Change, limit int) string {
 	path := escape.Line(c.Path)
 	if c.From != nil && c.To != nil && isText(c) {
 		if lines, err := textDiff(c, 0); err == nil {
-			return path + " " + tally(lines)
+			return path + " " + tally(c, lines)
 		}
 	}
 	return path + " " + pair(c, limit)
