@@ -144,6 +144,36 @@ func TestPlannedAgainWhenTheReleaseMovedOn(t *testing.T) {
 	})
 }
 
+// Planning again reads the history anew: Helm, which takes no lock, may write a revision in the meantime, and it
+// is superseded like any other.
+func TestPlannedAgainWithTheHistoryAsItIsThen(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		b.mustDeploy(nil)
+		plans := 0
+		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			if plans++; plans == 2 {
+				byHelm, err := b.Newest(ctx, webKey)
+				if err != nil {
+					return nil, err
+				}
+				byHelm.Version++
+				if err := b.Store.Create(ctx, byHelm); err != nil {
+					return nil, err
+				}
+			}
+			return b.PlanDeployment(ctx, Deployment{Release: webKey, Source: shop(map[string]any{"text": "three"})})
+		}, func(*plan.Plan) error {
+			if plans == 1 {
+				b.mustDeploy(map[string]any{"text": "two"})
+			}
+			return nil
+		})
+		if got := b.statuses(); err != nil || got != "superseded superseded superseded deployed" {
+			t.Errorf("the history is %q, error %v", got, err)
+		}
+	})
+}
+
 // The same goes for a release whose newest revision only has another status by then.
 func TestPlannedAgainWhenTheReleaseWasUninstalled(t *testing.T) {
 	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {

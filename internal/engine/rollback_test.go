@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
+	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // dropping returns a chart with ConfigMaps of these names and, if it is to fail, a hook that does.
@@ -235,6 +237,26 @@ func TestNothingIsRolledBackBeforeTheRecord(t *testing.T) {
 		}
 		if got := b.statuses(); got != "deployed" {
 			t.Errorf("the history is %q", got)
+		}
+	})
+}
+
+// A run that has lost its lock rolls nothing back: that is up to the next run.
+func TestNothingIsRolledBackWithoutTheLock(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		if _, err := b.deploy(dropping("old", false, "web"), nothing); err != nil {
+			t.Fatal(err)
+		}
+		b.Cluster = disturbed{failingJobs: failingJobs{c}, disturb: func() {
+			if err := b.client.CoordinationV1().Leases(webKey.Namespace).Delete(t.Context(), releasestore.LeaseName(webKey.Name), metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute) // it would have been renewed by then
+		}}
+		_, err := b.deploy(dropping("new", true, "web"), nothing)
+		var back *RolledBackError
+		if err == nil || errors.As(err, &back) || slices.ContainsFunc(*b.told, func(e apply.Event) bool { return e.Type == apply.RollbackStarted }) {
+			t.Errorf("it is rolled back: %v", err)
 		}
 	})
 }
