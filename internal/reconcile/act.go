@@ -139,8 +139,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	if err := p.write(ctx); err != nil {
 		return err
 	}
-	p.in.RecordsUnchanged = false
-	p.records(ctx)
+	p.readRecords(ctx)
 	return nil
 }
 

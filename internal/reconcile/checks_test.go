@@ -3,9 +3,11 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -253,6 +255,36 @@ func TestCheck42InSync(t *testing.T) {
 	}
 	if n := b.quiet(); n != 0 || len(b.records.Actions()) != 0 {
 		t.Errorf("%d writes, requests %v", n, b.records.Actions())
+	}
+}
+
+// Records that are known to be unchanged are read all the same as soon as there is something to do, also if they have
+// changed by then: a pass ends as it does without that knowledge.
+func TestUnchangedRecordsAreReadBeforeSomethingIsDone(t *testing.T) {
+	drift := base + "driftDetection: {mode: enabled}\n"
+	for why, change := range map[string]func(*bench){
+		"nothing":      func(*bench) {},
+		"other values": func(b *bench) { b.apply(drift + "values: {text: two}") },
+		"drift":        func(b *bench) { b.edit("by hand") },
+		"pending":      func(b *bench) { b.pending(); b.apply(drift + "values: {text: two}") },
+	} {
+		t.Run(why, func(t *testing.T) {
+			ends := func(unchanged bool) string {
+				b := newBench(t, "driftDetection: {mode: enabled}")
+				b.mustPass()
+				b.in = func(in *reconcile.Sources) { in.RecordsUnchanged = unchanged }
+				change(b)
+				out, err := b.pass()
+				data, failed := yaml.Marshal(out.Status)
+				if failed != nil {
+					t.Fatal(failed)
+				}
+				return fmt.Sprintln(string(data), b.events, err, b.stored(), b.text())
+			}
+			if diff := cmp.Diff(ends(false), ends(true)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -33,8 +33,7 @@ type deviation struct {
 // and namespace, and a dry run for each object that exists.
 func (p *pass) lookForDrift(ctx context.Context) error {
 	if p.standing {
-		p.in.RecordsUnchanged = false
-		p.records(ctx)
+		p.readRecords(ctx)
 	}
 	rules, err := drift.Compile(p.hr)
 	if err != nil {

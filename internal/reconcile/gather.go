@@ -130,12 +130,11 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 
 // records reads the release's records, or has the history stand in for them.
 func (p *pass) records(ctx context.Context) bool {
-	p.standing = p.in.RecordsUnchanged && len(p.hr.Status.History) > 0
-	if !p.standing {
-		p.input.Records, p.input.Obstacles.Records = p.engine.Records(ctx, p.key())
+	if !p.in.RecordsUnchanged || len(p.hr.Status.History) == 0 {
+		p.readRecords(ctx)
 		return true
 	}
-	p.input.Records = nil
+	p.standing, p.input.Records = true, nil
 	for _, s := range p.hr.Status.History {
 		p.input.Records = append(p.input.Records, &release.Revision{
 			Name: s.Name, Namespace: s.Namespace, Version: s.Version, Info: release.Info{Status: release.Status(s.Status)},
@@ -143,6 +142,12 @@ func (p *pass) records(ctx context.Context) bool {
 		})
 	}
 	return true
+}
+
+// readRecords reads the release's records, also in place of what has stood in for them.
+func (p *pass) readRecords(ctx context.Context) {
+	p.standing = false
+	p.input.Records, p.input.Obstacles.Records = p.engine.Records(ctx, p.key())
 }
 
 // next decides from what has been gathered.
@@ -168,8 +173,7 @@ func (p *pass) decide(ctx context.Context) (decision.Decision, error) {
 	p.input.Drift = decision.DriftNotLooked
 	d := p.next()
 	if p.standing && d.Action != decision.Nothing {
-		p.in.RecordsUnchanged = false
-		p.records(ctx)
+		p.readRecords(ctx)
 		d = p.next()
 	}
 	if d.Action != decision.Nothing || d.State != decision.InSync || p.hr.DriftMode() == "" {

@@ -101,7 +101,7 @@ func (p *pass) catchUp(ctx context.Context, other bool) error {
 	} else {
 		err = p.attempted(ctx, p.hr.Status.LastAttemptedReleaseAction, outcome, failure)
 	}
-	p.records(ctx)
+	p.readRecords(ctx)
 	return err
 }
 
@@ -115,7 +115,7 @@ func (p *pass) recall(ctx context.Context) error {
 	if err := p.open(ctx, p.hr.ReleaseNamespace(), s.StorageNamespace); err != nil {
 		return err
 	}
-	p.records(ctx)
+	p.readRecords(ctx)
 	last := p.newest()
 	if err := p.input.Obstacles.Records; err != nil || last == nil || last.Info.Status == release.StatusUninstalled || !p.made(last) {
 		return err
