@@ -149,6 +149,15 @@ func (m *Mask) name(s string) string {
 	return s
 }
 
+// paths is like name, for each of the paths.
+func (m *Mask) paths(paths []string) []string {
+	out := slices.Clone(paths)
+	for i := range out {
+		out[i] = m.name(out[i])
+	}
+	return out
+}
+
 // merge joins overlapping spans.
 func merge(spans []haystack.Span) []haystack.Span {
 	slices.SortFunc(spans, func(a, b haystack.Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To)) })

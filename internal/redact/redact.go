@@ -55,6 +55,11 @@ func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 		from.Reference, from.Repository, from.URL = m.Text(from.Reference), m.Text(from.Repository), m.Text(from.URL)
 		out.ChartSource = &from
 	}
+	if p.ChartLock != nil {
+		lock := *p.ChartLock
+		lock.OutOfSync = m.Text(lock.OutOfSync)
+		out.ChartLock = &lock
+	}
 	out.Place = m.place(p.Place)
 	out.Found, out.Notes = m.Text(p.Found), m.Notes(p.Notes)
 	out.Cluster.Server = m.Text(p.Cluster.Server)
@@ -111,10 +116,7 @@ func (m *Mask) Problems(problems []plan.Problem) []plan.Problem {
 	out := slices.Clone(problems)
 	for i := range out {
 		out[i].What, out[i].Do = m.Text(out[i].What), m.Text(out[i].Do)
-		out[i].Fields = slices.Clone(out[i].Fields)
-		for j := range out[i].Fields {
-			out[i].Fields[j] = m.name(out[i].Fields[j])
-		}
+		out[i].Fields = m.paths(out[i].Fields)
 		out[i].Place = m.place(out[i].Place)
 	}
 	return out

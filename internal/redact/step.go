@@ -19,7 +19,7 @@ func (m *Mask) step(s plan.Step) plan.Step {
 	s.Before = m.unstructured(s.Before, secret)
 	s.After = m.unstructured(s.After, secret)
 	s.Patch = m.patch(s.Patch, secret)
-	s.Changes = m.changes(s.Changes, secret)
+	s.Changes, s.Clears, s.Empties = m.changes(s.Changes, secret), m.paths(s.Clears), m.paths(s.Empties)
 	s.Estimate, s.Why = m.Text(s.Estimate), m.Text(s.Why)
 	s.Place = m.place(s.Place)
 	if s.Hook != nil {
