@@ -75,7 +75,7 @@ func TestPasswordsInCommandLines(t *testing.T) {
 	} {
 		expectFound(t, assignments, text, password)
 	}
-	line := []any{"login", "--password", "s3cret-1", "--token", "--verbose", "on", "-token=abc-1", "--token", "$(T)"}
+	line := []any{"login", "--password", "s3cret-1", "--token", "--verbose", "on", "-token=abc-1", "--token", "$(T)", "token", "expires"}
 	m := NewValuesMask(map[string]any{"args": line}, nil)
 	masked, _ := m.Tree(line).([]any)
 	for i, item := range masked {

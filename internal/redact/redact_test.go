@@ -173,6 +173,45 @@ func TestRedactKeepsWhatIsPublic(t *testing.T) {
 	}
 }
 
+// What is not searched for elsewhere, since it is short or a word, is masked in its Secret all the same: in the object,
+// in kubectl's copy, in the patch and in the changes, one by one or all at once. So is what a pattern or its name makes
+// a secret.
+func TestShortValuesOfASecretAreMaskedInIt(t *testing.T) {
+	secret := func(pin, flag string) map[string]any {
+		return map[string]any{
+			"kind": "Secret", "data": map[string]any{"pin": B64(pin)}, "stringData": map[string]any{"flag": flag},
+			"metadata": map[string]any{"annotations": map[string]any{lastApplied: `{"stringData":{"flag":"` + flag + `"}}`}},
+		}
+	}
+	step := plan.Step{
+		Object: manifest.ID{Kind: "Secret", Name: "web"}, Patch: []byte(`{"data":{"pin":"` + B64("42") + `"},"stringData":{"flag":"true"}}`),
+		Body: &unstructured.Unstructured{Object: secret("42", "true")}, Before: &unstructured.Unstructured{Object: secret("41", "false")},
+		Changes: []plan.Change{
+			{Path: "data.pin", From: B64("41"), To: B64("42")}, {Path: "stringData.flag", From: "false", To: "true"},
+			{Path: "data", To: map[string]any{"pin": B64("42")}}, {To: secret("42", "true")},
+			{Path: "spec.flag", From: "false", To: "true", Sensitive: true}, {Path: "spec.password", From: "false", To: "true"},
+		},
+	}
+	p := &plan.Plan{Document: plan.Document{Stages: []plan.Stage{{Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}}}
+	masked := Plan(p).Stages[0].Waves[0].Steps[0]
+	c := masked.Changes
+	for name, shown := range map[string]any{
+		"object": masked.Body.Object, "object before": masked.Before.Object, "patch": string(masked.Patch),
+		"data": masked.Changes[2].To, "whole": masked.Changes[3].To, "one by one": []any{c[0].From, c[0].To, c[1].From, c[1].To},
+		"sensitive": []any{c[4].From, c[4].To}, "by its name": []any{c[5].From, c[5].To},
+	} {
+		text := fmt.Sprint(shown)
+		for _, value := range []string{B64("41"), B64("42"), "true", "false"} {
+			if strings.Contains(text, value) {
+				t.Errorf("%s shows %q: %s", name, value, text)
+			}
+		}
+	}
+	if c[1].From == c[1].To || !c[1].Sensitive {
+		t.Errorf("the change is not seen: %v", c[1])
+	}
+}
+
 // Equal secrets have equal tokens, different ones different tokens, and tokens differ
 // between plans.
 func TestTokensTellEqualityOnly(t *testing.T) {
