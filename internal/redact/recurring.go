@@ -43,6 +43,9 @@ func texts(p *plan.Plan, visit func(string)) {
 		visit(from.Repository)
 		visit(from.URL)
 	}
+	if lock := p.ChartLock; lock != nil {
+		visit(lock.OutOfSync)
+	}
 	if r := p.Record; r != nil {
 		visit(r.Manifest)
 		visit(r.Info.Notes)
