@@ -17,7 +17,7 @@ func (s Store) Create(_ context.Context, r *release.Revision) error {
 		if old := s.Records[r.Version]; old != nil && old.Info.Status != r.Info.Status {
 			return errors.New("that revision is taken")
 		}
-		s.Records[r.Version] = r
+		s.Records[r.Version] = copied(r)
 		return nil
 	})
 }
@@ -25,9 +25,14 @@ func (s Store) Create(_ context.Context, r *release.Revision) error {
 // Update overwrites a revision.
 func (s Store) Update(_ context.Context, r *release.Revision) error {
 	return s.Write(fmt.Sprintf("record %d %s", r.Version, r.Info.Status), func() error {
-		s.Records[r.Version] = r
+		s.Records[r.Version] = copied(r)
 		return nil
 	})
+}
+
+// copied returns a copy that does not change with the revision: what is stored is as it was written.
+func copied(r *release.Revision) *release.Revision {
+	return r.WithStatus(r.Info.Status, r.Info.Description)
 }
 
 // Delete removes a revision.
