@@ -2,6 +2,8 @@ package apply_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,14 +45,21 @@ func TestHookLogsAreWholeIfAskedFor(t *testing.T) {
 			if test.bad {
 				l.job = "a"
 			}
-			env := w.Env()
-			env.Cluster = l
+			env, shown := w.Env(), []apply.Log(nil)
+			env.Cluster, env.Observer = l, ear(func(e apply.Event) {
+				if e.Type == apply.LogOutput {
+					shown = append(shown, e.Log)
+				}
+			})
 			_, err := apply.Run(t.Context(), p, env)
 			if (err != nil) != test.bad {
 				t.Fatalf("error %v", err)
 			}
 			if diff := cmp.Diff(test.want, *l.asked); diff != "" {
 				t.Errorf("lines asked for (-want +got):\n%s", diff)
+			}
+			if want := slices.Repeat([]apply.Log{{Of: "Job/a", Lines: []string{"the log"}}}, len(test.want)); fmt.Sprint(want) != fmt.Sprint(shown) {
+				t.Errorf("shown are %v", shown)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,36 @@ func TestAHookReplacesWhatThePlanHasSeen(t *testing.T) {
 	}
 	if got := strings.Join(w.Log, "; "); !strings.Contains(got, "delete Job/migrate; create Job/migrate") {
 		t.Errorf("it wrote %s", got)
+	}
+}
+
+// A hook is not created while the object that has its name is still there: two Jobs would run side by side.
+func TestAHookWaitsForItsPlace(t *testing.T) {
+	for name, test := range map[string]struct {
+		in   func(*clusterfake.Cluster) apply.Cluster
+		says string
+	}{
+		"not gone":      {func(w *clusterfake.Cluster) apply.Cluster { return lingering{w, "migrate"} }, "it still exists after 50ms"},
+		"no permission": {func(w *clusterfake.Cluster) apply.Cluster { return failing{Cluster: w, deletion: "migrate"} }, "forbidden"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := installed(t)
+			left, err := manifest.ParseDocument(hook, "hook.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Put(left[0].Doc)
+			p, env := plannedWith(t, w, plan.Upgrade, revision(2, after), plan.Options{Timeout: 50 * time.Millisecond}), w.Env()
+			env.Cluster = test.in(w)
+			_, err = apply.Run(t.Context(), p, env)
+			const begins = "pre-upgrade hook Job/migrate: delete the object that has its name: "
+			if err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("got %v", err)
+			}
+			if slices.Contains(w.Log, "create Job/migrate") {
+				t.Errorf("it wrote %q", w.Log)
+			}
+		})
 	}
 }
 
