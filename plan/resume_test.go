@@ -123,3 +123,23 @@ func TestResumeCountsItsRevisionOnce(t *testing.T) {
 		t.Errorf("revisions %d are removed, want 1", removed)
 	}
 }
+
+// A plan goes on with a revision only if it writes that one again, which was found pending.
+func TestPlansThatResume(t *testing.T) {
+	for name, test := range map[string]struct {
+		d    Document
+		want bool
+	}{
+		"an install":              {Document{Operation: Install, FoundPending: true, FromRevision: 1, ToRevision: 1}, true},
+		"an upgrade":              {Document{Operation: Upgrade, FoundPending: true, FromRevision: 2, ToRevision: 2}, true},
+		"a rollback":              {Document{Operation: Rollback, FoundPending: true, FromRevision: 2, ToRevision: 2}, true},
+		"the next revision":       {Document{Operation: Upgrade, FoundPending: true, FromRevision: 2, ToRevision: 3}, false},
+		"nothing pending":         {Document{Operation: Upgrade, FromRevision: 2, ToRevision: 2}, false},
+		"a correction":            {Document{Operation: CorrectDrift, FoundPending: true, FromRevision: 2, ToRevision: 2}, false},
+		"one that deletes it all": {Document{Operation: Uninstall, FoundPending: true, FromRevision: 2, ToRevision: 2}, false},
+	} {
+		if got := (&Plan{Document: test.d}).Resumes(); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
