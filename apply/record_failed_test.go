@@ -167,3 +167,13 @@ func TestAFailedRunPrunes(t *testing.T) {
 		}
 	}
 }
+
+// An uninstall that leaves records behind has not succeeded: the release would still be listed.
+func TestAnUninstallThatKeepsRecordsFails(t *testing.T) {
+	w := installed(t)
+	p, env := planned(t, w, plan.Uninstall, nil), w.Env()
+	env.Store = keeping{env.Store}
+	if _, err := apply.Run(t.Context(), p, env); !apierrors.IsForbidden(err) {
+		t.Errorf("got %v", err)
+	}
+}
