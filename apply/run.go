@@ -199,6 +199,9 @@ func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 }
 
 func (r *run) perform(ctx context.Context, stage plan.StageName, s *plan.Step) error {
+	if err := r.behindDeletion(ctx, s); err != nil {
+		return err
+	}
 	switch s.Op {
 	case plan.OpCreate:
 		if r.toDelete(s) != "" {

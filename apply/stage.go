@@ -112,3 +112,23 @@ func (r *run) due(s *plan.Step) bool {
 	}
 	return true
 }
+
+// behindDeletion waits until an object is gone that another step has deleted, if the step is to come after that.
+func (r *run) behindDeletion(ctx context.Context, s *plan.Step) error {
+	if s.Of == "" || s.Op == plan.OpDelete {
+		return nil
+	}
+	var deleted *plan.Step
+	r.plan.Steps(func(_ plan.StageName, other *plan.Step) {
+		if other.ID == s.Of && other.Op == plan.OpDelete {
+			deleted = other
+		}
+	})
+	if deleted == nil {
+		return nil
+	}
+	if err := r.gone(ctx, target(deleted), r.toDelete(deleted)); err != nil {
+		return fmt.Errorf("%s %s: wait until %s is gone: %w", s.Op, s.Object, deleted.Object, err)
+	}
+	return nil
+}

@@ -75,6 +75,8 @@ type builder struct {
 	defined, brings, first, hooked map[schema.GroupKind]manifest.DefinedKind
 	// redefined caches the results of redefines, by kind.
 	redefined map[schema.GroupKind]bool
+	// turns caches what turnOf returns.
+	turns map[manifest.ID]turn
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool
 }
@@ -251,6 +253,8 @@ func (b *builder) resources() []Wave {
 		case b.comesFirst(o.ID): // namespaceStage has it
 		case b.isLate(o.ID):
 			late = append(late, b.wantedStep(o))
+		case b.turnOf(o.ID).gone != manifest.ID{}:
+			late = append(late, b.behindDeletion(o))
 		default:
 			forward = append(forward, b.wantedStep(o))
 		}
@@ -268,7 +272,7 @@ func (b *builder) resources() []Wave {
 			removals = append(removals, step)
 		}
 	}
-	return slices.Concat(installWaves(forward), b.uninstallWaves(removals), b.lateWaves(late))
+	return slices.Concat(b.inTurn(installWaves(forward)), b.uninstallWaves(removals), b.inTurn(b.lateWaves(late)))
 }
 
 // live returns the observation of an object, which is empty if the object was not observed.

@@ -48,7 +48,7 @@ func (b *builder) correctDrift() {
 		}
 		steps = append(steps, step)
 	}
-	b.stage(StageResources, installWaves(steps))
+	b.stage(StageResources, b.inTurn(installWaves(steps)))
 }
 
 // overlook takes out of the step what DriftScope.Overlook leaves alone.

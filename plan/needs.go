@@ -45,9 +45,12 @@ func (s *Step) Needs() []manifest.ID {
 	return slices.DeleteFunc(needs, func(id manifest.ID) bool { return id.Name == "" })
 }
 
-// awaited says which object the API server misses that this plan creates before the step's; "" if it refuses the
-// step for another reason.
+// awaited says what this plan does before the step for want of which the API server refuses it: which object it
+// creates, or which one gives up what it takes over; "" if the API server refuses the step for another reason.
 func (b *builder) awaited(s *Step, r Refusal) string {
+	if why := b.freed(s, r); why != "" {
+		return why
+	}
 	missing := r.Reason == "NotFound" || r.Reason == "Forbidden" && !byAdmission(r) && !r.exceedsQuota() && !forbidden.MatchString(r.Message)
 	_, why, names := strings.Cut(r.Message, " is forbidden: ") // the object itself, first
 	if !names {

@@ -69,8 +69,8 @@ type Step struct {
 	Op Op     `json:"op"`
 	// When says after which outcome of the step Of this one runs, even if the stage has failed by
 	// then; if it is empty, the step runs when its wave is reached. Of is the ID of the step whose
-	// object this one deletes, or whose object has to be gone before this one creates its own: the
-	// object's UID is known once that step has created it.
+	// object this one deletes, or whose object has to be gone before this one writes its own: if that
+	// step has created the object, its UID is known by then.
 	When When   `json:"when,omitempty"`
 	Of   string `json:"of,omitempty"`
 

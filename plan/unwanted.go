@@ -24,30 +24,17 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		ID: stepID(StageResources, s.ID), Op: OpDelete, Object: s.ID, APIVersion: apiVersion(o.Group, b.version(o)),
 		Source: o.Source, Fidelity: FidelityExact, Before: live.Object,
 	}
-	switch {
-	case live.Unreadable != "":
+	if live.Unreadable != "" {
 		step.Fidelity, step.Why = FidelityUnknown, "its live state could not be read"
 		b.unread(&step, "it has to be removed and can't be read: ", live.Unreadable, "ask for permission to get and delete it, or retry when the API is back", "get", "delete")
 		return step, true
-	case becomesHook && b.leftOut[s.ID] && b.lastRuns[s.ID] == nil:
-		step.Why = "its hook is left out"
-		return kept(step), true
-	case becomesHook && (!b.in.Options.AsHelm || !b.runsBefore(s.ID)):
-		step.Why = "it is a hook from now on"
-		return kept(step), true
-	case b.inCRDsFolder(s.ID):
-		step.Why = "crds/ has it from now on"
-		return kept(step), true
-	case b.keeps(o, live.Object, s.leftover()):
-		step.Why = "helm.sh/resource-policy is keep"
-		return kept(step), true
-	case foreign(live.Object, b.in.Release) != "":
-		step.Why = foreign(live.Object, b.in.Release)
-		b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it is no longer needed")
-		return kept(step), true
-	case b.in.Spare.Has(s.ID, live.Object):
-		step.Why = "it existed before the release took it over"
-		return kept(step), true
+	}
+	if step.Why = b.stays(s, becomesHook); step.Why != "" {
+		if step.Why == foreign(live.Object, b.in.Release) {
+			b.warn(s.ID, "it is left alone: "+step.Why, "delete it by hand if it is no longer needed")
+		}
+		step.Op = OpKeep
+		return step, true
 	}
 	step.Expect = Expect{UID: live.Object.GetUID(), ResourceVersion: live.Object.GetResourceVersion()}
 	step.Cascade, step.Why = b.in.Options.Cascade, "the chart no longer renders it"
@@ -72,6 +59,26 @@ func (b *builder) unwantedStep(s StoredObject, becomesHook bool) (step Step, ok 
 		}
 	}
 	return step, true
+}
+
+// stays says why a live object that is not in the target is not deleted; "" if it is.
+func (b *builder) stays(s StoredObject, becomesHook bool) string {
+	o, live := s.Latest(), b.live(s.ID).Object
+	switch {
+	case becomesHook && b.leftOut[s.ID] && b.lastRuns[s.ID] == nil:
+		return "its hook is left out"
+	case becomesHook && (!b.in.Options.AsHelm || !b.runsBefore(s.ID)):
+		return "it is a hook from now on"
+	case b.inCRDsFolder(s.ID):
+		return "crds/ has it from now on"
+	case b.keeps(o, live, s.leftover()):
+		return "helm.sh/resource-policy is keep"
+	case foreign(live, b.in.Release) != "":
+		return foreign(live, b.in.Release)
+	case b.in.Spare.Has(s.ID, live):
+		return "it existed before the release took it over"
+	}
+	return ""
 }
 
 // inCRDsFolder reports whether a CRD is in crds/ of the target's chart, whose objects are never deleted.
@@ -141,11 +148,6 @@ func (s Spare) older(live *unstructured.Unstructured) bool {
 	}
 	created := live.GetCreationTimestamp()
 	return created.Before(&s.Before)
-}
-
-func kept(step Step) Step {
-	step.Op = OpKeep
-	return step
 }
 
 // keeps reports whether the resource policy keeps an object: an upgrade follows the live
