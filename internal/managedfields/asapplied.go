@@ -1,12 +1,12 @@
 package managedfields
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // AsApplied returns an object's managedFields as if manager had applied the fields,
@@ -27,85 +27,39 @@ func AsApplied(entries []metav1.ManagedFieldsEntry, manager, apiVersion string, 
 			Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: apiVersion, FieldsType: "FieldsV1",
 		})
 	}
+	paths := fieldpath.NewSet()
+	for _, field := range fields {
+		paths.Insert(setPath(field))
+	}
 	for i, entry := range out {
-		var change func(set map[string]any, path []string)
-		switch {
-		case i == own:
-			change = include
-		case IsKubectlUpdate(entry):
-			change = exclude
-		default:
+		if i != own && !IsKubectlUpdate(entry) {
 			continue
 		}
-		changed, err := withFields(entry, fields, change)
+		set, err := fieldsOf(entry)
 		if err != nil {
-			return nil, fmt.Errorf("read what %s owns: %w", entry.Manager, err)
+			return nil, err
 		}
-		out[i] = changed
+		if i == own {
+			set = set.Union(paths)
+		} else {
+			set = set.RecursiveDifference(paths)
+		}
+		if out[i], err = withFields(entry, set); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
-// withFields returns the entry after change was made to its set of fields, for each field.
-func withFields(entry metav1.ManagedFieldsEntry, fields []string, change func(set map[string]any, path []string)) (metav1.ManagedFieldsEntry, error) {
-	set := map[string]any{}
-	if entry.FieldsV1 != nil {
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set); err != nil {
-			return entry, err
-		}
-	}
-	for _, field := range fields {
-		change(set, setPath(field))
-	}
-	raw, err := json.Marshal(set)
-	if err != nil {
-		return entry, err
-	}
-	entry.FieldsV1 = &metav1.FieldsV1{}
-	entry.FieldsV1.SetRawBytes(raw)
-	return entry, nil
-}
-
-// include adds a field to a set.
-func include(set map[string]any, path []string) {
-	for _, key := range path {
-		next, ok := set[key].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			set[key] = next
-		}
-		set = next
-	}
-}
-
-// exclude removes a field from a set, and its parents if they are then empty: an empty
-// one would own everything below it.
-func exclude(set map[string]any, path []string) {
-	next, ok := set[path[0]].(map[string]any)
-	if !ok {
-		return
-	}
-	if len(path) > 1 {
-		if len(next) == 0 {
-			return // owned as a whole
-		}
-		if exclude(next, path[1:]); len(next) > 0 {
-			return
-		}
-	}
-	delete(set, path[0])
-}
-
 // setPath returns "spec.volumes[data].emptyDir" as managedFields write it: f:spec,
 // f:volumes, k:{"name":"data"}, f:emptyDir.
-func setPath(field string) []string {
-	var path []string
+func setPath(field string) fieldpath.Path {
+	var path fieldpath.Path
 	for _, segment := range segmentsOf(field) {
 		if name, ok := strings.CutPrefix(segment, "["); ok {
-			quoted, _ := json.Marshal(name) // a string always can be
-			path = append(path, `k:{"name":`+string(quoted)+`}`)
+			path = append(path, fieldpath.PathElement{Key: &value.FieldList{{Name: "name", Value: value.NewValueInterface(name)}}})
 		} else {
-			path = append(path, "f:"+segment)
+			path = append(path, fieldpath.FieldNameElement(segment))
 		}
 	}
 	return path

@@ -1,36 +1,53 @@
 package managedfields
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// itemNamed returns the key of a list item in a set of fields, such as
-// k:{"port":80,"protocol":"TCP"}, and the live item, by the name that fielddiff gives it: the
-// values of its key ("80", "80/TCP"), or what identifies the live item, such as the name of
-// a port. The key is empty if the set has no such item.
-func itemNamed(name string, fields map[string]any, live []any) (key string, item any) {
-	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		content, isKey := strings.CutPrefix(k, "k:")
-		var values map[string]any
-		if !isKey || json.Unmarshal([]byte(content), &values) != nil {
+// itemNamed returns a list item in a set of fields and the live item, by the name that fielddiff gives it: the
+// values of its key ("80", "80/TCP"), or what identifies the live item, such as the name of a port.
+func itemNamed(name string, set *fieldpath.Set, live []any) (e fieldpath.PathElement, item any, found bool) {
+	for _, of := range elements(set) {
+		if of.Key == nil {
 			continue
 		}
-		found := itemWith(values, live)
-		if names(values, name) {
-			return k, found
+		key := keyOf(of)
+		there := itemWith(key, live)
+		if names(key, name) {
+			return of, there, true
 		}
-		_, identity := fielddiff.Identity(found)
-		if text, ok := jsontree.ScalarText(identity); ok && text == name && key == "" {
-			key, item = k, found
+		_, identity := fielddiff.Identity(there)
+		if text, ok := jsontree.ScalarText(identity); ok && text == name && !found {
+			e, item, found = of, there, true
 		}
 	}
-	return key, item
+	return e, item, found
+}
+
+// elements returns the elements of paths with which a set's fields begin. It leaves none of the set's iterators early:
+// those go on regardless (structured-merge-diff v6.4.2, fieldpath/set.go, All).
+func elements(set *fieldpath.Set) []fieldpath.PathElement {
+	var out []fieldpath.PathElement
+	add := func(e fieldpath.PathElement) { out = append(out, e) }
+	set.Members.Iterate(add)
+	set.Children.Iterate(add)
+	return out
+}
+
+// keyOf returns the key of a list item, such as {"port": 80, "protocol": "TCP"}.
+func keyOf(e fieldpath.PathElement) map[string]any {
+	key := map[string]any{}
+	for _, field := range *e.Key {
+		key[field.Name] = field.Value.Unstructured()
+	}
+	return key
 }
 
 // names reports whether an item with these values of its key may be shown under the name.

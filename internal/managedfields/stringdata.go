@@ -1,52 +1,46 @@
 package managedfields
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
+
+// stringData is the path of the field that the API server does not keep.
+var stringData = fieldpath.MakePathOrDie("stringData")
 
 // StringDataAsData returns the entries as if what managers own of a Secret's stringData
 // by server-side apply, as Helm 4 does, were data. An entry whose fields can't be read
-// is an error.
+// stays as it is.
 func StringDataAsData(entries []metav1.ManagedFieldsEntry, managers ...string) ([]metav1.ManagedFieldsEntry, error) {
 	out := slices.Clone(entries)
 	for i, entry := range entries {
 		if !ownsStringData(entry) || !slices.Contains(managers, entry.Manager) {
 			continue
 		}
-		var fields map[string]map[string]any
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
-			return nil, fmt.Errorf("read what %s owns: %w", entry.Manager, err)
-		}
-		data := fields["f:data"]
-		if data == nil {
-			data = map[string]any{}
-		}
-		for key, owned := range fields["f:stringData"] {
-			data[key] = owned
-		}
-		fields["f:data"] = data
-		delete(fields, "f:stringData")
-		raw, err := json.Marshal(fields)
+		set, err := fieldsOf(entry)
 		if err != nil {
-			return nil, fmt.Errorf("write what %s owns: %w", entry.Manager, err)
+			return nil, err
 		}
-		own := metav1.FieldsV1{}
-		own.SetRawBytes(raw)
-		out[i].FieldsV1 = &own
+		after := set.RecursiveDifference(fieldpath.NewSet(stringData))
+		set.Iterate(func(path fieldpath.Path) {
+			if len(path) > 1 && path[0].Equals(stringData[0]) {
+				after.Insert(append(fieldpath.MakePathOrDie("data"), path[1:]...))
+			}
+		})
+		if out[i], err = withFields(entry, after); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
 // ownsStringData reports whether an entry comes from an apply with stringData.
 func ownsStringData(entry metav1.ManagedFieldsEntry) bool {
-	if entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {
+	if entry.Operation != metav1.ManagedFieldsOperationApply {
 		return false
 	}
-	var fields map[string]json.RawMessage
-	err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields)
-	return err == nil && fields["f:stringData"] != nil
+	set, err := fieldsOf(entry)
+	return err == nil && (set.Has(stringData) || !set.WithPrefix(stringData[0]).Empty())
 }

@@ -1,8 +1,6 @@
 package managedfields
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +40,7 @@ func InVersion(entries []metav1.ManagedFieldsEntry, apiVersion string, versions 
 			continue
 		}
 		if out[twin], err = union(out[twin], entry); err != nil {
-			return nil, fmt.Errorf("read what %s owns: %w", entry.Manager, err)
+			return nil, err
 		}
 	}
 	return out, nil
@@ -50,36 +48,16 @@ func InVersion(entries []metav1.ManagedFieldsEntry, apiVersion string, versions 
 
 // union returns entry a with the fields of b as well, and the later time.
 func union(a, b metav1.ManagedFieldsEntry) (metav1.ManagedFieldsEntry, error) {
-	var sets [2]map[string]any
-	for i, entry := range []metav1.ManagedFieldsEntry{a, b} {
-		if entry.FieldsV1 == nil {
-			continue
-		}
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &sets[i]); err != nil {
-			return a, err
-		}
+	ofA, err := fieldsOf(a)
+	if err != nil {
+		return a, err
 	}
-	raw, err := json.Marshal(joined(sets[0], sets[1]))
+	ofB, err := fieldsOf(b)
 	if err != nil {
 		return a, err
 	}
 	if b.Time != nil && !b.Time.Before(a.Time) {
 		a.Time = b.Time
 	}
-	a.FieldsV1 = &metav1.FieldsV1{}
-	a.FieldsV1.SetRawBytes(raw)
-	return a, nil
-}
-
-// joined adds the fields of set b to set a, which may be nil.
-func joined(a, b map[string]any) map[string]any {
-	if a == nil {
-		a = map[string]any{}
-	}
-	for key, below := range b {
-		own, _ := a[key].(map[string]any)
-		more, _ := below.(map[string]any)
-		a[key] = joined(own, more)
-	}
-	return a
+	return withFields(a, ofA.Union(ofB))
 }

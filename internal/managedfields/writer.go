@@ -7,11 +7,11 @@
 package managedfields
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // LastWriter returns the entry of the field manager, other than our own, that last set
@@ -23,14 +23,14 @@ func LastWriter(entries []metav1.ManagedFieldsEntry, live map[string]any, path s
 	var found metav1.ManagedFieldsEntry
 	segments, depth := segmentsOf(path), 1
 	for _, entry := range entries {
-		if entry.FieldsV1 == nil || slices.Contains(own, entry.Manager) {
+		if slices.Contains(own, entry.Manager) {
 			continue
 		}
-		var fields map[string]any
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
+		set, err := fieldsOf(entry)
+		if err != nil {
 			continue
 		}
-		d := claimed(fields, live, segments)
+		d := claimed(set, live, segments)
 		later := found.Time == nil || entry.Time != nil && entry.Time.After(found.Time.Time)
 		if d > depth || d == depth && later {
 			found, depth = entry, d
@@ -42,45 +42,45 @@ func LastWriter(entries []metav1.ManagedFieldsEntry, live map[string]any, path s
 // Owns reports whether an entry's manager owns the field at path, whose items are named by
 // merge key, or a part of it.
 func Owns(entry metav1.ManagedFieldsEntry, path string) bool {
-	var fields map[string]any
-	if entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
-		return false
-	}
-	return claimed(fields, nil, segmentsOf(path)) > 0
+	set, err := fieldsOf(entry)
+	return err == nil && claimed(set, nil, segmentsOf(path)) > 0
 }
 
 // claimed returns how many segments of the path the set of fields names: all of them,
 // or those of a list or map around the field that is owned as a whole; else 0.
-func claimed(fields map[string]any, live any, segments []string) int {
+func claimed(set *fieldpath.Set, live any, segments []string) int {
 	for i, s := range segments {
-		next, below := step(fields, live, s)
-		switch {
-		case next != nil:
-			fields, live = next, below
-		case i > 1 && len(fields) == 0:
-			return i
-		default:
+		e, below, has := element(set, live, s)
+		if !has {
 			return 0
 		}
+		next, parts := set.Children.Get(e)
+		switch {
+		case i == len(segments)-1, !parts && i > 0:
+			return i + 1
+		case !parts:
+			return 0
+		}
+		set, live = next, below
 	}
-	return len(segments)
+	return 0
 }
 
-// step goes down one segment, in the set of fields and in the live object: to a field, or
-// to the list item with that name.
-func step(fields map[string]any, live any, segment string) (next map[string]any, below any) {
+// element goes down one segment, in the set of fields and in the live object: to a field, or to the list item with
+// that name. has is false if the set has nothing there.
+func element(set *fieldpath.Set, live any, segment string) (e fieldpath.PathElement, below any, has bool) {
 	name, inBrackets := strings.CutPrefix(segment, "[")
 	if inBrackets {
 		list, _ := live.([]any)
-		if key, item := itemNamed(name, fields, list); key != "" {
-			next, _ = fields[key].(map[string]any)
-			return next, item
+		if e, item, found := itemNamed(name, set, list); found {
+			return e, item, true
 		}
 	}
 	// A bracket may also quote a map key that has dots in it.
-	next, _ = fields["f:"+name].(map[string]any)
+	e = fieldpath.FieldNameElement(name)
 	parent, _ := live.(map[string]any)
-	return next, parent[name]
+	_, parts := set.Children.Get(e)
+	return e, parent[name], parts || set.Members.Has(e)
 }
 
 // segmentsOf splits "spec.containers[web].env[a.b]" into spec, containers,

@@ -56,7 +56,9 @@ func TestLastWriterOfPorts(t *testing.T) {
 	entries := []metav1.ManagedFieldsEntry{
 		entry("web", 1, `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:targetPort":{}}}}}`),
 		entry("udp", 1, `{"f:spec":{"f:ports":{"k:{\"port\":53,\"protocol\":\"UDP\"}":{"f:targetPort":{}}}}}`),
-		entry("tcp", 1, `{"f:spec":{"f:ports":{"k:{\"port\":53,\"protocol\":\"TCP\"}":{"f:targetPort":{}},"k:broken":{}}}}`),
+		entry("tcp", 1, `{"f:spec":{"f:ports":{"k:{\"port\":53,\"protocol\":\"TCP\"}":{"f:targetPort":{}}}}}`),
+		entry("both", 0, `{"f:spec":{"f:ports":{"k:{\"port\":53,\"protocol\":\"TCP\"}":{"f:name":{}},"k:{\"port\":53,\"protocol\":\"UDP\"}":{"f:name":{}},"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:name":{}}}}}`),
+		entry("broken", 2, `{"f:spec":{"f:ports":{"k:broken":{}}}}`),
 	}
 	for path, want := range map[string]string{
 		"spec.ports[http].targetPort":    "web",
@@ -66,6 +68,7 @@ func TestLastWriterOfPorts(t *testing.T) {
 		"spec.ports[53/UDP].targetPort":  "udp",
 		"spec.ports[dns-tcp].targetPort": "tcp",
 		"spec.ports[53/TCP].targetPort":  "tcp",
+		"spec.ports[53/TCP].name":        "both",
 		"spec.ports[8080].targetPort":    "",
 		"spec.ports[http].nodePort":      "",
 	} {
