@@ -128,6 +128,7 @@ func (b *builder) change(step *Step, o manifest.Object, stored StoredObject, liv
 	b.overwrite(step)
 	b.predict(step, estimate)
 	b.attribute(step, o, stored)
+	b.warnStaying(step, o, stored)
 	b.checkVersions(step)
 	if step.Op == OpPatch && len(step.Changes) == 0 && ours && step.After != nil && len(stored.Docs) > 0 {
 		*step = Step{
@@ -178,6 +179,11 @@ func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Un
 	if err != nil {
 		return nil, err
 	}
+	entries, err := managedfields.AsApplied(b.live(step.Object).Managers, b.in.Options.FieldManager, step.APIVersion, step.Clears)
+	if err != nil {
+		return nil, err
+	}
+	merged = managedfields.Keep(merged, base, entries, b.owners(step)...)
 	return patch.InApplyOrder(merged, base, step.Body), nil
 }
 

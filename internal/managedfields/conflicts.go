@@ -21,8 +21,12 @@ var byKubectl = regexp.MustCompile(`^conflict with "kubectl(-[a-z-]+)?"( with su
 // IsKubectlUpdate reports whether an entry of managedFields comes from a plain update by one of
 // kubectl's commands.
 func IsKubectlUpdate(entry metav1.ManagedFieldsEntry) bool {
-	kubectls := entry.Manager == "kubectl" || strings.HasPrefix(entry.Manager, "kubectl-")
-	return kubectls && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+	return IsKubectl(entry) && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+}
+
+// IsKubectl reports whether an entry of managedFields comes from one of kubectl's commands.
+func IsKubectl(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == "kubectl" || strings.HasPrefix(entry.Manager, "kubectl-")
 }
 
 // OnlyKubectlConflicts reports whether a server-side apply was refused for nothing but
@@ -46,6 +50,12 @@ type Conflict struct {
 	Path string
 	// Owner is the entry of the manager that owns it.
 	Owner metav1.ManagedFieldsEntry
+}
+
+// ByKubectl reports whether the field was changed by hand, by a plain update of the object or of a subresource: see
+// OnlyKubectlConflicts.
+func (c Conflict) ByKubectl() bool {
+	return IsKubectl(c.Owner) && c.Owner.Operation == metav1.ManagedFieldsOperationUpdate
 }
 
 // Conflicts foresees for which fields a server-side apply of the body is refused unless it is forced: those that
