@@ -139,6 +139,7 @@ func (b *builder) kindNotYet(step *Step) string {
 func (b *builder) estimated(step *Step, estimate *unstructured.Unstructured, why string) {
 	step.After, step.Fidelity, step.Estimate = estimate, FidelityEstimated, why
 	b.predictImmutable(step)
+	b.foreseeConflicts(step)
 	b.diff(step)
 }
 
@@ -174,11 +175,7 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		b.immutable(step, why, fields)
 		return
 	case len(r.Managers) > 0:
-		b.refuse(step, Problem{
-			Kind: ProblemConflict, Fields: r.Fields,
-			What: fmt.Sprintf("%s set by %s", fieldList(r.Fields), strings.Join(r.Managers, ", ")),
-			Do:   "take the fields over with --force-conflicts, or drop them from the chart",
-		})
+		b.conflict(step, r)
 		return
 	default:
 		step.Estimate = "the API server refuses it"

@@ -223,6 +223,9 @@ func step(s plan.Step) string {
 	if s.Of != "" {
 		text += strings.TrimRight(", "+string(s.When), " ") + " of " + s.Of
 	}
+	if s.ForcesDrift {
+		text += ", forced"
+	}
 	if s.Risk != "" {
 		text += ": " + string(s.Risk)
 	}

@@ -26,24 +26,11 @@ func (b *builder) unservedVersions(step *Step) []string {
 	})
 }
 
-// withConflicts adds to the API server's answer about a step with unserved versions the conflicts that managedFields
-// tells of: about its apply the server could not be asked, only about the outcome.
+// withConflicts adds its conflicts to the API server's answer about a step with unserved versions: about its apply the
+// server could not be asked, only about the outcome.
 func (b *builder) withConflicts(step *Step, answer Prediction) Prediction {
-	if len(step.Unserved) == 0 || answer.After == nil || b.in.Options.ForceConflicts {
-		return answer
-	}
-	own := append([]string{b.in.Options.FieldManager}, step.MigrateOwnership...)
-	conflicts := managedfields.Conflicts(b.live(step.Object).Managers, step.Before.Object, step.Body.Object, own...)
-	var r Refusal
-	for _, c := range conflicts {
-		answer.NeedsForce = true // which reverts what kubectl has changed
-		if !managedfields.IsKubectlUpdate(c.Owner) {
-			r.Managers = with(r.Managers, c.Owner.Manager)
-			r.Fields = append(r.Fields, c.Path)
-		}
-	}
-	if len(r.Managers) > 0 {
-		answer.Refused = &r
+	if len(step.Unserved) > 0 && answer.After != nil {
+		answer.NeedsForce, answer.Refused = b.conflicts(step)
 	}
 	return answer
 }
