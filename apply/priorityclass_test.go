@@ -26,6 +26,17 @@ metadata: {name: web, namespace: shop}
 spec: {priorityClassName: high, containers: [{name: web, image: web}]}
 `
 
+const quotaAndPod = `apiVersion: v1
+kind: ResourceQuota
+metadata: {name: pods, namespace: shop}
+spec: {hard: {pods: 2}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop}
+spec: {containers: [{name: web, image: web}]}
+`
+
 // unaware is an API server that refuses a Pod some times, since it does not know its PriorityClass.
 type unaware struct {
 	*clusterfake.Cluster
@@ -40,8 +51,8 @@ func (u *unaware) Create(ctx context.Context, o *unstructured.Unstructured, w ap
 	return u.Cluster.Create(ctx, o, w)
 }
 
-// The API server notices a new PriorityClass a moment later: a Pod that needs one which this run has created is
-// sent again, and no other.
+// The API server notices a new PriorityClass a moment later, as a controller does a quota: a Pod that needs what this
+// run has written is sent again, and no other.
 func TestPodsWaitForTheirPriorityClass(t *testing.T) {
 	_, pod, _ := strings.Cut(classAndPod, "---\n")
 	for name, c := range map[string]struct {
@@ -52,6 +63,7 @@ func TestPodsWaitForTheirPriorityClass(t *testing.T) {
 		"a new class that is noticed later": {classAndPod, 2, 2, false},
 		"a new class that is never noticed": {classAndPod, 100, 6, true},
 		"a class of somebody else":          {pod, 100, 1, true},
+		"a quota that is counted later":     {quotaAndPod, 2, 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := clusterfake.New()

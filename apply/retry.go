@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -95,13 +93,21 @@ func away(err error) bool {
 }
 
 // unnoticed reports whether a step's object may have been refused only because the API server has not noticed
-// yet what this run has created for it, such as a PriorityClass (Kubernetes 1.36.3,
-// plugin/pkg/admission/priority/admission.go, admitPod): then it is sent again.
+// yet what this run has written before it, such as its PriorityClass (Kubernetes 1.36.3,
+// plugin/pkg/admission/priority/admission.go, admitPod), or its controllers have not, as with a quota: then it is
+// sent again.
 func (r *run) unnoticed(s *plan.Step, attempt int, err error) bool {
 	if s == nil || attempt >= lagAttempts || !apierrors.IsForbidden(err) {
 		return false
 	}
-	return slices.ContainsFunc(s.Needs(), func(id manifest.ID) bool { return r.uid(id) != "" })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.uids {
+		if s.Heeds(id) {
+			return true
+		}
+	}
+	return false
 }
 
 // Passes reports whether a write that failed with err is worth a retry.

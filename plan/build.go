@@ -20,7 +20,7 @@ func Build(in Input) (*Plan, Questions, error) {
 	if in.Operation != Uninstall && in.Operation != CorrectRecords && in.Target == nil {
 		return nil, Questions{}, fmt.Errorf("plan %s of %s: there is no target", in.Operation, in.Release)
 	}
-	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), lastRuns: map[manifest.ID]*Step{}, leftOut: map[manifest.ID]bool{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}, redefined: map[schema.GroupKind]bool{}}
+	b := &builder{in: in, plan: newPlan(in), targets: placesIn(in.Target), lastRuns: map[manifest.ID]*Step{}, leftOut: map[manifest.ID]bool{}, hooked: map[schema.GroupKind]manifest.DefinedKind{}, redefined: map[schema.GroupKind]bool{}, waits: map[string]manifest.ID{}}
 	b.learnKinds()
 	b.problems(in.Warnings...)
 	b.checkHistory()
@@ -75,6 +75,8 @@ type builder struct {
 	defined, brings, first, hooked map[schema.GroupKind]manifest.DefinedKind
 	// redefined caches the results of redefines, by kind.
 	redefined map[schema.GroupKind]bool
+	// waits says what resources wait for that the API server refuses until then, by the IDs of their steps: see awaited.
+	waits map[string]manifest.ID
 	// turns caches what turnOf returns.
 	turns map[manifest.ID]turn
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.

@@ -3,12 +3,14 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -17,7 +19,8 @@ import (
 // the role of a binding, whose rules it looks up for those who may not bind every role (Kubernetes 1.36.3:
 // plugin/pkg/admission/serviceaccount/admission.go, plugin/pkg/admission/priority/admission.go,
 // plugin/pkg/admission/runtimeclass/admission.go, pkg/registry/rbac/rolebinding/policybased/storage.go,
-// pkg/registry/rbac/clusterrolebinding/policybased/storage.go).
+// pkg/registry/rbac/clusterrolebinding/policybased/storage.go), and the class of a claim, which says whether the
+// claim may grow (plugin/pkg/admission/storage/persistentvolume/resize/admission.go).
 func (s *Step) Needs() []manifest.ID {
 	if s.Body == nil {
 		return nil
@@ -35,6 +38,8 @@ func (s *Step) Needs() []manifest.ID {
 		account := named(kinds.ServiceAccount, cmp.Or(field("spec", "serviceAccountName"), field("spec", "serviceAccount")))
 		account.Namespace = s.Object.Namespace
 		needs = append(needs, account, named(kinds.PriorityClass, field("spec", "priorityClassName")), named(kinds.RuntimeClass, field("spec", "runtimeClassName")))
+	case kinds.PersistentVolumeClaim:
+		needs = append(needs, named(kinds.StorageClass, field("spec", "storageClassName")))
 	case kinds.RoleBinding, kinds.ClusterRoleBinding:
 		role := named(schema.GroupKind{Group: cmp.Or(field("roleRef", "apiGroup"), kinds.Role.Group), Kind: field("roleRef", "kind")}, field("roleRef", "name"))
 		if role.GroupKind() == kinds.Role {
@@ -45,31 +50,91 @@ func (s *Step) Needs() []manifest.ID {
 	return slices.DeleteFunc(needs, func(id manifest.ID) bool { return id.Name == "" })
 }
 
+// Heeds reports whether what the API server says about the step's object may depend on another object: on one that
+// it Needs, or on one that limits what its namespace may hold (Kubernetes 1.36.3,
+// k8s.io/apiserver/pkg/admission/plugin/resourcequota/admission.go, plugin/pkg/admission/limitranger/admission.go,
+// and plugin/pkg/admission/security/podsecurity/admission.go, which looks at the labels of the namespace).
+func (s *Step) Heeds(id manifest.ID) bool {
+	if s.Object.Namespace != "" {
+		switch id.GroupKind() {
+		case kinds.ResourceQuota, kinds.LimitRange:
+			return id.Namespace == s.Object.Namespace
+		case kinds.Namespace:
+			return id.Name == s.Object.Namespace
+		}
+	}
+	return slices.Contains(s.Needs(), id)
+}
+
 // awaited says what this plan does before the step for want of which the API server refuses it: which object it
-// creates, or which one gives up what it takes over; "" if the API server refuses the step for another reason.
+// creates or changes, or which one gives up what it takes over; "" if the API server refuses the step for another
+// reason.
 func (b *builder) awaited(s *Step, r Refusal) string {
 	if why := b.freed(s, r); why != "" {
 		return why
 	}
-	missing := r.Reason == "NotFound" || r.Reason == "Forbidden" && !byAdmission(r) && !r.exceedsQuota() && !forbidden.MatchString(r.Message)
-	_, why, names := strings.Cut(r.Message, " is forbidden: ") // the object itself, first
-	if !names {
-		why = r.Message
-	}
-	for _, id := range s.Needs() {
-		if missing && strings.Contains(why, id.Name) && b.bringsBefore(id, s.Object) {
-			return fmt.Sprintf("the %s %s comes with this plan", id.Kind, id.Name)
+	for _, id := range b.wanting(s, r) {
+		if why := b.comesBefore(id, s); why != "" {
+			b.waits[s.ID] = id
+			return why
 		}
 	}
 	return ""
 }
 
-// bringsBefore reports whether this plan creates an object, which does not exist, before it sends one of the
-// resources: in an earlier wave, or as a hook that leaves it.
-func (b *builder) bringsBefore(id, resource manifest.ID) bool {
-	if live := b.live(id); live.Object != nil || live.Unreadable != "" {
-		return false
+// ofQuota matches the API server's message about a quota that an object exceeds, or for which it says too little
+// (Kubernetes 1.36.3, k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest).
+var ofQuota = regexp.MustCompile(`(?:exceeded|failed) quota: ([^,:]+)`)
+
+// wanting returns the objects that the API server may miss, or find too strict, when it refuses a step.
+func (b *builder) wanting(s *Step, r Refusal) (found []manifest.ID) {
+	in := func(gk schema.GroupKind, name string) manifest.ID {
+		return manifest.ID{Group: gk.Group, Kind: gk.Kind, Namespace: s.Object.Namespace, Name: name}
 	}
-	wave := func(id manifest.ID) int { return kinds.Named(id.Kind).Tiers.Install() }
-	return b.wants(id) && wave(id) < wave(resource) || b.hookBrings(id)
+	quota := ofQuota.FindStringSubmatch(r.Message)
+	switch {
+	case r.Reason != "Forbidden" && r.Reason != "NotFound", forbidden.MatchString(r.Message), byPolicy(r):
+	case r.says("violates PodSecurity"):
+		found = append(found, NamespaceID(s.Object.Namespace))
+	case byAdmission(r), quota != nil: // a LimitRange refuses it, or may give it what the quota wants
+		if quota != nil {
+			found = append(found, in(kinds.ResourceQuota, quota[1]))
+		}
+		for _, o := range b.in.Target.Objects {
+			if o.ID == in(kinds.LimitRange, o.Name) && !r.exceedsQuota() {
+				found = append(found, o.ID)
+			}
+		}
+	default:
+		_, why, names := strings.Cut(r.Message, " is forbidden: ") // the object itself, first
+		if !names {
+			why = r.Message
+		}
+		for _, id := range s.Needs() {
+			if strings.Contains(why, id.Name) || strings.Contains(why, strings.ToLower(id.Kind)) {
+				found = append(found, id)
+			}
+		}
+	}
+	return found
+}
+
+// comesBefore says what this plan does with an object before it sends one of the resources: it creates the object,
+// which does not exist, also as a hook that leaves it, or changes it; "" if it does not.
+func (b *builder) comesBefore(id manifest.ID, s *Step) string {
+	live, after := b.live(id), b.in.Predictions[stepID(StageResources, id)].After
+	switch {
+	case live.Unreadable != "":
+	case live.Object == nil && (b.sentBefore(id, s) || b.hookBrings(id)):
+		return fmt.Sprintf("the %s %s comes with this plan", id.Kind, id.Name)
+	case live.Object != nil && b.sentBefore(id, s) && after != nil && len(fielddiff.Compare(live.content(), after.Object)) > 0:
+		return fmt.Sprintf("this plan changes the %s %s first", id.Kind, id.Name)
+	}
+	return ""
+}
+
+// sentBefore reports whether one of the resources is sent before another, which awaits it: see rank.
+func (b *builder) sentBefore(id manifest.ID, s *Step) bool {
+	first, then := installTier(id), installTier(s.Object)
+	return b.wants(id) && (first < then || first == then && s.Heeds(id))
 }

@@ -20,8 +20,12 @@ func (b *builder) warnStaying(step *Step, o manifest.Object, stored StoredObject
 	var fields, managers []string
 	for _, d := range stored.Docs {
 		sent := b.asSent(d.Doc, o.Doc).Object
+		dropped := removed(fielddiff.Compare(sent, o.Doc.Object))
+		if len(dropped) == 0 {
+			continue
+		}
 		gone := removed(fielddiff.Compare(sent, step.After.Object))
-		for _, path := range removed(fielddiff.Compare(sent, o.Doc.Object)) {
+		for _, path := range dropped {
 			if gone.touch(path) || slices.Contains(fields, path) {
 				continue
 			}

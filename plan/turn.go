@@ -137,18 +137,17 @@ func allocations(service map[string]any) []string {
 	return out
 }
 
-// inTurn splits waves so that each Service comes after those from which it takes something over.
+// inTurn splits waves so that each object comes after those from which it takes something over, and after those
+// of its wave that it needs.
 func (b *builder) inTurn(waves []Wave) []Wave {
-	rank := func(s Step) int { return b.turnOf(s.Object).rank }
-	if b.turnOf(manifest.ID{}); len(b.turns) == 0 {
-		return waves
-	}
 	var out []Wave
 	for _, w := range waves {
-		slices.SortStableFunc(w.Steps, func(x, y Step) int { return cmp.Compare(rank(x), rank(y)) })
+		if slices.ContainsFunc(w.Steps, func(s Step) bool { return b.rank(&s) > 0 }) {
+			slices.SortStableFunc(w.Steps, func(x, y Step) int { return cmp.Compare(b.rank(&x), b.rank(&y)) })
+		}
 		for rest := w.Steps; len(rest) > 0; {
 			n := 1
-			for n < len(rest) && rank(rest[n]) == rank(rest[0]) {
+			for n < len(rest) && b.rank(&rest[n]) == b.rank(&rest[0]) {
 				n++
 			}
 			out = append(out, Wave{Steps: rest[:n:n]})
@@ -156,6 +155,23 @@ func (b *builder) inTurn(waves []Wave) []Wave {
 		}
 	}
 	return out
+}
+
+// rank returns how many objects of its wave have to be sent one after another before a step's.
+func (b *builder) rank(s *Step) int {
+	if rank := b.turnOf(s.Object).rank; rank > 0 {
+		return rank
+	}
+	needs := s.Needs()
+	if id, waits := b.waits[s.ID]; waits {
+		needs = append(needs, id)
+	}
+	for _, id := range needs {
+		if b.wants(id) && installTier(id) == installTier(s.Object) {
+			return 1
+		}
+	}
+	return 0
 }
 
 // freed says which Service gives up what the API server says is taken; "" if none does.

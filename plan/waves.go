@@ -54,8 +54,11 @@ func reorder(steps []Step, from []int) {
 }
 
 func installWaves(steps []Step) []Wave {
-	return waves(steps, func(s *Step) int { return kinds.Named(s.Object.Kind).Tiers.Install() }, kinds.InstallLess)
+	return waves(steps, func(s *Step) int { return installTier(s.Object) }, kinds.InstallLess)
 }
+
+// installTier returns the number of the wave in which an object is sent.
+func installTier(id manifest.ID) int { return kinds.Named(id.Kind).Tiers.Install() }
 
 func (b *builder) uninstallWaves(steps []Step) []Wave {
 	return waves(steps, b.removalTier, kinds.UninstallLess)

@@ -28,6 +28,7 @@ var (
 	HorizontalPodAutoscaler  = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 	Job                      = schema.GroupKind{Group: "batch", Kind: "Job"}
 	Lease                    = schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}
+	LimitRange               = schema.GroupKind{Kind: "LimitRange"}
 	Namespace                = schema.GroupKind{Kind: "Namespace"}
 	NetworkPolicy            = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
 	PersistentVolume         = schema.GroupKind{Kind: "PersistentVolume"}

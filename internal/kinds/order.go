@@ -60,7 +60,8 @@ func UninstallLess(a, b string) bool { return less(uninstallOrder, a, b) }
 type Tier int
 
 const (
-	// NoTier is for kinds that are in neither of Helm's orders: they come last.
+	// NoTier is for kinds that are in neither of Helm's orders: they come last. Only RuntimeClass comes before
+	// what needs it.
 	NoTier Tier = iota
 	// Foundations: what objects are put into.
 	Foundations

@@ -20,7 +20,7 @@ var core = []Kind{
 	},
 	{GroupKind: ServiceAccount, Tiers: one(Inputs), Readiness: AtOnce, InChart: true},
 	{GroupKind: ResourceQuota, Tiers: one(Inputs), Readiness: AtOnce},
-	{GroupKind: schema.GroupKind{Kind: "LimitRange"}, Tiers: one(Inputs), Readiness: AtOnce},
+	{GroupKind: LimitRange, Tiers: one(Inputs), Readiness: AtOnce},
 	{GroupKind: schema.GroupKind{Kind: "Node"}, ClusterScoped: true},
 	{GroupKind: schema.GroupKind{Kind: "ComponentStatus"}, ClusterScoped: true},
 }

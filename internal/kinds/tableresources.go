@@ -68,7 +68,7 @@ var policies = []Kind{
 		Readiness: AtOnce, Immutable: Immutable{Fields: []string{"value", "preemptionPolicy"}},
 	},
 	{
-		GroupKind: RuntimeClass,
+		GroupKind: RuntimeClass, Tiers: one(Inputs), ClusterScoped: true,
 		Immutable: Immutable{Fields: []string{"handler"}},
 	},
 }
