@@ -19,8 +19,9 @@ import (
 // the role of a binding, whose rules it looks up for those who may not bind every role (Kubernetes 1.36.3:
 // plugin/pkg/admission/serviceaccount/admission.go, plugin/pkg/admission/priority/admission.go,
 // plugin/pkg/admission/runtimeclass/admission.go, pkg/registry/rbac/rolebinding/policybased/storage.go,
-// pkg/registry/rbac/clusterrolebinding/policybased/storage.go), and the class of a claim, which says whether the
-// claim may grow (plugin/pkg/admission/storage/persistentvolume/resize/admission.go).
+// pkg/registry/rbac/clusterrolebinding/policybased/storage.go), the class of a claim, which says whether the claim
+// may grow (plugin/pkg/admission/storage/persistentvolume/resize/admission.go), and the policy of a binding, which says
+// what may be its parameters (pkg/registry/admissionregistration/validatingadmissionpolicybinding/authz.go).
 func (s *Step) Needs() []manifest.ID {
 	if s.Body == nil {
 		return nil
@@ -40,6 +41,10 @@ func (s *Step) Needs() []manifest.ID {
 		needs = append(needs, account, named(kinds.PriorityClass, field("spec", "priorityClassName")), named(kinds.RuntimeClass, field("spec", "runtimeClassName")))
 	case kinds.PersistentVolumeClaim:
 		needs = append(needs, named(kinds.StorageClass, field("spec", "storageClassName")))
+	case kinds.MutatingAdmissionPolicyBinding:
+		needs = append(needs, named(kinds.MutatingAdmissionPolicy, field("spec", "policyName")))
+	case kinds.ValidatingAdmissionPolicyBinding:
+		needs = append(needs, named(kinds.ValidatingAdmissionPolicy, field("spec", "policyName")))
 	case kinds.RoleBinding, kinds.ClusterRoleBinding:
 		role := named(schema.GroupKind{Group: cmp.Or(field("roleRef", "apiGroup"), kinds.Role.Group), Kind: field("roleRef", "kind")}, field("roleRef", "name"))
 		if role.GroupKind() == kinds.Role {
@@ -93,7 +98,7 @@ func (b *builder) wanting(s *Step, r Refusal) (found []manifest.ID) {
 	}
 	quota := ofQuota.FindStringSubmatch(r.Message)
 	switch {
-	case r.Reason != "Forbidden" && r.Reason != "NotFound", forbidden.MatchString(r.Message), byPolicy(r):
+	case r.Reason != "Forbidden" && r.Reason != "NotFound" && !r.says("unable to get policy"), forbidden.MatchString(r.Message), byPolicy(r):
 	case r.says("violates PodSecurity"):
 		found = append(found, NamespaceID(s.Object.Namespace))
 	case byAdmission(r), quota != nil: // a LimitRange refuses it, or may give it what the quota wants

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
 // remedy returns advice on what to try when the API server has refused a step.
@@ -45,7 +47,7 @@ func byAdmission(r Refusal) bool {
 
 // byPolicy reports whether an admission policy or an admission webhook refused the request.
 func byPolicy(r Refusal) bool {
-	return r.says("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "admission webhook")
+	return r.says(kinds.ValidatingAdmissionPolicy.Kind, kinds.MutatingAdmissionPolicy.Kind, "admission webhook")
 }
 
 func (r Refusal) says(any ...string) bool {

@@ -503,7 +503,7 @@ func (s scenario) objects(section string, setup setup, kinds map[schema.GroupKin
 }
 
 // clusterWide are the cluster-scoped kinds in the scenarios.
-var clusterWide = []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PersistentVolume", "PriorityClass", "RuntimeClass", "StorageClass"}
+var clusterWide = []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PersistentVolume", "PriorityClass", "RuntimeClass", "StorageClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
 
 func (s scenario) qualify(objects []manifest.Object, setup setup, kinds map[schema.GroupKind]plan.Kind) []manifest.Object {
 	for _, o := range objects {

@@ -18,35 +18,39 @@ import (
 // Kinds that code refers to. Objects are matched against them by group and kind: a
 // Secret or CustomResourceDefinition of another group is a custom resource.
 var (
-	APIService               = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
-	ClusterRole              = schema.GroupKind{Group: rbac, Kind: "ClusterRole"}
-	ClusterRoleBinding       = schema.GroupKind{Group: rbac, Kind: "ClusterRoleBinding"}
-	ConfigMap                = schema.GroupKind{Kind: "ConfigMap"}
-	CustomResourceDefinition = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	DaemonSet                = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
-	Deployment               = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	HorizontalPodAutoscaler  = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
-	Job                      = schema.GroupKind{Group: "batch", Kind: "Job"}
-	Lease                    = schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}
-	LimitRange               = schema.GroupKind{Kind: "LimitRange"}
-	Namespace                = schema.GroupKind{Kind: "Namespace"}
-	NetworkPolicy            = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
-	PersistentVolume         = schema.GroupKind{Kind: "PersistentVolume"}
-	PersistentVolumeClaim    = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	Pod                      = schema.GroupKind{Kind: "Pod"}
-	PodDisruptionBudget      = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
-	PriorityClass            = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
-	ReplicaSet               = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
-	ReplicationController    = schema.GroupKind{Kind: "ReplicationController"}
-	ResourceQuota            = schema.GroupKind{Kind: "ResourceQuota"}
-	Role                     = schema.GroupKind{Group: rbac, Kind: "Role"}
-	RoleBinding              = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
-	RuntimeClass             = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
-	Secret                   = schema.GroupKind{Kind: "Secret"}
-	ServiceAccount           = schema.GroupKind{Kind: "ServiceAccount"}
-	Service                  = schema.GroupKind{Kind: "Service"}
-	StatefulSet              = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	StorageClass             = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+	APIService                       = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+	ClusterRole                      = schema.GroupKind{Group: rbac, Kind: "ClusterRole"}
+	ClusterRoleBinding               = schema.GroupKind{Group: rbac, Kind: "ClusterRoleBinding"}
+	ConfigMap                        = schema.GroupKind{Kind: "ConfigMap"}
+	CustomResourceDefinition         = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	DaemonSet                        = schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
+	Deployment                       = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	HorizontalPodAutoscaler          = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+	Job                              = schema.GroupKind{Group: "batch", Kind: "Job"}
+	Lease                            = schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}
+	LimitRange                       = schema.GroupKind{Kind: "LimitRange"}
+	MutatingAdmissionPolicy          = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}
+	MutatingAdmissionPolicyBinding   = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}
+	Namespace                        = schema.GroupKind{Kind: "Namespace"}
+	NetworkPolicy                    = schema.GroupKind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
+	PersistentVolume                 = schema.GroupKind{Kind: "PersistentVolume"}
+	PersistentVolumeClaim            = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	Pod                              = schema.GroupKind{Kind: "Pod"}
+	PodDisruptionBudget              = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
+	PriorityClass                    = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+	ReplicaSet                       = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	ReplicationController            = schema.GroupKind{Kind: "ReplicationController"}
+	ResourceQuota                    = schema.GroupKind{Kind: "ResourceQuota"}
+	Role                             = schema.GroupKind{Group: rbac, Kind: "Role"}
+	RoleBinding                      = schema.GroupKind{Group: rbac, Kind: "RoleBinding"}
+	RuntimeClass                     = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
+	Secret                           = schema.GroupKind{Kind: "Secret"}
+	ServiceAccount                   = schema.GroupKind{Kind: "ServiceAccount"}
+	Service                          = schema.GroupKind{Kind: "Service"}
+	StatefulSet                      = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	StorageClass                     = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+	ValidatingAdmissionPolicy        = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}
+	ValidatingAdmissionPolicyBinding = schema.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}
 )
 
 // Kind is what is known about one kind. Its zero values apply to kinds about which

@@ -75,6 +75,10 @@ var policies = []Kind{
 
 // others are kinds of which only the scope is known.
 var others = []Kind{
+	{GroupKind: MutatingAdmissionPolicy, ClusterScoped: true},
+	{GroupKind: MutatingAdmissionPolicyBinding, ClusterScoped: true},
+	{GroupKind: ValidatingAdmissionPolicy, ClusterScoped: true},
+	{GroupKind: ValidatingAdmissionPolicyBinding, ClusterScoped: true},
 	{GroupKind: schema.GroupKind{Group: "authentication.k8s.io", Kind: "SelfSubjectReview"}, ClusterScoped: true},
 	{GroupKind: schema.GroupKind{Group: "authentication.k8s.io", Kind: "TokenReview"}, ClusterScoped: true},
 	{GroupKind: schema.GroupKind{Group: "authorization.k8s.io", Kind: "SelfSubjectAccessReview"}, ClusterScoped: true},
