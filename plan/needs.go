@@ -143,3 +143,13 @@ func (b *builder) sentBefore(id manifest.ID, s *Step) bool {
 	first, then := installTier(id), installTier(s.Object)
 	return b.wants(id) && (first < then || first == then && s.Heeds(id))
 }
+
+// missingNeed returns what a step's object needs and the API server does not find.
+func (b *builder) missingNeed(s *Step, r Refusal) (id manifest.ID, missing bool) {
+	for _, id := range b.wanting(s, r) {
+		if r.says("not found", "was found") && slices.Contains(s.Needs(), id) {
+			return id, true
+		}
+	}
+	return manifest.ID{}, false
+}

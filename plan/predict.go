@@ -188,7 +188,11 @@ func (b *builder) refused(step *Step, estimate *unstructured.Unstructured, r Ref
 		step.Estimate = "its dry run is not permitted"
 		return
 	}
-	b.refuse(step, Problem{Kind: r.kind(), What: "the API server refuses it: " + r.Message, Do: remedy(r)})
+	p := Problem{Kind: r.kind(), What: "the API server refuses it: " + r.Message, Do: remedy(r)}
+	if id, missing := b.missingNeed(step, r); missing {
+		p.Kind, p.Do = ProblemInvalid, fmt.Sprintf("create the %s %s first, or correct the chart", id.Kind, id.Name)
+	}
+	b.refuse(step, p)
 }
 
 func fieldList(fields []string) string {

@@ -101,7 +101,7 @@ func (r Refusal) kind() ProblemKind {
 	switch {
 	case r.Immutable:
 		return ProblemImmutable
-	case r.exceedsQuota():
+	case r.Reason == "Forbidden" && ofQuota.MatchString(r.Message):
 		return ProblemQuota
 	case r.Reason == "Forbidden" && !byAdmission(r):
 		return ProblemPermission

@@ -16,6 +16,8 @@ func remedy(r Refusal) string {
 		return "give each item of the list its own key, or add --server-side=false, which sends the list as it is"
 	case r.exceedsQuota():
 		return roomier
+	case r.Reason == "Forbidden" && ofQuota.MatchString(r.Message):
+		return "set it in the chart, or have a LimitRange set a default"
 	case byAdmission(r):
 		return "change the object so that the cluster admits it, or have its administrators admit it"
 	case r.Reason == "Forbidden" && strings.Contains(r.Message, "because it is being terminated"): // its deletion began after the namespace was read
