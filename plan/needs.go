@@ -132,16 +132,40 @@ func (b *builder) comesBefore(id manifest.ID, s *Step) string {
 	case live.Unreadable != "":
 	case live.Object == nil && (b.sentBefore(id, s) || b.hookBrings(id)):
 		return fmt.Sprintf("the %s %s comes with this plan", id.Kind, id.Name)
-	case live.Object != nil && b.sentBefore(id, s) && after != nil && len(fielddiff.Compare(live.content(), after.Object)) > 0:
+	case live.Object != nil && b.sentBefore(id, s) && after != nil && slices.ContainsFunc(fielddiff.Compare(live.content(), after.Object), decides):
 		return fmt.Sprintf("this plan changes the %s %s first", id.Kind, id.Name)
 	}
 	return ""
+}
+
+// decides reports whether a change of an object may alter what the API server says about others: a change of its
+// metadata does not, except for the labels of a namespace that are about Pod Security.
+func decides(c fielddiff.Change) bool {
+	return !within(c.Path, "metadata") || strings.HasPrefix(c.Path, "metadata.labels[pod-security.kubernetes.io/")
 }
 
 // sentBefore reports whether one of the resources is sent before another, which awaits it: see rank.
 func (b *builder) sentBefore(id manifest.ID, s *Step) bool {
 	first, then := installTier(id), installTier(s.Object)
 	return b.wants(id) && (first < then || first == then && s.Heeds(id))
+}
+
+// judgedAnew says what this plan does before a Pod by which the API server may complete or refuse it otherwise than in
+// the dry run: what limits its containers, or how strict Pod Security is. A quota does not change an object, and is
+// summed up by checkQuotas.
+func (b *builder) judgedAnew(s *Step) string {
+	if s.Object.GroupKind() != kinds.Pod {
+		return ""
+	}
+	for _, o := range b.in.Target.Objects {
+		if gk := o.GroupKind(); gk != kinds.LimitRange && gk != kinds.Namespace || !s.Heeds(o.ID) {
+			continue
+		}
+		if why := b.comesBefore(o.ID, s); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // missingNeed returns what a step's object needs and the API server does not find.

@@ -38,6 +38,9 @@ func (b *builder) predict(step *Step, estimate *unstructured.Unstructured) {
 	default:
 		step.ForcesDrift = answer.NeedsForce
 		step.After, step.Fidelity = serverfields.StripServerAssigned(answer.After, step.Before, step.Body), FidelityExact
+		if why := b.judgedAnew(step); why != "" {
+			step.Fidelity, step.Estimate = FidelityEstimated, why
+		}
 	}
 	b.diff(step)
 }
