@@ -127,6 +127,7 @@ func newPlan(in Input) *Plan {
 func (b *builder) deploy() {
 	pre, post, pending := moments(b.in.Operation)
 	b.checkTwice()
+	b.checkAllocations()
 	b.checkNamespaces()
 	b.filterStored()
 	b.namespaceStage()

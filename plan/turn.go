@@ -174,6 +174,29 @@ func (b *builder) rank(s *Step) int {
 	return 0
 }
 
+// checkAllocations blocks if two Services of the target ask for the same port or address: a dry run accepts each.
+func (b *builder) checkAllocations() {
+	if b.in.Operation == Rollback { // the cluster has accepted that revision
+		return
+	}
+	wanted := map[string]manifest.ID{}
+	for i, o := range b.in.Target.Objects {
+		if o.GroupKind() != kinds.Service || b.targets[o.ID] != i {
+			continue
+		}
+		for _, what := range allocations(o.Doc.Object) {
+			if first, taken := wanted[what]; taken {
+				b.blockUnsent(Problem{
+					Kind: ProblemInvalid, Object: o.ID, Do: "give one of them another",
+					What: fmt.Sprintf("it asks for %s, as does Service/%s, and only one can have it", what, first.Name),
+				})
+				continue
+			}
+			wanted[what] = o.ID
+		}
+	}
+}
+
 // freed says which Service gives up what the API server says is taken; "" if none does.
 func (b *builder) freed(s *Step, r Refusal) string {
 	for _, g := range b.turnOf(s.Object).takes {
