@@ -133,7 +133,7 @@ func guardOfKeys(name string) guard {
 	switch name {
 	case "randAlphaNum", "randAlpha", "randAscii", "randNumeric":
 		return func(b *Budget, a []any) error {
-			return errors.Join(b.Room(number(a[0])), b.Step(product(randomSteps, number(a[0]))))
+			return errors.Join(b.Room(product(1, number(a[0]))), b.Step(product(randomSteps, number(a[0]))))
 		}
 	case "randBytes":
 		return func(b *Budget, a []any) error { return b.Room(product(2, number(a[0]))) }
