@@ -87,7 +87,8 @@ type Step struct {
 	Patch     []byte                     `json:"patch,omitempty"`
 	PatchType types.PatchType            `json:"patchType,omitempty"`
 	// MigrateOwnership lists field managers whose client-side fields this server-side apply takes
-	// over first, so that fields that the chart has dropped are removed.
+	// over first, so that fields that the chart has dropped are removed. Those of a Secret's stringData
+	// are taken over in the same manner, however they were written.
 	MigrateOwnership []string `json:"handOver,omitempty"`
 	// Clears lists live fields that the chart does not set and that conflict with those it sets:
 	// other members of a union that the API server defaulted or somebody set by hand, such as

@@ -19,12 +19,21 @@ func migrations(p *plan.Document) (steps int) {
 	return steps
 }
 
+// written says how fields were written that a step first takes over. A Secret's may be those that
+// Helm 4 has applied as stringData, see serverfields.WithoutStringData.
+func written(s *plan.Step) string {
+	if s.Object.IsSecret() {
+		return "client-side or as stringData"
+	}
+	return "client-side"
+}
+
 // migrateOwnership says what one step first takes over; if many steps do so, migrationLine says it
 // for all.
 func (w entryWriter) migrateOwnership(s *plan.Step) string {
 	var fields []string
 	if len(s.MigrateOwnership) > 0 && migrations(w.plan) < minFold {
-		fields = append(fields, "the fields that "+escape.Line(strings.Join(s.MigrateOwnership, ", "))+" wrote client-side")
+		fields = append(fields, "the fields that "+escape.Line(strings.Join(s.MigrateOwnership, ", "))+" wrote "+written(s))
 	}
 	if len(s.Clears) > 0 {
 		fields = append(fields, escape.Line(strings.Join(s.Clears, ", "))+" to remove it, since the chart's settings exclude it")
@@ -41,7 +50,7 @@ func (w entryWriter) migrateOwnership(s *plan.Step) string {
 
 func migrationLine(p *plan.Document) []string {
 	if n := migrations(p); n >= minFold {
-		return []string{fmt.Sprintf("%d objects first migrate from client-side to server-side apply, including ownership of their fields", n)}
+		return []string{fmt.Sprintf("%d objects first migrate ownership of their fields, written client-side or as a Secret's stringData, to server-side apply", n)}
 	}
 	return nil
 }
