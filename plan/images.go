@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -22,6 +24,8 @@ type ImageChange struct {
 // only the changes since an earlier revision count.
 type images struct {
 	list []ImageChange
+	// was and is hold the images that objects and hooks use before and after the plan, changed or not.
+	was, is map[string]bool
 	// at holds the index in list of each change, by From and To; has holds the objects already
 	// listed for a change.
 	at  map[[2]string]int
@@ -34,11 +38,54 @@ type imageUse struct {
 	object manifest.ID
 }
 
-func newImages() *images { return &images{at: map[[2]string]int{}, has: map[imageUse]bool{}} }
+func newImages() *images {
+	return &images{was: map[string]bool{}, is: map[string]bool{}, at: map[[2]string]int{}, has: map[imageUse]bool{}}
+}
+
+// changes returns what has been collected. What another object used before is not new, and what another
+// object goes on using is not gone.
+func (i *images) changes() []ImageChange {
+	return slices.DeleteFunc(i.list, func(c ImageChange) bool {
+		return c.From == "" && i.was[c.To] || c.To == "" && i.is[c.From]
+	})
+}
+
+// use notes the images of a step's object before and after the plan.
+func (i *images) use(s *Step) {
+	if !namesImages(s.Object) || s.HookDeletion() {
+		return
+	}
+	before, after := s.Before, s.outcome()
+	switch {
+	case s.Op == OpDelete:
+		after = nil
+	case s.Op == OpNone || s.Op == OpKeep:
+		after = before
+	case s.Op == OpRun && s.Hook.Since == HookSame:
+		before = after
+	}
+	for _, side := range []struct {
+		of   *unstructured.Unstructured
+		uses map[string]bool
+	}{{before, i.was}, {after, i.is}} {
+		if side.of == nil {
+			continue
+		}
+		for _, image := range imagesIn(side.of.Object["spec"]) {
+			side.uses[image] = true
+		}
+	}
+}
+
+// namesImages reports whether fields of the object that are named image mean images that it uses.
+func namesImages(id manifest.ID) bool {
+	gk := id.GroupKind()
+	return gk != kinds.ConfigMap && gk != kinds.Secret && !id.IsCRD()
+}
 
 func (i *images) collect(s *Step) {
-	switch gk := s.Object.GroupKind(); {
-	case gk == kinds.ConfigMap || gk == kinds.Secret || s.Object.IsCRD():
+	switch {
+	case !namesImages(s.Object):
 		return
 	case s.Op == OpCreate && s.outcome() != nil:
 		i.pair(s.Object, nil, imagesIn(s.outcome().Object["spec"]))

@@ -87,8 +87,11 @@ func (b *builder) impact() {
 		if r, ok := b.rollout(s); ok {
 			out.Rollouts = append(out.Rollouts, r)
 		}
-		if b.in.Operation != Install && s.Op != OpRun && stage != StageInterrupted {
-			images.collect(s)
+		if b.in.Operation != Install && stage != StageInterrupted {
+			images.use(s)
+			if s.Op != OpRun {
+				images.collect(s)
+			}
 		}
 		for _, c := range b.access(s) {
 			if slices.ContainsFunc(access[c.Object], func(told AccessChange) bool { return reflect.DeepEqual(told, c) }) {
@@ -114,5 +117,5 @@ func (b *builder) impact() {
 	if b.in.Operation != Uninstall && b.in.Against == nil && (len(restarts.list) > 0 || b.runsHooks()) {
 		out.Runs = b.in.History.LastRuns(runsTold)
 	}
-	out.Restarts, out.Images, out.Limits = restarts.list, images.list, limits.list
+	out.Restarts, out.Images, out.Limits = restarts.list, images.changes(), limits.list
 }
