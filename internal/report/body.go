@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -136,7 +137,9 @@ func dataKeys(u *unstructured.Unstructured) string {
 	for _, part := range []string{"data", "stringData", "binaryData"} {
 		if m, ok := u.Object[part].(map[string]any); ok {
 			for _, key := range keys(m) {
-				names = append(names, escape.Line(key))
+				if name := escape.Line(key); !slices.Contains(names, name) { // a key of data may be in stringData, too
+					names = append(names, name)
+				}
 			}
 		}
 	}
