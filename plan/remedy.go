@@ -40,11 +40,12 @@ func (r Refusal) ofContent() bool {
 	return (r.Reason == "Invalid" || r.Reason == "BadRequest") && !byAdmission(r) && !r.taken()
 }
 
-// byAdmission reports whether an admission policy, an admission webhook, Pod Security or a LimitRange refused
-// the request, according to the messages of Kubernetes 1.36 (that of a LimitRange is in
-// plugin/pkg/admission/limitranger/admission.go).
+// byAdmission reports whether an admission policy, an admission webhook, Pod Security, a LimitRange or a
+// ResourceQuota that wants something named refused the request, according to the messages of Kubernetes 1.36
+// (that of a LimitRange is in plugin/pkg/admission/limitranger/admission.go, that of a ResourceQuota in
+// staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest).
 func byAdmission(r Refusal) bool {
-	return byPolicy(r) || r.says("violates PodSecurity", " usage per ", " ratio per ")
+	return byPolicy(r) || r.says("violates PodSecurity", " usage per ", " ratio per ", "failed quota: ")
 }
 
 // byPolicy reports whether an admission policy or an admission webhook refused the request.
