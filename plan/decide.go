@@ -41,7 +41,7 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 	case b.isBehindHook(o.ID):
 		b.createBehindHook(&step, o)
 	case live.Object == nil:
-		b.create(&step, o, known)
+		b.create(&step, o, b.created(stored))
 	case live.Object.GetDeletionTimestamp() != nil:
 		step.Op, step.Fidelity, step.Why = OpCreate, FidelityUnknown, "the live object is being deleted"
 		b.blockTerminating(o.ID, live.Object)
@@ -53,14 +53,20 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 	return step
 }
 
-// create turns the step into the creation of an object; known says that a stored revision has sent
-// it before.
-func (b *builder) create(step *Step, o manifest.Object, known bool) {
+// created reports whether the object was surely created once: the last successful revision has it. Failed
+// attempts may have ended before.
+func (b *builder) created(stored StoredObject) bool {
+	good := b.in.History.SinceUninstall().LastSuccessful()
+	return good != nil && slices.Contains(stored.Revisions, good.Version)
+}
+
+// create turns the step into the creation of an object; existed says that there was one.
+func (b *builder) create(step *Step, o manifest.Object, existed bool) {
 	step.Op = OpCreate
 	step.Body = b.sent(o.Doc)
 	step.Expect = Expect{Absent: true}
 	step.Why = "the chart has it and the cluster does not"
-	if known {
+	if existed {
 		step.Why = "it was deleted outside of this release"
 	}
 	if b.in.Options.ServerSide {
