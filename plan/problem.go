@@ -103,7 +103,7 @@ func (r Refusal) kind() ProblemKind {
 		return ProblemImmutable
 	case r.Reason == "Forbidden" && ofQuota.MatchString(r.Message):
 		return ProblemQuota
-	case r.Reason == "Forbidden" && !byAdmission(r):
+	case r.lacksPermission():
 		return ProblemPermission
 	}
 	return ProblemInvalid

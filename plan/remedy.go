@@ -7,6 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
+const admit = "change the object so that the cluster admits it, or have its administrators admit it"
+
 // remedy returns advice on what to try when the API server has refused a step.
 func remedy(r Refusal) string {
 	switch {
@@ -19,12 +21,16 @@ func remedy(r Refusal) string {
 	case r.Reason == "Forbidden" && ofQuota.MatchString(r.Message):
 		return "set it in the chart, or have a LimitRange set a default"
 	case byAdmission(r):
-		return "change the object so that the cluster admits it, or have its administrators admit it"
+		return admit
 	case r.Reason == "Forbidden" && strings.Contains(r.Message, "because it is being terminated"): // its deletion began after the namespace was read
 		return "wait until the namespace is gone, or install into another one"
-	case r.Reason == "Forbidden":
+	case r.lacksPermission():
 		return "ask for that permission, or use another identity (--as, --context)"
-	case r.Reason == "Invalid":
+	case r.Reason == "Forbidden" && r.says(" not found", " was found"): // a service account, a PriorityClass
+		return "create what it names, or correct the values or the chart"
+	case r.Reason == "Forbidden":
+		return admit
+	case r.Reason == "Invalid" || r.Reason == "BadRequest":
 		return "correct the values or the chart"
 	default:
 		return ""
@@ -33,6 +39,17 @@ func remedy(r Refusal) string {
 
 func (r Refusal) exceedsQuota() bool {
 	return r.Reason == "Forbidden" && strings.Contains(r.Message, "exceeded quota")
+}
+
+// lacksPermission reports whether authorization refused the request. Admission refuses with the same status, in the
+// words "pods "a" is forbidden: …" (Kubernetes 1.36, staging/src/k8s.io/apiserver/pkg/admission/errors.go,
+// NewForbidden), and so do checks of rights: for escalation (pkg/registry/rbac, …/policybased/storage.go), of who may
+// delete an owner (plugin/pkg/admission/gc/gc_admission.go), and of signers (plugin/pkg/admission/certificates).
+func (r Refusal) lacksPermission() bool {
+	if r.Reason != "Forbidden" || byAdmission(r) || r.exceedsQuota() {
+		return false
+	}
+	return forbidden.MatchString(r.Message) || r.says("attempting to grant RBAC permissions", "you can't ", "not permitted to ") || !r.says(" is forbidden: ")
 }
 
 // ofContent reports whether the request was refused for what the object says, whatever else there is.
