@@ -133,7 +133,7 @@ func waysOut(step *Step, fields []string) string {
 	}
 	ways = append(ways, "allow deleting and creating it with --force: pods restart, "+claims)
 	text := "keep them as they are; or " + strings.Join(ways, "; or ")
-	if under("spec.volumeClaimTemplates") {
+	if slices.ContainsFunc(fields, func(field string) bool { return strings.HasSuffix(field, "].spec.resources.requests.storage") }) {
 		text += "; claims that stay keep their size: resize each of them (kubectl patch persistentvolumeclaim)"
 	}
 	return text
