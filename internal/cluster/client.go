@@ -39,6 +39,9 @@ type Options struct {
 	Context string
 	// Warn is called with the API server's warnings, each text once, see mostSeen. nil drops them.
 	Warn func(text string)
+	// Waiting is called with what is being waited for, such as an API server that accepts connections and
+	// does not answer, see retry.Silence. nil drops it.
+	Waiting func(text string)
 }
 
 // Client is a connection to one cluster. It is safe for concurrent use.
@@ -75,6 +78,12 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
+	listened := rest.CopyConfig(config) // for the client of discovery, which makes its own transport
+	if o.Waiting != nil {
+		silence := silenceOf(config, o.Waiting)
+		httpClient.Transport = silence.Through(httpClient.Transport)
+		listened.Wrap(silence.Through)
+	}
 	c := &Client{host: config.Host, context: o.Context, reads: retry.NewFlow(retry.Concurrency)}
 	if c.ca, err = authority(config); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
@@ -82,10 +91,20 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err := c.connect(config, httpClient); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	if c.kinds, err = newKinds(config, o.CacheDir); err != nil {
+	if c.kinds, err = newKinds(listened, o.CacheDir); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	return c, nil
+}
+
+// silenceOf returns what says that the API server does not answer, or the program of the kubeconfig that is run
+// for credentials before a request is sent.
+func silenceOf(config *rest.Config, say func(string)) *retry.Silence {
+	s := &retry.Silence{Server: "the API server at " + config.Host, Say: say}
+	if config.ExecProvider != nil {
+		s.Credentials = config.ExecProvider.Command + ", which gets the credentials for it"
+	}
+	return s
 }
 
 // connect sets up the typed and the dynamic clients.

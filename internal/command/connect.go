@@ -128,7 +128,7 @@ func (p *program) client(config *rest.Config, o *connectionFlags, context string
 	}
 	return cluster.Connect(config, cluster.Options{
 		QPS: float32(o.qps), Burst: cmp.Or(o.burst, number("HELM_BURST_LIMIT", 0)), CacheDir: cmp.Or(o.cacheDir, cluster.KubectlCache()),
-		Context: context, Warn: p.serverWarning,
+		Context: context, Warn: p.serverWarning, Waiting: p.waiting,
 	})
 }
 

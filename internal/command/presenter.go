@@ -27,6 +27,8 @@ type presenter interface {
 	differences(fresh *plan.Plan, differences []plan.Difference) error
 	// warning shows a warning that is in no plan.
 	warning(text string)
+	// waiting shows what has been waited for for a while, before a run or during it.
+	waiting(text string)
 	// confirmed is called when a plan that was shown in full is about to be applied.
 	confirmed()
 	// watcher returns the observer of a run.
@@ -149,6 +151,8 @@ func (t textPresenter) differences(fresh *plan.Plan, differences []plan.Differen
 }
 
 func (textPresenter) warning(string) {}
+
+func (t textPresenter) waiting(text string) { fmt.Fprintf(t.streams.Err, "• %s\n", text) }
 
 func (t textPresenter) confirmed() {
 	if terminal.Is(t.raw.Out) {

@@ -33,6 +33,7 @@ func (p *program) repositories() (*source.Sources, error) {
 	return &source.Sources{
 		Paths: paths, Settings: settings, UserAgent: "kubectl-release/" + version(), Verification: source.Verification{Now: time.Now},
 		Environment: p.pluginEnvironment, PluginErrors: p.streams.Err,
+		Waiting:     p.waiting,
 		TellUnknown: func(names []string) { p.unknownPlugins.Do(func() { p.warn(unknownPlugins(paths, names)) }) },
 	}, err
 }

@@ -139,6 +139,15 @@ func (s *stream) warning(text string) {
 	s.line(eventstream.Event{Type: eventstream.Warning, Message: text})
 }
 
+// waiting implements presenter. After the summary there are no more lines.
+func (s *stream) waiting(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last != eventstream.Summary {
+		s.line(eventstream.Event{Type: eventstream.Note, Message: text})
+	}
+}
+
 func (s *stream) confirmed() {}
 
 func (s *stream) watcher() watcher { return s }

@@ -41,6 +41,9 @@ func (p *program) serverWarning(text string) {
 	p.presenter.warning(text)
 }
 
+// waiting shows which server has been waited for for a while.
+func (p *program) waiting(text string) { p.presenter.waiting(p.errorMask().Text(text)) }
+
 func (p *program) warnAll(warnings []chart.Warning) {
 	for _, w := range warnings {
 		p.warn(w.String())

@@ -15,6 +15,7 @@ import (
 	orasretry "oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 const (
@@ -53,7 +54,7 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 		return nil, err
 	}
 	bound := &bound{access: a, home: home, own: own, foreign: func(at *url.URL) (http.RoundTripper, error) { return s.transportTo(at, a.elsewhere()) }}
-	c = patientClient(bound)
+	c = patientClient(s.heard(bound, key.origin))
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.clients == nil {
@@ -61,6 +62,14 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 	}
 	s.clients[key] = c
 	return c, nil
+}
+
+// heard returns a transport to an origin that says when nothing is answered; see Waiting.
+func (s *Sources) heard(over http.RoundTripper, origin string) http.RoundTripper {
+	if s.Waiting == nil {
+		return over
+	}
+	return (&retry.Silence{Server: origin, Say: s.Waiting}).Through(over)
 }
 
 // patientClient returns a client that repeats requests and resumes downloads. Each attempt is bounded,

@@ -93,3 +93,22 @@ func TestEachAttemptIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestWaiting: a server of charts that does not answer is named.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		s := &Sources{Waiting: func(text string) { said = append(said, text) }}
+		client := patientClient(s.heard(roundTrip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, context.Cause(r.Context())
+		}), "https://charts.example"))
+		resp, err := client.Get("https://charts.example/index.yaml")
+		if err == nil {
+			resp.Body.Close()
+		}
+		if err == nil || len(said) < 3 || said[0] != "waiting for https://charts.example: no answer for 10s" {
+			t.Errorf("error %v, said %q", err, said)
+		}
+	})
+}

@@ -46,6 +46,9 @@ type Sources struct {
 	// TellUnknown, unless nil, is called each time a plugin fetches something while the settings
 	// allow names that no plugin has. It may be called concurrently.
 	TellUnknown func(names []string)
+	// Waiting, unless nil, is called with what is being waited for when a server does not answer, see
+	// retry.Silence. It may be called concurrently.
+	Waiting func(text string)
 
 	// netrc reads the logins of Paths.Netrc once.
 	netrc  sync.Once

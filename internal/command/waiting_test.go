@@ -1,0 +1,49 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// silent is a transport to a server that accepts connections and does not answer.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+// TestWaiting: while an API server does not answer, what is being waited for is said after ten seconds and then at
+// growing intervals, on standard error or, with events, as one of them.
+func TestWaiting(t *testing.T) {
+	atDesk(t)
+	const first = "waiting for the API server at https://silent.example: no answer for 10s"
+	for line, events := range map[string]bool{
+		"status web": false, "history web": false, "list": false, "get values web": false, "plan web ./web": false,
+		"plan web ./web -o json": false, "uninstall web": false, "install web ./web": false, "install web ./web -o json": true,
+		"uninstall web -o json": true,
+	} {
+		t.Run(line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out, errs bytes.Buffer
+				p := newProgram(Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, "kubectl release")
+				p.transport = func(http.RoundTripper) http.RoundTripper { return silent{} }
+				code := p.main(t.Context(), nil, append([]string{"kubectl-release", "--server", "https://silent.example"}, strings.Fields(line)...))
+				at, want := errs.String(), "• "+first+"\n"
+				if events {
+					at, want = out.String(), `"type":"note"`
+				}
+				if said := strings.Count(at, "no answer for "); code != exitError || !strings.Contains(at, want) || !strings.Contains(at, first) || said < 4 || said > 5 {
+					t.Errorf("exit code %d, said %d times, %s\n%s", code, said, out.String(), errs.String())
+				}
+				if events && strings.Contains(errs.String(), "waiting") {
+					t.Errorf("it is said twice: %s", errs.String())
+				}
+			})
+		})
+	}
+}
