@@ -102,7 +102,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 func silenceOf(config *rest.Config, say func(string)) *retry.Silence {
 	s := &retry.Silence{Server: "the API server at " + config.Host, Say: say}
 	if config.ExecProvider != nil {
-		s.Credentials = config.ExecProvider.Command + ", which gets the credentials for it"
+		s.Credentials = config.ExecProvider.Command + ", which gets the credentials for " + s.Server
 	}
 	return s
 }
