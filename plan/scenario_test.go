@@ -86,7 +86,8 @@ type setup struct {
 	Unavailable []string `json:"unavailable"`
 	// Namespace is "missing" or "terminating"; otherwise the release's namespace exists.
 	Namespace string `json:"namespace"`
-	// Records is the namespace of the records and the lock; "": the release's.
+	// Records is the namespace of the records and the lock; "": the release's. With "database" the lock alone
+	// is there.
 	Records string `json:"records"`
 	// Missing are other namespaces that do not exist.
 	Missing []string `json:"missing"`
@@ -317,7 +318,11 @@ func (s scenario) input(setup setup) plan.Input {
 	}
 	in.Options.Policy = s.policy(setup)
 	in.Records = plan.Records{Kind: "Secret", Resource: "secrets", Namespace: in.Release.Namespace, Names: map[int]string{1: "v1", 2: "v2", 3: "v3"}}
-	if setup.Records != "" {
+	switch setup.Records {
+	case "":
+	case "database":
+		in.Records.Kind, in.Records.Resource = "row", ""
+	default:
 		in.Records.Namespace = setup.Records
 	}
 	in.LockName, in.ReadOnly, in.Undoing = "kubectl-release.web", setup.ReadOnly, setup.Undoing

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
-// uninstall plans the removal of everything that the stored revisions sent, the namespace of the records last,
-// and not waited for: the lock goes with it. Its deletion is what removes the records, so that one that fails
-// is still recorded, and repeated by the next uninstall.
+// uninstall plans the removal of everything that the stored revisions sent, the namespace of the lock last, and
+// not waited for. Only then are the records removed, if they are not in that namespace and go with it, too: a
+// deletion that fails is still recorded, and repeated by the next uninstall.
 func (b *builder) uninstall() {
 	last := b.in.History.Last()
 	if last == nil {
@@ -60,10 +60,11 @@ func (b *builder) uninstall() {
 	b.hookStage(manifest.PostDelete)
 	if len(namespace) > 0 && b.holdsRecords(namespace[0].Object) {
 		b.recordsGoAlong(&namespace[0])
-	} else {
-		b.recordStage(StageRecord, b.uninstallRecord(last))
+		b.stage(StageNamespace, oneByOne(namespace))
+		return
 	}
 	b.stage(StageNamespace, oneByOne(namespace))
+	b.recordStage(StageRecord, b.uninstallRecord(last))
 }
 
 // recordsGoAlong says of the deletion of a namespace that it removes the release's records.

@@ -4,22 +4,25 @@ import (
 	"context"
 	"sync"
 
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// lateLock is the lock of a release whose namespace does not exist yet: it is taken once the run has
-// created the namespace, before the first record is written. Until then it counts as held.
+// lateLock is the lock of a release whose namespace does not exist: it is taken once the run has
+// created the namespace, before the first record is written. Until then it counts as held, and for good if the
+// run creates none, such as an uninstall after somebody has deleted the namespace: nobody else gets a lock there.
 type lateLock struct {
-	acquire func(context.Context) (*releasestore.HeldLock, error)
-	lost    chan struct{}
-	ended   chan struct{}
+	namespace string
+	acquire   func(context.Context) (*releasestore.HeldLock, error)
+	lost      chan struct{}
+	ended     chan struct{}
 
 	mu   sync.Mutex
 	held *releasestore.HeldLock
 }
 
-func newLateLock(acquire func(context.Context) (*releasestore.HeldLock, error)) *lateLock {
-	return &lateLock{acquire: acquire, lost: make(chan struct{}), ended: make(chan struct{})}
+func newLateLock(namespace string, acquire func(context.Context) (*releasestore.HeldLock, error)) *lateLock {
+	return &lateLock{namespace: namespace, acquire: acquire, lost: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // Take implements apply.Lock.
@@ -28,6 +31,9 @@ func (l *lateLock) Take(ctx context.Context) error {
 		return nil
 	}
 	held, err := l.acquire(ctx)
+	if cluster.NamespaceMissing(err, l.namespace) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -107,14 +107,14 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 	return p, outcome, err
 }
 
-// Locked runs work while this engine holds the release's lock. If its namespace does not exist yet, run
+// Locked runs work while this engine holds the release's lock. If its namespace does not exist, run
 // takes the lock once the namespace does. It returns a *releasestore.LockedError if another run holds
 // the lock, and the errors of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
-		if cluster.NamespaceMissing(err, e.lockKey(key).Namespace) {
-			late := newLateLock(func(ctx context.Context) (*releasestore.HeldLock, error) { return e.lockIfPermitted(ctx, key, o) })
+		if there := e.lockKey(key).Namespace; cluster.NamespaceMissing(err, there) {
+			late := newLateLock(there, func(ctx context.Context) (*releasestore.HeldLock, error) { return e.lockIfPermitted(ctx, key, o) })
 			defer late.release(context.WithoutCancel(ctx))
 			return work(ctx, late) // the plan creates the namespace, or reports that it can't
 		}

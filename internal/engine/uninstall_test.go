@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -162,4 +165,65 @@ func TestAtomicInstallWaitsUntilItIsGone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// refusing is a cluster that refuses to delete one object.
+type refusing struct {
+	*clusterfake.Cluster
+	id manifest.ID
+}
+
+func (r refusing) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
+	if ref.ID == r.id {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, ref.Name, errors.New("admission webhook says no"))
+	}
+	return r.Cluster.Delete(ctx, ref, o)
+}
+
+// The deletion of the release's namespace that fails is remembered where the records are not in it, and done by
+// the next uninstall.
+func TestUninstallWhoseNamespaceStays(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		id := plan.NamespaceID("shop")
+		delete(c.Objects, id)
+		source := guarded("one", false)
+		source.Chart.Templates = append(source.Chart.Templates, &chart.File{Name: "templates/namespace.yaml", Data: []byte("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")})
+		if _, err := b.deploy(Deployment{Source: source, Options: plan.Options{CreateNamespace: true}}, nothing); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range []struct {
+			cluster  Cluster
+			statuses string
+		}{{refusing{c, id}, "failed"}, {c, ""}} {
+			b.Cluster = test.cluster
+			_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+				return b.PlanUninstall(ctx, webKey, Uninstall{})
+			}, func(*plan.Plan) error { return nil })
+			if (err != nil) != (test.statuses != "") || b.statuses() != test.statuses {
+				t.Errorf("error %v, history %q, want %q", err, b.statuses(), test.statuses)
+			}
+		}
+		if c.Objects[id] != nil {
+			t.Error("the namespace is still there")
+		}
+	})
+}
+
+// A release whose namespace somebody has deleted is uninstalled where its records are not in it.
+func TestUninstallWithoutNamespace(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		if _, err := b.deploy(Deployment{Source: guarded("one", false)}, nothing); err != nil {
+			t.Fatal(err)
+		}
+		clear(c.Objects)
+		b.client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, webKey.Namespace)
+		})
+		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{NoHooks: true}})
+		}, func(*plan.Plan) error { return nil })
+		if err != nil || b.statuses() != "" {
+			t.Errorf("error %v, history %q", err, b.statuses())
+		}
+	})
 }
