@@ -50,7 +50,7 @@ func TestALineHasItsCommandWhole(t *testing.T) {
 	}
 }
 
-// A command that prints nothing does not fail because nothing can be printed.
+// A command that prints nothing does not fail because nothing can be printed; one that only prints does.
 func TestNothingIsPrintedToAClosedOutput(t *testing.T) {
 	chart := t.TempDir()
 	t.Chdir(chart)
@@ -62,7 +62,10 @@ func TestNothingIsPrintedToAClosedOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	for line, want := range map[string]int{"template --output-dir out": exitDone, "show chart": exitError} {
+	for line, want := range map[string]int{
+		"template --output-dir out": exitDone, "show readme": exitDone, "show crds": exitDone,
+		"show chart": exitError, "lint": exitError,
+	} {
 		var errs strings.Builder
 		code := Main(t.Context(), nil, slices.Concat([]string{"kubectl-release"}, strings.Fields(line), []string{chart}), Streams{In: strings.NewReader(""), Out: closed, Err: &errs})
 		if code != want {

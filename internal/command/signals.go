@@ -1,16 +1,19 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os/signal"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 // readOnly wraps the action of a command that writes nothing to a cluster. A signal ends it
 // immediately, even while it renders or reads standard input, which no context interrupts. It ends
-// quietly if its output no longer has a reader. Commands without this wrapper may be in the middle
+// quietly if its output no longer has a reader, and fails if that could not be written. Commands without this wrapper may be in the middle
 // of a run and end in their own way.
 func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
@@ -19,7 +22,7 @@ func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 		go func() { done <- action(c) }()
 		select {
 		case err := <-done:
-			return err
+			return cmp.Or(err, terminal.Failed(p.raw.Out))
 		case <-c.Done():
 			if errors.Is(c.Err(), context.Canceled) {
 				return errors.New("stopped by a signal")
