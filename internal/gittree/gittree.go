@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Root returns the root of the repository that a path lies in: the nearest folder, from the
@@ -252,17 +253,21 @@ func reason(err error) string {
 	return text
 }
 
+// pipesGrace is how long what git has started, such as a credential helper, may keep git's output open after git
+// has ended or was killed.
+const pipesGrace = time.Second
+
 // git runs a git command in the repository and returns what it prints.
 func git(ctx context.Context, root string, environment []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
-	cmd.Env = append(withoutGit(os.Environ()), environment...)
+	cmd.Env, cmd.WaitDelay = append(withoutGit(os.Environ()), environment...), pipesGrace
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", errors.New("git is not installed, so the base commit can't be read: pass its files with --base-dir")
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) { // git has ended well, and all that it printed is there
 		if text := strings.TrimSpace(stderr.String()); text != "" {
 			return "", errors.New(text)
 		}

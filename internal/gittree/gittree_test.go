@@ -124,3 +124,56 @@ git -C lost reflog expire --expire=now --all; git -C lost gc -q --prune=now`)
 		t.Errorf("%q, %v", lacking, err)
 	}
 }
+
+// What git has started, such as a credential helper that hangs, does not keep us waiting: neither once git has been
+// killed, nor once it has ended.
+func TestGitLeavesSomethingBehind(t *testing.T) {
+	for name, test := range map[string]struct {
+		script, out string
+		fails       bool
+	}{
+		"killed": {"sleep 600 & echo $! > $PIDS; wait", "", true},
+		"ended":  {"sleep 600 & echo $! > $PIDS; echo done", "done", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			pids := filepath.Join(dir, "pids")
+			if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+test.script+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+			t.Setenv("PIDS", pids)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			if test.fails {
+				go func() {
+					for { // until the child is there
+						if data, err := os.ReadFile(pids); err == nil && len(data) > 0 {
+							stop()
+							return
+						}
+						time.Sleep(time.Millisecond)
+					}
+				}()
+			}
+			ended := make(chan struct{})
+			var out string
+			var err error
+			go func() {
+				defer close(ended)
+				out, err = git(ctx, dir, nil, "version")
+			}()
+			select {
+			case <-ended:
+				if out != test.out || (err != nil) != test.fails {
+					t.Errorf("it printed %q, error %v", out, err)
+				}
+			case <-time.After(time.Minute):
+				t.Error("it waits for what git has started")
+			}
+			if data, err := os.ReadFile(pids); err == nil {
+				_ = exec.Command("kill", strings.TrimSpace(string(data))).Run()
+			}
+		})
+	}
+}

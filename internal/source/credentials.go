@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -184,14 +185,20 @@ func (s *Sources) LoggedIn(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
+// helperGrace is how long what a credential helper has started may keep its output open after the helper has ended
+// or was killed.
+const helperGrace = time.Second
+
 // helperServers returns the servers that a credential helper knows, from its list command.
 func helperServers(ctx context.Context, helper string) []string {
 	if helper == "" {
 		return nil
 	}
-	out, err := exec.CommandContext(ctx, "docker-credential-"+helper, "list").Output()
+	list := exec.CommandContext(ctx, "docker-credential-"+helper, "list")
+	list.WaitDelay = helperGrace
+	out, err := list.Output()
 	var users map[string]string
-	if err != nil || json.Unmarshal(out, &users) != nil {
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) || json.Unmarshal(out, &users) != nil {
 		return nil
 	}
 	return slices.Collect(maps.Keys(users))
