@@ -146,7 +146,8 @@ func (s *Sources) start(ctx context.Context, p plugin, program string, args []st
 	}
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	run := exec.CommandContext(ctx, program, args...)
-	run.Env, run.WaitDelay, run.Stderr = environment, pluginGrace, s.PluginErrors
+	complaints := newPluginErrors(s.PluginErrors, access.Password)
+	run.Env, run.WaitDelay, run.Stderr = environment, pluginGrace, complaints
 	out, err := run.StdoutPipe()
 	if err == nil {
 		err = run.Start()
@@ -155,7 +156,7 @@ func (s *Sources) start(ctx context.Context, p plugin, program string, args []st
 		stop()
 		return nil, fmt.Errorf("run plugin %s: %w", p.Name, err)
 	}
-	return &pluginOutput{name: p.Name, run: run, out: out, stop: stop}, nil
+	return &pluginOutput{name: p.Name, run: run, out: out, complaints: complaints, stop: stop}, nil
 }
 
 // pluginOutput is what a plugin prints. It ends with an error if the plugin fails.
@@ -163,7 +164,9 @@ type pluginOutput struct {
 	name string
 	run  *exec.Cmd
 	out  io.Reader
-	stop func()
+	// complaints is its standard error.
+	complaints io.Closer
+	stop       func()
 	// end is io.EOF or an error after the plugin has ended, nil before.
 	end error
 }
@@ -192,7 +195,9 @@ func (o *pluginOutput) Close() error {
 
 func (o *pluginOutput) finish() {
 	o.end = io.EOF
-	if err := o.run.Wait(); err != nil {
+	err := o.run.Wait()
+	_ = o.complaints.Close()
+	if err != nil {
 		o.end = fmt.Errorf("plugin %s: %w", o.name, err)
 	}
 	o.stop()

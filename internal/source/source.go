@@ -40,7 +40,7 @@ type Sources struct {
 	Settings resolve.Settings
 
 	// Environment returns the environment of getter plugins, as NAME=VALUE; nil means none.
-	// PluginErrors receives their standard error; nil discards it.
+	// PluginErrors receives their standard error, without passwords; nil discards it.
 	Environment  func() []string
 	PluginErrors io.Writer
 	// TellUnknown, unless nil, is called each time a plugin fetches something while the settings
