@@ -74,16 +74,18 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(o.QPS, cmp.Or(o.Burst, int(2*o.QPS)+1))
 	}
 	config.WarningHandlerWithContext = &warnings{seen: map[string]bool{}, warn: o.Warn}
-	httpClient, err := rest.HTTPClientFor(config)
+	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	listened := rest.CopyConfig(config) // for the client of discovery, which makes its own transport
+	through := retry.NoPages
 	if o.Waiting != nil {
 		silence := silenceOf(config, o.Waiting)
-		httpClient.Transport = silence.Through(httpClient.Transport)
-		listened.Wrap(silence.Through)
+		through = func(next http.RoundTripper) http.RoundTripper { return silence.Through(retry.NoPages(next)) }
 	}
+	httpClient := &http.Client{Transport: through(transport), Timeout: config.Timeout}
+	discovery := rest.CopyConfig(config) // its client makes a transport of its own
+	discovery.Wrap(through)
 	c := &Client{host: config.Host, context: o.Context, reads: retry.NewFlow(retry.Concurrency)}
 	if c.ca, err = authority(config); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
@@ -91,7 +93,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err := c.connect(config, httpClient); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
-	if c.kinds, err = newKinds(listened, o.CacheDir); err != nil {
+	if c.kinds, err = newKinds(discovery, o.CacheDir); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	return c, nil

@@ -20,12 +20,16 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // hint returns what to do about an error, usually the next command to type, or "".
 func (p *program) hint(err error) string {
+	if isA[*retry.PageError](err) {
+		return "open the address in a browser to see who answers there; then log in, or check it, HTTPS_PROXY and NO_PROXY"
+	}
 	if text := p.hintSource(err); text != "" {
 		return text
 	}

@@ -103,6 +103,7 @@ func (c *client) sendRequest(ctx context.Context, r request) (next string, err e
 // one.
 func (c *client) again(err error, pause time.Duration, harmless bool) (time.Duration, bool) {
 	status, answered := errors.AsType[*StatusError](err)
+	_, page := errors.AsType[*retry.PageError](err)
 	switch {
 	case answered && status.Code == http.StatusConflict: // https://gitlab.com/gitlab-org/gitlab/-/merge_requests/208340
 		return pause, true
@@ -111,7 +112,7 @@ func (c *client) again(err error, pause time.Duration, harmless bool) (time.Dura
 			return pause, true
 		}
 		return status.after, status.after > 0 && status.after <= longestWait
-	case answered && status.Code < http.StatusInternalServerError, errors.Is(err, errElsewhere), errors.Is(err, context.Canceled):
+	case answered && status.Code < http.StatusInternalServerError, page, errors.Is(err, errElsewhere), errors.Is(err, context.Canceled):
 		return 0, false
 	}
 	return pause, harmless
@@ -144,7 +145,7 @@ func (c *client) once(ctx context.Context, r request) (next string, err error) {
 	}
 	sent.Header = c.header.Clone()
 	sent.Header.Set("Content-Type", "application/json")
-	answer, err := (&http.Client{CheckRedirect: c.stays}).Do(sent)
+	answer, err := (&http.Client{CheckRedirect: c.stays, Transport: retry.NoPages(http.DefaultTransport)}).Do(sent)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			failed.URL = resolve.Public(failed.URL)

@@ -64,8 +64,10 @@ func (s *Sources) client(a Access, home string) (*http.Client, error) {
 	return c, nil
 }
 
-// heard returns a transport to an origin that says when nothing is answered; see Waiting.
+// heard returns a transport to an origin that says when nothing is answered, see Waiting, and takes no web page for
+// an answer.
 func (s *Sources) heard(over http.RoundTripper, origin string) http.RoundTripper {
+	over = retry.NoPages(over)
 	if s.Waiting == nil {
 		return over
 	}
