@@ -100,8 +100,24 @@ func Encode(p *Plan) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("save the plan of %s: %w", p.Release, err)
 	}
+	if err := checkEntries(content); err != nil {
+		return nil, fmt.Errorf("save the plan of %s: %w", p.Release, err)
+	}
 	sum := sha256.Sum256(content)
 	return json.Marshal(saved{Kind: savedKind, FormatVersion: FormatVersion, Sum: hex.EncodeToString(sum[:]), Content: content})
+}
+
+// maxSavedEntries is how many entries of lists and mappings a saved plan may have, enough for several copies of all that
+// a chart may render: of two bytes each, as in somebody else's file, 64 MiB would take many gigabytes in memory.
+const maxSavedEntries = 4_000_000
+
+// checkEntries refuses the content of a saved plan that has more.
+func checkEntries(content []byte) error {
+	var entries release.Entries
+	if _, _ = entries.Write(content); entries.N > maxSavedEntries {
+		return fmt.Errorf("it has %d entries in lists and mappings, more than the %d that can be read back", entries.N, maxSavedEntries)
+	}
+	return nil
 }
 
 // Digest returns "sha256:" and the SHA-256 of data in hex. A saved plan is approved by the digest
@@ -134,6 +150,9 @@ func Decode(data []byte) (*Plan, error) {
 	sum := sha256.Sum256(s.Content)
 	if hex.EncodeToString(sum[:]) != s.Sum {
 		return nil, errors.New("the saved plan was changed after it was made: make a new one")
+	}
+	if err := checkEntries(s.Content); err != nil {
+		return nil, fmt.Errorf("read the saved plan: %w", err)
 	}
 	var c savedContent
 	if err := utiljson.Unmarshal(s.Content, &c); err != nil { // integers stay integers: risks are told from them

@@ -1,6 +1,8 @@
 package plan_test
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -252,5 +254,23 @@ func TestARollbackIsStaleWhenWhatItWaitsForIsGone(t *testing.T) {
 	in.Live[id] = plan.Observation{}
 	if got := said(plan.Stale(waiting, build(t, in))); waiting.Blocked() || !strings.Contains(got, "ConfigMap/a: it was being deleted, and is gone now") {
 		t.Errorf("blocked: %v; it says %q", waiting.Blocked(), got)
+	}
+}
+
+// A saved plan has a limit of entries, which each take many times their size in memory; what can't be read back is not
+// saved.
+func TestSavedPlansHaveALimitOfEntries(t *testing.T) {
+	p, _, err := plan.Build(oneChange(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := fmt.Sprintf(`{"plan":{"problems":[%s{}]}}`, strings.Repeat("{},", 2_000_000))
+	file := fmt.Sprintf(`{"kind":"kubectl-release/plan","formatVersion":%q,"sum":"%x","content":%s}`, plan.FormatVersion, sha256.Sum256([]byte(content)), content)
+	if _, err := plan.Decode([]byte(file)); err == nil || !strings.Contains(err.Error(), "entries in lists and mappings") {
+		t.Errorf("error %v", err)
+	}
+	p.CRDs = []manifest.Object{{Doc: &unstructured.Unstructured{Object: map[string]any{"kind": "CustomResourceDefinition", "spec": make([]any, 4_000_000)}}}}
+	if _, err := plan.Encode(p); err == nil || !strings.Contains(err.Error(), "entries in lists and mappings") {
+		t.Errorf("error %v", err)
 	}
 }
