@@ -1,6 +1,7 @@
 package command
 
 import (
+	"archive/tar"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -120,5 +121,25 @@ func TestDigestsOfASet(t *testing.T) {
 	}
 	if a := d.types("plan many set.yaml --effect-key-file set.yaml --effect-key-file ci"); a.code != exitError {
 		t.Errorf("a key that is not there: exit code %d", a.code)
+	}
+}
+
+// set.json is written after all else, its signature included: until then a folder is no set.
+func TestASetIsCompleteWithItsSignature(t *testing.T) {
+	d := atDesk(t)
+	d.file("own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+	d.file("set.yaml", "version: 1\nreleases: [{name: web, namespace: shop, chart: own}]\n")
+	d.sshKey()
+	d.must("plan many set.yaml --out-file set.tar --sign ci")
+	var names []string
+	for r := tar.NewReader(strings.NewReader(d.read("set.tar"))); ; {
+		header, err := r.Next()
+		if err != nil {
+			break
+		}
+		names = append(names, header.Name)
+	}
+	if len(names) != 4 || names[3] != "set.json" {
+		t.Errorf("the files are %q", names)
 	}
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -52,7 +53,8 @@ func (p *program) saveSet(o *planFileFlags, oneFile bool, made *setrun.Planned, 
 		if err != nil {
 			return err
 		}
-		files = append(files, setrun.File{Name: setrun.IndexName + plansign.StatementEnding, Data: text.Bytes()}, setrun.File{Name: setrun.IndexName + plansign.SignatureEnding, Data: signature})
+		files = slices.Insert(files, len(files)-1, // set.json, which makes it a set, stays the last
+			setrun.File{Name: setrun.IndexName + plansign.StatementEnding, Data: text.Bytes()}, setrun.File{Name: setrun.IndexName + plansign.SignatureEnding, Data: signature})
 	}
 	save := setrun.SaveFolder
 	if oneFile {
