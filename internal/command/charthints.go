@@ -62,7 +62,8 @@ func (p *program) hintSource(err error) string {
 	case errors.As(err, &realm):
 		return fmt.Sprintf("if %s belongs to the registry, allow it in sources.yaml: realms: {%q: [%q]}", realm.Origin, realm.Registry, realm.Origin)
 	case isA[*source.UnreachedError](err) && untrusted(err):
-		return "the certificate of the chart's server is not trusted: is it the right server? If so, pass its CA: --ca-file FILE, which registry login and repo add remember"
+		return hintCertificate(err, "the certificate of the chart's server is not trusted: is it the right server? If so, pass its CA: --ca-file FILE, which registry login and repo add remember",
+			"It has a certificate for other names")
 	case isA[*source.UnreachedError](err) && uncertified(err):
 		return "the chart's server wants a client certificate: --cert-file FILE and --key-file FILE, which registry login and repo add remember"
 	case isA[*source.UnreachedError](err):

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -121,7 +120,12 @@ func (p *program) hintCluster(err error) (text string, known bool) {
 	case clientcmd.IsContextNotFound(err):
 		return "kubectl config get-contexts lists the existing ones", true
 	case untrusted(err):
-		return "the API server's certificate is not trusted: is it the right cluster? If so, pass its CA: --certificate-authority FILE", true
+		return hintCertificate(err, "the API server's certificate is not trusted: is it the right cluster? If so, pass its CA: --certificate-authority FILE",
+			"If so, name the server as its certificate does: --tls-server-name NAME"), true
+	case unlogged(err):
+		return "the kubeconfig names a program that gets credentials: log in with it, or run it by hand to see why it fails", true
+	case proxied(err):
+		return "a proxy is in between: check HTTPS_PROXY and NO_PROXY, or proxy-url in the kubeconfig", true
 	case apierrors.IsUnauthorized(err):
 		return "log in again, or choose another context with --context", true
 	case unreached(err):
@@ -165,16 +169,6 @@ func unreached(err error) bool {
 func unanswered(err error) bool {
 	request, sent := errors.AsType[*url.Error](err)
 	return sent && errors.Is(request.Err, context.DeadlineExceeded)
-}
-
-// untrusted reports whether a server's certificate was rejected.
-func untrusted(err error) bool { return isA[*tls.CertificateVerificationError](err) }
-
-// uncertified reports whether a server wants a client certificate (Go 1.26, crypto/tls/alert.go,
-// alertCertificateRequired, which TLS 1.3 servers send).
-func uncertified(err error) bool {
-	operation, ok := errors.AsType[*net.OpError](err)
-	return ok && operation.Op == "remote error" && operation.Err.Error() == "tls: certificate required"
 }
 
 // hintStale says what to do about a plan that no longer holds: see what has changed or, if the
