@@ -18,7 +18,7 @@ func (p *program) unlockCommand() *cli.Command {
 		Action: p.onRelease(func(ctx context.Context, s *session, name string) error {
 			holder, held, err := s.engine.Holder(ctx, s.key(name))
 			if err != nil {
-				return err
+				return unwritten(err)
 			}
 			if !held {
 				return p.tellPending(ctx, s, name, holder.Unread)

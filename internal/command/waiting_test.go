@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // silent is a transport to a server that accepts connections and does not answer.
@@ -44,6 +45,24 @@ func TestWaiting(t *testing.T) {
 					t.Errorf("it is said twice: %s", errs.String())
 				}
 			})
+		})
+	}
+}
+
+// A signal ends what waits for an API server, and the error says that nothing was written.
+func TestSignalWhileNothingIsAnswered(t *testing.T) {
+	atDesk(t)
+	for _, line := range []string{"install web ./web", "uninstall web", "rollback web", "test web", "unlock web --yes", "apply web ./web --yes"} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, stop)
+			var errs bytes.Buffer
+			p := newProgram(Streams{In: strings.NewReader(""), Out: &errs, Err: &errs}, "kubectl release")
+			p.transport = func(http.RoundTripper) http.RoundTripper { return silent{} }
+			code := p.main(ctx, nil, append([]string{"kubectl-release", "--server", "https://silent.example"}, strings.Fields(line)...))
+			if code != exitError || errs.String() != "Error: stopped by a signal; nothing was written\n" {
+				t.Errorf("%s: exit code %d, %s", line, code, errs.String())
+			}
 		})
 	}
 }
