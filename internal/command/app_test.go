@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/argv"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
 // The command that a line names has all of its flags, and commands that it does not name have none
@@ -69,6 +70,25 @@ func TestNothingIsPrintedToAClosedOutput(t *testing.T) {
 		var errs strings.Builder
 		code := Main(t.Context(), nil, slices.Concat([]string{"kubectl-release"}, strings.Fields(line), []string{chart}), Streams{In: strings.NewReader(""), Out: closed, Err: &errs})
 		if code != want {
+			t.Errorf("%s: exit code %d, %s", line, code, errs.String())
+		}
+	}
+}
+
+// A run whose output can't be written, such as to a full disk, is carried out, and a warning says so.
+func TestARunWhoseOutputIsLost(t *testing.T) {
+	d := atDesk(t)
+	closed, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	for _, line := range []string{"install web ./web", "upgrade web ./web --set text=two -o json"} {
+		var errs strings.Builder
+		p := newProgram(Streams{In: strings.NewReader(""), Out: terminal.Outlived(closed), Err: &errs}, "kubectl release")
+		p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
+		code := p.main(t.Context(), nil, append([]string{"kubectl-release"}, strings.Fields(line)...))
+		if code != exitDone || !strings.Contains(errs.String(), "Warning: the output is not complete: ") {
 			t.Errorf("%s: exit code %d, %s", line, code, errs.String())
 		}
 	}

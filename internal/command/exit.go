@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
+	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -36,9 +37,12 @@ type codeError int
 
 func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// exit prints an error with a hint and returns the exit code.
+// exit prints an error with a hint and returns the exit code. What a run has done counts even if it could not be printed.
 func (p *program) exit(err error) int {
 	if err == nil {
+		if lost := terminal.Failed(p.raw.Out); lost != nil {
+			p.warn("the output is not complete: " + lost.Error())
+		}
 		return exitDone
 	}
 	var code codeError
