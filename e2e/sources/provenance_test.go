@@ -200,7 +200,7 @@ func TestCheck47VerifyFetched(t *testing.T) {
 		t.Error(text)
 	}
 	h.ok(append([]string{"template", "b/alpha", "--offline"}, verified...)...)
-	b.Put("/"+file+".prov", []byte("<html>"))
+	b.Put("/"+file+".prov", []byte("unsigned"))
 	r := h.fails(8, "not a text signed with OpenPGP", append([]string{"template", "b/alpha"}, verified...)...)
 	if r.out != "" {
 		t.Errorf("it was rendered: %s", r.out)
@@ -293,7 +293,7 @@ func TestCheck48PullLeavesNothing(t *testing.T) {
 	}
 	h.fails(8, "there is no", "pull", a.URL+"/alpha-1.0.0.tgz", "--verify", "--keyring", public, "-d", "to")
 	h.fails(8, "there is no", "pull", a.URL+"/alpha-1.0.0.tgz", "--verify", "--keyring", public, "-d", "to", "--untar")
-	a.Put("/alpha-1.0.0.tgz.prov", []byte("<html>"))
+	a.Put("/alpha-1.0.0.tgz.prov", []byte("unsigned"))
 	h.fails(8, "not a text signed with OpenPGP", "pull", a.URL+"/alpha-1.0.0.tgz", "--verify", "--keyring", public, "-d", "to")
 	left, err := os.ReadDir(h.path("to"))
 	must(t, err)
@@ -304,7 +304,7 @@ func TestCheck48PullLeavesNothing(t *testing.T) {
 		t.Error(r.err)
 	}
 	h.ok("pull", a.URL+"/alpha-1.0.0.tgz", "--prov", "-d", "to")
-	if h.read("to/alpha-1.0.0.tgz.prov") != "<html>" {
+	if h.read("to/alpha-1.0.0.tgz.prov") != "unsigned" {
 		t.Error("--prov has written something else")
 	}
 }

@@ -57,7 +57,9 @@ func TestSearchHubIsHelms(t *testing.T) {
 	if r := h.k("search", "hub", "nothing", "--endpoint", hub.URL, "--fail-on-no-result"); r.code != 1 || !strings.Contains(r.out, "No results found") {
 		t.Errorf("%+v", r)
 	}
-	answer.Store("<html>")
-	h.fails(1, "does not answer as a hub", "search", "hub", "--endpoint", hub.URL)
+	for text, want := range map[string]string{"[]": "does not answer as a hub", "<html>": "a web page came instead of its answer"} {
+		answer.Store(text)
+		h.fails(1, want, "search", "hub", "--endpoint", hub.URL)
+	}
 	h.fails(1, "is not the URL of a hub", "search", "hub", "--endpoint", "nowhere")
 }
