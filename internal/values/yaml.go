@@ -1,16 +1,13 @@
 package values
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v2"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -38,17 +35,14 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 	}
 	out := map[string]any{}
 	var warnings []chart.Warning
-	// At some sizes the reader would lose a last line without a newline.
-	end := ""
 	if len(data) > 0 && data[len(data)-1] != '\n' {
-		end = "\n"
+		data = append(slices.Clip(data), '\n')
 	}
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(io.MultiReader(bytes.NewReader(data), strings.NewReader(end))))
-	for n := 0; ; n++ {
-		doc, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return out, warnings, nil
-		}
+	if bytes.IndexByte(data, '\r') >= 0 {
+		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	}
+	for n := 0; len(data) > 0; n++ {
+		doc, rest, err := cutDocument(data)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,7 +55,29 @@ func parseDocuments(data []byte, source string) (map[string]any, []chart.Warning
 		}
 		warnings = append(warnings, warningsOf(source, found)...)
 		out = Overlay(out, table)
+		data = rest
 	}
+	return out, warnings, nil
+}
+
+// cutDocument returns the first document of data, whose lines all end with a line feed, and what comes after
+// it; both share data's memory. A separator ends a document, unless the document would be empty, and has
+// nothing but a comment behind it (k8s.io/apimachinery 0.37.2, pkg/util/yaml/decoder.go, YAMLReader.Read).
+func cutDocument(data []byte) (doc, rest []byte, err error) {
+	for end := 0; end < len(data); {
+		line, _, _ := bytes.Cut(data[end:], []byte("\n"))
+		next := end + len(line) + 1
+		if after, separates := bytes.CutPrefix(line, []byte("---")); separates {
+			if after = bytes.TrimSpace(after); len(after) > 0 && after[0] != '#' {
+				return nil, nil, fmt.Errorf("invalid Yaml document separator: %s", after)
+			}
+			if end > 0 {
+				return data[:end], data[next:], nil
+			}
+		}
+		end = next
+	}
+	return data, nil, nil
 }
 
 // parseDocument returns the table of one document, with warnings.
