@@ -57,9 +57,11 @@ func (p *processor) importInto(c *chart.Chart) error {
 	if err := p.measure(defaults, 0); err != nil {
 		return fmt.Errorf("chart %s: import-values: %w", c.FullPath(), err)
 	}
-	out := Clone(defaults)
-	(&coalescer{}).tables(out, imported, "", true)
-	c.Values = out
+	if len(imported) > 0 {
+		defaults = Clone(defaults)
+		(&coalescer{}).tables(defaults, imported, "", true)
+	}
+	c.Values = defaults
 	return nil
 }
 
