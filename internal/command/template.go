@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
+	"github.com/kubectl-release/kubectl-release/internal/gcpacing"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
@@ -87,11 +89,16 @@ func (p *program) template(ctx context.Context, o *templateFlags, args []string)
 	return p.printRendered(o, resources, hooks)
 }
 
+// renderedHeap is the size of the heap, in bytes, in which kube-prometheus-stack or airflow is rendered with one
+// collection: the chart's files, values and parsed templates stay alive until the end.
+const renderedHeap = 40 << 20
+
 // rendered renders a chart without making a plan.
 func (p *program) rendered(ctx context.Context, o *templateFlags, name, path string) (view, engine.Rendering, error) {
 	if err := releaseName(name); err != nil {
 		return view{}, engine.Rendering{}, err
 	}
+	gcpacing.Expect(renderedHeap)
 	source, err := p.source(ctx, &o.source, path)
 	if err != nil {
 		return view{}, engine.Rendering{}, err
@@ -114,7 +121,7 @@ func (p *program) printRendered(o *templateFlags, resources, hooks []manifest.Do
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(terminal.Content(p.raw.Out), text)
+	_, err = io.WriteString(terminal.Content(p.raw.Out), text)
 	return err
 }
 
@@ -141,7 +148,7 @@ func (p *program) renderFailed(o *templateFlags, err error) error {
 		}
 	}
 	if text, missing := o.text(docs, nil); missing == nil {
-		fmt.Fprint(terminal.Content(p.raw.Out), text)
+		_, _ = io.WriteString(terminal.Content(p.raw.Out), text)
 	}
 	return err
 }
