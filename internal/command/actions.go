@@ -72,20 +72,22 @@ func notEmpty(flag *cli.StringFlag) *cli.StringFlag {
 // joined concatenates lists of flags. If several flags share a name and a destination, it
 // keeps the first.
 func joined(lists ...[]cli.Flag) []cli.Flag {
-	type bound struct {
-		name string
-		to   any
-	}
-	seen := map[bound]bool{}
-	var out []cli.Flag
-	for _, f := range slices.Concat(lists...) {
-		key := bound{argv.Names(f)[0], reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()}
-		if !seen[key] {
-			seen[key] = true
-			out = append(out, f)
+	all := slices.Concat(lists...)
+	named := make(map[string]cli.Flag, len(all))
+	out := all[:0]
+	for _, f := range all {
+		name := argv.Names(f)[0]
+		if first, taken := named[name]; taken && destination(first) == destination(f) {
+			continue
 		}
+		named[name] = f
+		out = append(out, f)
 	}
 	return out
+}
+
+func destination(f cli.Flag) any {
+	return reflect.ValueOf(f).Elem().FieldByName("Destination").Interface()
 }
 
 func usage(format string, args ...any) error { return argv.Usage(format, args...) }
