@@ -28,7 +28,10 @@ const tplName = "gotpl"
 // wordsOf counts the words in the actions of a text; the parser makes at least one node of each.
 func wordsOf(text string) int {
 	words := 0
-	for _, part := range strings.Split(text, "{{")[1:] {
+	_, rest, found := strings.Cut(text, "{{")
+	for found {
+		var part string
+		part, rest, found = strings.Cut(rest, "{{")
 		action, _, _ := strings.Cut(part, "}}")
 		inWord := false
 		for i := range len(action) {

@@ -214,3 +214,14 @@ func argumentsOf(f *function, values [2]any, swapped bool) ([]any, bool) {
 	}
 	return args, true
 }
+
+// TestWordsOfAllocatesNothing: the words of all templates of a chart are counted before they are parsed.
+func TestWordsOfAllocatesNothing(t *testing.T) {
+	text := strings.Repeat("{{ if .Values.a }}b{{ end }}\n", 100)
+	if n := wordsOf(text); n != 400 {
+		t.Errorf("%d words, want 400", n)
+	}
+	if n := testing.AllocsPerRun(10, func() { wordsOf(text) }); n > 0 {
+		t.Errorf("counting words takes %.0f allocations", n)
+	}
+}
