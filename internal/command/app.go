@@ -210,7 +210,11 @@ func (p *program) finishCommands(parent string, commands []*cli.Command) {
 		c.CustomHelpTemplate = p.inItsName(commandHelp)
 		c.Before = func(c *cli.Context) error {
 			p.invocation.Flags = p.connection.words()
-			return p.take(c, taken)
+			err := p.take(c, taken)
+			if c.Args().Present() || len(c.Command.Subcommands) == 0 { // otherwise, its help may be shown
+				c.Command.Flags = acting(c.Command.Flags)
+			}
+			return err
 		}
 		if len(c.Subcommands) > 0 {
 			p.finishCommands(path, c.Subcommands)

@@ -93,3 +93,17 @@ func TestARunWhoseOutputIsLost(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagsAreLookedThroughOnce: what it takes to begin a command grows with the number of its flags, not
+// with the square of that.
+func TestFlagsAreLookedThroughOnce(t *testing.T) {
+	begin := func() {
+		streams := Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
+		if Main(t.Context(), nil, []string{"kubectl-release", "template", "x", "no/such/chart"}, streams) == exitDone {
+			t.Fatal("there is a chart")
+		}
+	}
+	if n := testing.AllocsPerRun(3, begin); n > 20_000 {
+		t.Errorf("beginning a command takes %.0f allocations", n)
+	}
+}
