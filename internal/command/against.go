@@ -12,9 +12,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/planfile"
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
+	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -235,10 +237,14 @@ func (p *program) chartBaseline(ctx context.Context, o *chartPlanFlags, b engine
 	}
 	b.Name = resolve.Public(b.Name)
 	loaded, warnings, err := found.complete()
+	if b.Kind = plan.AgainstChart; err != nil && found.fetched == nil && chartload.IsChart(b.Name) && !isA[*source.DigestError](err) {
+		b.Broken = err
+		return b, nil
+	}
 	if err != nil {
 		return b, err
 	}
-	b.Kind, b.Source = plan.AgainstChart, d.Source
+	b.Source = d.Source
 	b.Source.Chart, b.Source.Warnings, b.Source.Fetched = loaded, warnings, found.pin
 	if given := o.against.values.Value(); len(given) > 0 {
 		b.Source.Reuse = values.ResetValues

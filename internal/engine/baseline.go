@@ -23,6 +23,9 @@ type Baseline struct {
 	Saved *plan.Plan
 	// Source is another chart, or the same one with other values.
 	Source Source
+	// Broken is why the other chart or its values can't be read, without secrets; nil if they can. What it
+	// deployed is then not known, as if it can't be rendered.
+	Broken error
 	// AsInstall renders both sides as an install, as helm template does.
 	AsInstall bool
 }
@@ -52,6 +55,9 @@ func (c comparison) base(ctx context.Context, g gathered, op plan.Operation) (ba
 	case plan.AgainstFile:
 		return c.fileBase()
 	case plan.AgainstNothing:
+		if c.baseline.Broken != nil {
+			return c.unknownBase(), nil
+		}
 		return base{}, nil
 	}
 	return base{}, fmt.Errorf("compare %s: unknown kind of baseline %q", c.Release, c.baseline.Kind)
@@ -85,13 +91,16 @@ func (c comparison) savedBase() (base, error) {
 	return base{revision: unstored(saved.Record), crds: append(crds, saved.CRDs...), chart: saved.ChartTo, secrets: saved.Secrets}, err
 }
 
-// chartBase renders the other chart under the same conditions as the target.
+// chartBase renders the other chart under the same conditions as the target. Errors: *brokenError.
 func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation) (base, error) {
+	if c.baseline.Broken != nil {
+		return base{}, &brokenError{c.baseline.Against, c.baseline.Broken}
+	}
 	d := c.Deployment
 	d.Source = c.baseline.Source
 	r, err := targetOf(ctx, d, g, op)
 	if err != nil {
-		return base{}, fmt.Errorf("render %s: %w", c.baseline, err)
+		return base{}, &brokenError{c.baseline.Against, err}
 	}
 	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart, secrets: d.Source.Secrets}, nil
 }

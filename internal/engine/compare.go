@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -60,6 +61,10 @@ func PlanOfflineUninstall(ctx context.Context, api Offline, toolVersion string, 
 	c := comparison{api: api, toolVersion: toolVersion, Deployment: d, baseline: b}
 	g := gathered{facts: facts, lookups: &lookups{find: api.Lookup}}
 	base, err := c.base(ctx, g, plan.Upgrade)
+	if broken, is := errors.AsType[*brokenError](err); is {
+		base, err = c.unknownBase(), nil
+		c.warnings = append(c.warnings, broken.warning(b.Source.Secrets))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +72,7 @@ func PlanOfflineUninstall(ctx context.Context, api Offline, toolVersion string, 
 	against.Chart = base.chart
 	return c.decide(ctx, plan.Input{
 		Operation: plan.Uninstall, Release: d.Release, Options: d.Options, ToolVersion: toolVersion, KubeVersion: facts.KubeVersion.Version,
-		History: release.History{base.revision}, Against: &against, Predictions: map[string]plan.Prediction{},
+		History: release.History{base.revision}, Against: &against, Predictions: map[string]plan.Prediction{}, Warnings: c.warnings,
 		Secrets: append(base.secrets, g.lookups.read()...),
 	}, base)
 }
@@ -81,10 +86,15 @@ type comparison struct {
 	recordLimit int
 	// lookupGiven says that the user has supplied the objects for lookups.
 	lookupGiven bool
+	// warnings are about the baseline.
+	warnings []plan.Problem
 }
 
 func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	base, target, err := c.rendered(ctx, g)
+	if broken, is := errors.AsType[*brokenError](err); is {
+		return c.mended(ctx, g, broken)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +105,7 @@ func (c comparison) plan(ctx context.Context, g gathered) (*plan.Plan, error) {
 	in := plan.Input{
 		Operation: op, Release: c.Release, Options: c.Options, ToolVersion: c.toolVersion,
 		KubeVersion: g.facts.KubeVersion.Version, Cluster: g.facts.Cluster,
-		Target: &target.Target, Warnings: target.warnings, Secrets: slices.Concat(base.secrets, c.Source.Secrets, g.lookups.read()), Predictions: map[string]plan.Prediction{},
+		Target: &target.Target, Warnings: slices.Concat(c.warnings, target.warnings), Secrets: slices.Concat(base.secrets, c.Source.Secrets, g.lookups.read()), Predictions: map[string]plan.Prediction{},
 	}
 	against := c.baseline.Against
 	against.Chart = base.chart

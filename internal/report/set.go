@@ -198,10 +198,7 @@ func objectsText(s plan.Summary) string {
 }
 
 func rowNotes(r *releaseset.Planned) []string {
-	var out []string
-	if first := firstBlocking(r.Plan); first != "" {
-		out = append(out, first)
-	}
+	out := gravest(r.Plan)
 	if n := r.Plan.Summary.Drifted; n > 0 {
 		out = append(out, Count(n, "object", "objects")+" drifted")
 	}
@@ -213,15 +210,19 @@ func rowNotes(r *releaseset.Planned) []string {
 	return out
 }
 
-// firstBlocking returns the first blocking problem, "" when there is none.
-func firstBlocking(p *plan.Document) string {
-	for _, problem := range p.Problems {
-		if problem.Blocking {
-			const limit = 120
-			return cut(escape.Message(problem.Brief()), limit)
+// gravest returns the first of the blocking problems and the first of those that have to be read before
+// anything else.
+func gravest(p *plan.Document) (out []string) {
+	const limit = 120
+	for _, is := range []func(plan.Problem) bool{
+		func(p plan.Problem) bool { return p.Blocking },
+		func(p plan.Problem) bool { return p.Foremost && !p.Blocking },
+	} {
+		if i := slices.IndexFunc(p.Problems, is); i >= 0 {
+			out = append(out, cut(escape.Message(p.Problems[i].Brief()), limit))
 		}
 	}
-	return ""
+	return out
 }
 
 // estimated reports whether some step's outcome is only estimated.

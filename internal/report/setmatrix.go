@@ -215,9 +215,7 @@ func factsOf(r *releaseset.Planned) []string {
 	if n := p.Summary.Drifted; n > 0 {
 		out = append(out, Count(n, "object", "objects")+" drifted")
 	}
-	if first := firstBlocking(p); first != "" {
-		out = append(out, first)
-	}
+	out = append(out, gravest(p)...)
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
 		if s.Op != plan.OpRecord && s.Op != plan.OpWait && strings.Contains(s.APIVersion, "beta") {
 			out = append(out, escape.Line(s.Object.Kind+" by "+s.APIVersion))

@@ -114,7 +114,7 @@ func (c *charts) read(ctx context.Context, which releaseset.Chart, secrets [][]b
 	if which.Path == "" {
 		fetched, err := c.fetch(ctx, Wanted{Chart: which, Secrets: secrets})
 		if err != nil {
-			return loaded{}, err
+			return loaded{}, &fetchError{err}
 		}
 		archive, warnings, err := chartload.Archive(strings.NewReader(string(fetched.Data)), fetched.Name)
 		return loaded{archive, warnings, fetched.Pin}, err

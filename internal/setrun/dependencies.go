@@ -73,7 +73,7 @@ func (c *charts) find(ctx context.Context, of releaseset.Chart, d resolve.Locked
 func (c *charts) fetched(ctx context.Context, from releaseset.Chart, d resolve.Locked) (*chart.Chart, error) {
 	fetched, err := once(c, c.fetches, from, func() (Fetched, error) { return c.fetch(ctx, Wanted{Chart: from, Dependency: true}) })
 	if err != nil {
-		return nil, err
+		return nil, &fetchError{err}
 	}
 	if got := source.Digest(fetched.Data); d.Digest != "" && got != d.Digest {
 		return nil, &source.DigestError{What: fetched.Name, Want: d.Digest, Got: got}

@@ -37,21 +37,20 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 		return false, err
 	}
 	var base releaseset.Manager
-	was, rewritten := head, false
-	if j.managed != nil && j.managed.Manager.Err() == nil {
-		before, err := p.Base.charts.load(ctx, j.managed.Chart, j.managed.Manager.Secrets()...)
-		if err != nil {
-			return false, &BaseError{p.BaseName, err}
-		}
-		if was, err = versioned(j.managed.Manager, before); err != nil {
-			return false, &BaseError{p.BaseName, err}
-		}
-		base, rewritten = j.managed.Manager, p.rewritten(j)
+	was, broken := p.before(ctx, j)
+	if unmendable(broken) {
+		return false, &BaseError{p.BaseName, broken}
 	}
+	if was != nil {
+		base = j.managed.Manager
+	}
+	rewritten := j.managed != nil && p.rewritten(j)
 	v := &releaseset.Verdict{Action: "unknown", Notes: []string{j.elsewhere}}
 	switch {
+	case asked == nil && broken != nil:
+		*v = p.unsettled(m.Next(nil, head, head, false))
 	case asked == nil:
-		*v = m.Next(base, head, was, rewritten)
+		*v = m.Next(base, head, cmp.Or(was, head), rewritten)
 	case j.elsewhere == "":
 		if v, err = p.live(ctx, j, head, rewritten); err != nil {
 			return false, err

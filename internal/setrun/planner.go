@@ -167,6 +167,8 @@ func (p *Planner) run(ctx context.Context, j *job) {
 			return
 		}
 		j.out.Touched, j.out.Because = asked != nil, []string{"new in the set"}
+	case p.unread(j) != nil:
+		j.out.Touched, j.out.Because = true, []string{"not readable in the base"}
 	case j.base == nil:
 		j.out.Touched, j.out.Because = true, []string{"new in the set"}
 	case j.head.Uninstalled && j.base.Uninstalled:
@@ -199,14 +201,19 @@ func (p *Planner) run(ctx context.Context, j *job) {
 	p.keep(j, made)
 }
 
-// fail records why a job can't be planned, with the names that files have in the set. Secrets are masked first:
-// they may have names of folders in them.
+// fail records why a job can't be planned.
 func (p *Planner) fail(j *job, err error) {
-	j.out.Error = j.unknown() + inSet(p.mask(j, err).Text(err.Error()), p.folders())
+	j.out.Error = j.unknown() + p.shown(j, err)
 	var in *engine.TemplateError
 	if errors.As(err, &in) {
 		j.out.ErrorAt = releaseset.Place(in.Place)
 	}
+}
+
+// shown returns an error with the names that files have in the set. Secrets are masked first: they may have
+// names of folders in them.
+func (p *Planner) shown(j *job, err error) string {
+	return inSet(p.mask(j, err).Text(err.Error()), p.folders())
 }
 
 // keep stores a job's plan, and the document in which it is shown.

@@ -114,13 +114,8 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 	}
 	base := engine.Baseline{Against: plan.Against{Kind: plan.AgainstNothing, Name: p.BaseName}}
 	base.AsInstall = j.head != nil && j.head.Manager != nil && j.head.Manager.Writer().Storage == ""
-	if j.base != nil && !j.base.Uninstalled && (j.out.Verdict == nil || !j.out.Verdict.Anew) {
-		before, err := p.Base.deployment(ctx, j.base, p.Defaults)
-		if err != nil {
-			return nil, &BaseError{p.BaseName, err}
-		}
-		base.Kind, base.Source = plan.AgainstChart, before.Source
-		j.given = append(j.given, before.Source.AllValues()...)
+	if err := p.baseline(ctx, j, &base); err != nil {
+		return nil, err
 	}
 	if j.head == nil || j.head.Uninstalled || j.replaced() && base.Kind == plan.AgainstChart {
 		if base.Kind != plan.AgainstChart {
@@ -144,14 +139,3 @@ func (p *Planner) offline(ctx context.Context, j *job, cluster releaseset.Cluste
 	d.Estimated = j.estimated
 	return engine.PlanOffline(ctx, api, p.ToolVersion, d, base)
 }
-
-// BaseError says that an entry can't be compared because it is broken in the base.
-type BaseError struct {
-	Base string
-	Err  error
-}
-
-func (e *BaseError) Error() string { return "in the base " + e.Base + ": " + e.Err.Error() }
-
-// Unwrap returns what is wrong in the base.
-func (e *BaseError) Unwrap() error { return e.Err }

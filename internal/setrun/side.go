@@ -28,6 +28,9 @@ type Side struct {
 	// declares releases, as an empty file and a folder without any HelmRelease or Application do not. The
 	// input comes last.
 	Declares []bool
+	// Broken is why nothing can be said about what the files declared earlier (see Reading.Earlier), nil if
+	// they could be read.
+	Broken error
 	// charts holds the charts of the tree, and those that are fetched.
 	charts *charts
 	files  *inputfile.Tree
@@ -58,7 +61,8 @@ type Reading struct {
 }
 
 // Open opens a tree and reads the set declared by files, slash-separated paths from the tree's
-// root. A tree that has none of the files holds an empty set. Errors name file and line.
+// root. A tree that has none of the files holds an empty set, and so does an earlier one that can't be read.
+// Errors name file and line.
 func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	tree, err := inputfile.OpenTree(dir)
 	if err != nil {
@@ -66,6 +70,20 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	}
 	s := &Side{Tree: tree, Set: &releaseset.Set{}, files: tree}
 	s.charts = newCharts(dir, s.Tree, slices.Collect(maps.Values(r.Sources)), fetch)
+	err = s.declare(files, r)
+	switch {
+	case err == nil:
+	case r.Earlier:
+		s.Set, s.Declares, s.Broken = &releaseset.Set{}, nil, err
+	default:
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// declare reads what files declare.
+func (s *Side) declare(files []string, r Reading) error {
 	objects, others := objectFiles(s.Tree, files, r)
 	for _, name := range others {
 		set, err := read(s.Tree, name, r)
@@ -77,14 +95,12 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 			err = s.Set.Join(set)
 		}
 		if err != nil {
-			s.Close()
-			return nil, err
+			return err
 		}
 	}
 	declaring, err := s.readObjects(objects, r)
 	if err != nil {
-		s.Close()
-		return nil, err
+		return err
 	}
 	unread := len(s.Set.Unread) > 0 // there may be releases in what can't be read
 	for _, name := range files {
@@ -93,7 +109,7 @@ func Open(dir string, files []string, r Reading, fetch Fetch) (*Side, error) {
 	if r.Input != nil {
 		s.Declares = append(s.Declares, unread || slices.Contains(declaring, input))
 	}
-	return s, nil
+	return nil
 }
 
 // Clusters returns the clusters of both versions of a set, by name: those of s, and those that

@@ -32,6 +32,9 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 	}
 	var secrets [][]byte
 	if e.Manager != nil {
+		if err := e.Manager.Err(); err != nil {
+			return d, err
+		}
 		secrets = e.Manager.Secrets()
 	}
 	chart, err := s.charts.load(ctx, e.Chart, secrets...)

@@ -253,5 +253,8 @@ func (t *Trees) openBase(ctx context.Context, r Request, inGit bool) (err error)
 	if err != nil {
 		return fmt.Errorf("in %s: %w", strings.TrimSpace(cmp.Or(t.BaseName, r.Since)), err)
 	}
+	if t.Base != nil {
+		t.Head.Warn(t.Base, t.BaseName)
+	}
 	return nil
 }
