@@ -212,6 +212,26 @@ func filesIn(dir string, files []string) ([]string, error) {
 	return out, nil
 }
 
+// before returns what the files of the set are called in the base's commit, which is in t.temporary, and warns
+// about those that the change renames.
+func (t *Trees) before(ctx context.Context) ([]string, error) {
+	out := slices.Clone(t.Files)
+	for i, name := range out {
+		if _, err := os.Stat(filepath.Join(t.temporary, filepath.FromSlash(name))); err == nil {
+			continue
+		}
+		was, err := gittree.Renamed(ctx, t.root, t.BaseCommit, name)
+		if err != nil {
+			return nil, err
+		}
+		if was != "" {
+			out[i] = was
+			t.Head.Set.Warnings = append(t.Head.Set.Warnings, fmt.Sprintf("%s is not in %s: it is compared with %s, from which it is renamed", name, t.BaseName, was))
+		}
+	}
+	return out, nil
+}
+
 func (t *Trees) openBase(ctx context.Context, r Request, inGit bool) (err error) {
 	files, earlier := t.Files, t.reading
 	earlier.Earlier = true
@@ -244,6 +264,9 @@ func (t *Trees) openBase(ctx context.Context, r Request, inGit bool) (err error)
 		}
 		var lacking []string
 		if lacking, err = gittree.Checkout(ctx, t.root, t.BaseCommit, t.temporary); err == nil {
+			files, err = t.before(ctx)
+		}
+		if err == nil {
 			t.Base, err = setrun.Open(t.temporary, files, earlier, r.Fetch)
 		}
 		for _, what := range lacking {
