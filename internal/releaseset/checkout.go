@@ -94,3 +94,9 @@ func Location(url string) string {
 	}
 	return host + "/" + folder
 }
+
+// ElsewhereError says that a chart is not in the checkout, but may be in another version of the repository, from
+// which its release is deployed.
+type ElsewhereError struct{ What string }
+
+func (e *ElsewhereError) Error() string { return e.What }

@@ -65,6 +65,8 @@ type Applier struct {
 	Suspended, Prunes bool
 	// Broken is why it is unknown what it applies, "" when it is known.
 	Broken string
+	// Remote is what is left out of it because it is remote and not fetched.
+	Remote []string
 }
 
 // ChartValues are files of values that are merged in order.

@@ -55,7 +55,7 @@ func (s *Side) readObjects(names []string, r Reading) (declaring []string, err e
 			if err != nil {
 				return nil, err
 			}
-			builds := false // if so, there may be releases in what other repositories have
+			builds := found.Partial() // if so, there may be releases in what is elsewhere
 			found.Each(flux.KustomizeGroup, flux.KindKustomization, func(map[string]any, string) { builds = true })
 			if builds || len(declaringIn(found)) > 0 {
 				declaring = append(declaring, name)

@@ -3,6 +3,7 @@ package setrun
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,7 +26,11 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 		return false, err
 	}
 	m := j.head.Manager
-	if err := m.Err(); err != nil {
+	if err := m.Err(); err != nil && p.lacked(j, err) {
+		j.note(err.Error())
+		j.out.Verdict.Action = unsure
+		return false, nil
+	} else if err != nil {
 		return false, err
 	}
 	is, err := p.Head.charts.load(ctx, j.head.Chart, m.Secrets()...)
@@ -65,6 +70,17 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	j.out.Verdict = v
 	j.head = acting(j.head, v.Options)
 	return v.Plans, nil
+}
+
+// lacked reports whether the error of an entry is that its chart is in another version of the repository, and has
+// been there before the change, if there is anything to compare with.
+func (p *Planner) lacked(j *job, err error) bool {
+	_, is := errors.AsType[*releaseset.ElsewhereError](err)
+	if !is || p.Base == nil || j.managed == nil {
+		return is && p.Base == nil
+	}
+	_, was := errors.AsType[*releaseset.ElsewhereError](j.managed.Manager.Err())
+	return was
 }
 
 // acting returns an entry with the options of an action; nil keeps its own.

@@ -2,8 +2,8 @@
 // kustomize's own library: overlays, components, patches, images, generators. It
 // also post-renders what the chart of a HelmRelease renders.
 //
-// Nothing is fetched and nothing is run: remote bases are refused, and so are
-// plugins and charts that kustomize would render. It does not substitute
+// Nothing is fetched and nothing is run: remote bases are left out, and plugins and
+// charts that kustomize would render are refused. It does not substitute
 // variables: package substitution does.
 package build
 
@@ -29,38 +29,41 @@ import (
 var one sync.Mutex
 
 // Objects returns what the Kustomization's path builds: the kustomization there, or
-// one generated from all YAML below it, with the fields of spec on top. A missing
-// folder, remote bases and what kustomize refuses are errors that name the
-// Kustomization.
-func Objects(tree fs.FS, k *flux.Kustomization) ([]map[string]any, error) {
+// one generated from all YAML below it, with the fields of spec on top. omitted are the
+// remote resources that are not fetched, and generators that need remote files:
+// "https://… of the kustomization in apps". A missing folder, anything else that is
+// remote and what kustomize refuses are errors that name the Kustomization.
+func Objects(tree fs.FS, k *flux.Kustomization) (out []map[string]any, omitted []string, err error) {
 	dir := within(k.Spec.Path)
 	made, err := kustomization(tree, dir, k.Spec)
 	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", called(k), err)
+		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
 	}
-	data, err := yaml.Marshal(made)
-	if err != nil {
-		return nil, err
+	over := files{tree: tree, replaced: map[string][]byte{}}
+	if omitted, err = local(over, dir, made, nil); err != nil {
+		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
 	}
-	over := files{tree: tree, root: map[string][]byte{path.Join(dir, fileOf(tree, dir)): data}}
-	if err := local(over, dir, made, nil); err != nil {
-		return nil, fmt.Errorf("build %s: %w", called(k), err)
+	if adds(made) == 0 {
+		return nil, omitted, nil
 	}
-	if len(made.Resources)+len(made.Components)+len(made.Bases)+len(made.ConfigMapGenerator)+len(made.SecretGenerator)+len(made.Generators) == 0 {
-		return nil, nil
+	if over.replaced[path.Join(dir, fileOf(tree, dir))], err = yaml.Marshal(made); err != nil {
+		return nil, nil, err
 	}
-	out, err := run(over, dir)
-	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", called(k), err)
+	out, err = run(over, dir)
+	switch {
+	case err != nil && len(omitted) > 0:
+		return nil, nil, fmt.Errorf("build %s without %s, which is remote and not fetched: %w", Called(k), strings.Join(omitted, ", "), err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
 	}
 	for _, o := range out {
 		mark(o, k)
 	}
-	return out, nil
+	return out, omitted, nil
 }
 
-// called returns what to call a Kustomization: one without a name is the folder where Flux begins.
-func called(k *flux.Kustomization) string {
+// Called returns what to call a Kustomization: one without a name is the folder where Flux begins.
+func Called(k *flux.Kustomization) string {
 	if k.Metadata.Name == "" {
 		return "the folder " + k.Spec.Path
 	}

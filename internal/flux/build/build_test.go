@@ -41,7 +41,7 @@ func TestCheck49OverlaysComponentsAndSpec(t *testing.T) {
 	k.Spec.Components, k.Spec.IgnoreMissingComponents = []string{"../extra", "../gone"}, true
 	k.Spec.Patches = []flux.Patch{{Patch: `- {op: add, path: /data/spec, value: "2"}`, Target: &flux.Selector{Kind: "ConfigMap", Name: ".*app"}}}
 	k.Spec.CommonMetadata = &flux.CommonMetadata{Labels: map[string]string{"team": "a"}}
-	got, err := Objects(files, k)
+	got, _, err := Objects(files, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestCheck49OverlaysComponentsAndSpec(t *testing.T) {
 }
 
 func TestAFolderWithoutKustomizationIsAllThatIsBelow(t *testing.T) {
-	got, err := Objects(tree(map[string]string{
+	got, _, err := Objects(tree(map[string]string{
 		"prod/a.yaml": configMap("a"), "prod/sub/b.yml": configMap("b"), "prod/.hidden/c.yaml": configMap("c"), "prod/.e.yaml": configMap("e"), "prod/README.md": "text", "prod/.git/f.yaml": configMap("f"),
 		"prod/own/kustomization.yaml": "namePrefix: own-\nresources: [d.yaml]\n", "prod/own/d.yaml": configMap("d"),
 	}), kustomize("prod"))
@@ -76,20 +76,47 @@ func TestAFolderWithoutKustomizationIsAllThatIsBelow(t *testing.T) {
 	}
 }
 
-func TestRemoteBasesAreRefused(t *testing.T) {
+// What only adds objects is left out, and named; the rest is built.
+func TestRemoteResourcesAreLeftOut(t *testing.T) {
+	for _, c := range []struct{ file, omitted, has string }{
+		{"resources: ['https://example.com/app.yaml', a.yaml]", "https://example.com/app.yaml of the kustomization in prod", "a"},
+		{"resources: ['github.com/owner/repo/path']", "github.com/owner/repo/path of the kustomization in prod", ""},
+		{"resources: ['git@example.com:owner/repo', a.yaml]", "git@example.com:owner/repo of the kustomization in prod", "a"},
+		{"bases: ['../base?ref=main']\nresources: [a.yaml]", "../base?ref=main of the kustomization in prod", "a"},
+		{"configMapGenerator: [{name: x, files: ['k=https://example.com/x']}, {name: z, options: {disableNameSuffixHash: true}}]\nresources: [a.yaml]", "the generator of x, which needs https://example.com/x, of the kustomization in prod", "a z"},
+		{"secretGenerator: [{name: x, envs: ['https://example.com/x']}]\nresources: [a.yaml]", "the generator of x, which needs https://example.com/x, of the kustomization in prod", "a"},
+		{"resources: [../base, a.yaml]", "https://example.com/nested of the kustomization in base", "b a"},
+		{"resources: [../empty, a.yaml]", "https://example.com/empty of the kustomization in empty", "a"},
+	} {
+		got, omitted, err := Objects(tree(map[string]string{
+			"prod/kustomization.yaml": c.file, "prod/a.yaml": configMap("a"), "base/b.yaml": configMap("b"),
+			"base/kustomization.yaml": "resources: ['https://example.com/nested', b.yaml]", "empty/kustomization.yaml": "resources: ['https://example.com/empty']",
+		}), kustomize("prod"))
+		if err != nil || strings.Join(omitted, "; ") != c.omitted {
+			t.Errorf("%s: left out %q, %v", c.file, omitted, err)
+		}
+		var names []string
+		for _, o := range got {
+			names = append(names, o["metadata"].(map[string]any)["name"].(string))
+		}
+		if has := strings.Join(names, " "); has != c.has {
+			t.Errorf("%s: built %q, want %q", c.file, has, c.has)
+		}
+	}
+}
+
+func TestWhatCannotBeBuilt(t *testing.T) {
 	for _, c := range []struct{ file, fails string }{
-		{"resources: ['https://example.com/app.yaml']", "remote bases are not fetched"},
-		{"resources: ['github.com/owner/repo/path']", "remote bases are not fetched"},
-		{"resources: ['git@example.com:owner/repo']", "remote bases are not fetched"},
-		{"resources: ['../base?ref=main']", "remote bases are not fetched"},
-		{"configMapGenerator: [{name: a, files: ['k=https://example.com/a']}]", "remote bases are not fetched"},
+		{"components: ['https://example.com/app']", "is remote, which is not fetched, and other objects depend on it"},
+		{"patches: [{path: 'https://example.com/patch.yaml'}]", "is remote, which is not fetched, and other objects depend on it"},
+		{"configMapGenerator: [{name: a, behavior: merge, files: ['k=https://example.com/a']}]", "is remote, which is not fetched, and other objects depend on it"},
+		{"resources: ['https://example.com/app.yaml', ../out.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: there}}'}]", "without https://example.com/app.yaml of the kustomization in prod, which is remote and not fetched: "},
 		{"resources: [gone.yaml]", "gone.yaml of the kustomization in prod is not in the repository"},
 		{"resources: ['../../out.yaml']", "is not in the repository"},
 		{"helmCharts: [{name: a}]", "renders charts"},
-		{"resources: [../base]", "remote bases are not fetched"},
 	} {
-		_, err := Objects(tree(map[string]string{
-			"prod/kustomization.yaml": c.file, "base/kustomization.yaml": "resources: ['https://example.com/nested']", "out.yaml": configMap("out"),
+		_, _, err := Objects(tree(map[string]string{
+			"prod/kustomization.yaml": c.file, "out.yaml": configMap("out"),
 		}), kustomize("prod"))
 		if err == nil || !strings.Contains(err.Error(), c.fails) || !strings.Contains(err.Error(), "flux-system/apps") {
 			t.Errorf("%s: %v, want %s", c.file, err, c.fails)
@@ -98,10 +125,10 @@ func TestRemoteBasesAreRefused(t *testing.T) {
 }
 
 func TestAPathThatIsNotThere(t *testing.T) {
-	if _, err := Objects(tree(nil), kustomize("gone")); err == nil || !strings.Contains(err.Error(), "path gone is not a folder") {
+	if _, _, err := Objects(tree(nil), kustomize("gone")); err == nil || !strings.Contains(err.Error(), "path gone is not a folder") {
 		t.Error(err)
 	}
-	if _, err := Objects(tree(nil), &flux.Kustomization{Spec: flux.KustomizationSpec{Path: "gone"}}); err == nil || !strings.HasPrefix(err.Error(), "build the folder gone: ") {
+	if _, _, err := Objects(tree(nil), &flux.Kustomization{Spec: flux.KustomizationSpec{Path: "gone"}}); err == nil || !strings.HasPrefix(err.Error(), "build the folder gone: ") {
 		t.Error(err) // where Flux begins
 	}
 }

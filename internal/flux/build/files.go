@@ -15,9 +15,8 @@ import (
 // and nothing leads out of it. It is read-only.
 type files struct {
 	tree fs.FS
-	// root is the kustomization of the folder that is built, by path; it replaces the
-	// file in the tree.
-	root map[string][]byte
+	// replaced are kustomizations, by path, that replace files of the tree.
+	replaced map[string][]byte
 }
 
 var errReadOnly = errors.New("the tree can't be written")
@@ -32,14 +31,14 @@ func within(name string) string {
 }
 
 func (f files) ReadFile(name string) ([]byte, error) {
-	if data, ok := f.root[within(name)]; ok {
+	if data, ok := f.replaced[within(name)]; ok {
 		return data, nil
 	}
 	return fs.ReadFile(f.tree, within(name))
 }
 
 func (f files) Exists(name string) bool {
-	if _, ok := f.root[within(name)]; ok {
+	if _, ok := f.replaced[within(name)]; ok {
 		return true
 	}
 	_, err := fs.Stat(f.tree, within(name))

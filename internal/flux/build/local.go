@@ -10,48 +10,96 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// local refuses what kustomize would fetch or run, in the kustomization of a
-// folder and in everything that it names: kustomize itself would clone what looks
-// like a repository without asking.
-func local(over files, dir string, k *types.Kustomization, path []string) error {
-	if slices.Contains(path, dir) {
-		return fmt.Errorf("the kustomization in %s is its own base", dir)
+// local leaves out what kustomize would fetch to add objects, in the kustomization of a folder and in
+// everything that it names, and returns what that is. It refuses what kustomize would run, or fetch to change
+// other objects: kustomize itself would clone what looks like a repository without asking.
+func local(over files, dir string, k *types.Kustomization, trail []string) (omitted []string, err error) {
+	if slices.Contains(trail, dir) {
+		return nil, fmt.Errorf("the kustomization in %s is its own base", dir)
 	}
-	path = append(path, dir)
+	trail = append(trail, dir)
 	if len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0 {
-		return fmt.Errorf("the kustomization in %s renders charts (helmCharts), which Flux does not do, either", dir)
+		return nil, fmt.Errorf("the kustomization in %s renders charts (helmCharts), which Flux does not do, either", dir)
+	}
+	for _, name := range withoutRemote(k) {
+		omitted = append(omitted, fmt.Sprintf("%s of the kustomization in %s", name, dir))
 	}
 	for _, name := range named(k) {
 		if remote(name) {
-			return fmt.Errorf("%s of the kustomization in %s is remote: remote bases are not fetched", name, dir)
+			return nil, fmt.Errorf("%s of the kustomization in %s is remote, which is not fetched, and other objects depend on it", name, dir)
 		}
 	}
-	for _, name := range slices.Concat(k.Resources, k.Bases, k.Components) {
-		if err := folder(over, dir, name, path); err != nil {
-			return err
+	for _, names := range []*[]string{&k.Resources, &k.Bases, &k.Components} {
+		var has []string
+		for _, name := range *names {
+			without, empty, err := folder(over, dir, name, trail)
+			if err != nil {
+				return nil, err
+			}
+			if omitted = append(omitted, without...); !empty {
+				has = append(has, name)
+			}
 		}
+		*names = has
 	}
-	return nil
+	return omitted, nil
 }
 
-// folder checks a base or component.
-func folder(over files, dir, name string, trail []string) error {
+// withoutRemote takes out of a kustomization the remote resources, and the generators of ConfigMaps and Secrets
+// from remote files, and returns their names. A generator that changes what another one makes stays.
+func withoutRemote(k *types.Kustomization) (out []string) {
+	local := func(name string) bool {
+		if remote(name) {
+			out = append(out, name)
+		}
+		return !remote(name)
+	}
+	creates := func(g types.GeneratorArgs) bool {
+		i := slices.IndexFunc(sources(g.KvPairSources), remote)
+		if i < 0 || types.NewGenerationBehavior(g.Behavior) > types.BehaviorCreate {
+			return false
+		}
+		out = append(out, fmt.Sprintf("the generator of %s, which needs %s,", g.Name, sources(g.KvPairSources)[i]))
+		return true
+	}
+	k.Resources, k.Bases = kept(k.Resources, local), kept(k.Bases, local)
+	k.ConfigMapGenerator = slices.DeleteFunc(k.ConfigMapGenerator, func(g types.ConfigMapArgs) bool { return creates(g.GeneratorArgs) })
+	k.SecretGenerator = slices.DeleteFunc(k.SecretGenerator, func(g types.SecretArgs) bool { return creates(g.GeneratorArgs) })
+	return out
+}
+
+func kept(names []string, keep func(string) bool) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !keep(name) })
+}
+
+// folder checks a base or component. empty reports whether nothing is left of it.
+func folder(over files, dir, name string, trail []string) (omitted []string, empty bool, err error) {
 	at := within(path.Join(dir, name))
 	if !over.Exists(at) || strings.HasPrefix(path.Join(dir, name), "..") {
-		return fmt.Errorf("%s of the kustomization in %s is not in the repository", name, dir)
+		return nil, false, fmt.Errorf("%s of the kustomization in %s is not in the repository", name, dir)
 	}
 	if !over.IsDir(at) {
-		return nil
+		return nil, false, nil
 	}
-	data, err := over.ReadFile(path.Join(at, fileOf(over.tree, at)))
+	file := path.Join(at, fileOf(over.tree, at))
+	data, err := over.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("%s of the kustomization in %s has no kustomization", name, dir)
+		return nil, false, fmt.Errorf("%s of the kustomization in %s has no kustomization", name, dir)
 	}
 	next := &types.Kustomization{}
 	if err := yaml.Unmarshal(data, next); err != nil {
-		return fmt.Errorf("%s: %w", at, err)
+		return nil, false, fmt.Errorf("%s: %w", at, err)
 	}
-	return local(over, at, next, trail)
+	if omitted, err = local(over, at, next, trail); err != nil || len(omitted) == 0 {
+		return nil, false, err
+	}
+	over.replaced[file], err = yaml.Marshal(next)
+	return omitted, adds(next) == 0, err
+}
+
+// adds returns how many sources of objects a kustomization has.
+func adds(k *types.Kustomization) int {
+	return len(k.Resources) + len(k.Components) + len(k.Bases) + len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)
 }
 
 // named returns the files and folders that a kustomization names.

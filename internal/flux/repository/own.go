@@ -39,7 +39,7 @@ func builderOf(root string, object map[string]any) *flux.Kustomization {
 	if !isKustomization(object) {
 		return nil
 	}
-	k, err := flux.DecodeKustomization(object)
+	k, _, err := decoded(object, flux.DecodeKustomization)
 	if err != nil || inTree(k.Spec.Path) != inTree(root) {
 		return nil
 	}
@@ -131,6 +131,16 @@ func (r *Repository) lacks(k *flux.Kustomization, version string, err error) {
 		Error:   fmt.Sprintf("%v; %s follows %s: if only that has the folder, give its files with --source %s=DIR", err, source, version, source),
 	})
 	r.broken(k, why)
+}
+
+// lacksChart returns a *releaseset.ElsewhereError if the checkout lacks the folder of a chart, which the version
+// that its source follows may have.
+func (r *Repository) lacksChart(source flux.Reference, name string) error {
+	version, err := r.otherVersion(source, r.tree, name)
+	if err != nil || version == "" {
+		return err
+	}
+	return &releaseset.ElsewhereError{What: fmt.Sprintf("chart %s is of %s, which follows %s, and the checkout has no folder %s: give its files with --source %s=DIR", name, source, version, inTree(name), source)}
 }
 
 // defaultBranch is the branch of a GitRepository without spec.ref.

@@ -2,6 +2,7 @@ package repository
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
@@ -42,6 +43,8 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 		switch {
 		case now.Broken != "":
 			return idle(decision.Unknown, now.Broken+": whether it has the HelmRelease is not known, and nothing changes until it can be built")
+		case added(now, m.in.appliers[applier(last)]) != "":
+			return idle(decision.Unknown, fmt.Sprintf("%s has %s, which is not fetched: whether the HelmRelease is in it is not known", applier(last), added(now, m.in.appliers[applier(last)])))
 		case len(gone) == 0:
 			changed := *owner
 			changed.Spec.Suspend, changed.Spec.Prune = now.Suspended, now.Prunes
@@ -65,6 +68,16 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 		return *v
 	}
 	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
+}
+
+// added returns something remote that an applier has and had not before, "" for nothing.
+func added(now, before releaseset.Applier) string {
+	for _, name := range now.Remote {
+		if !slices.Contains(before.Remote, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 func idle(a decision.Action, why string) releaseset.Verdict {

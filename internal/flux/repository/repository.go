@@ -64,9 +64,12 @@ type shared struct {
 	others map[string]other
 	// made are the objects of Kustomizations as they were built last, by "namespace/name".
 	made map[string]*made
-	// root is the folder where Flux begins, and first are its objects.
-	root  string
-	first []map[string]any
+	// root is the folder where Flux begins, top its Kustomization without a name, and first are its objects,
+	// without those of what is omitted.
+	root    string
+	top     *flux.Kustomization
+	first   []map[string]any
+	omitted []string
 }
 
 // placed is an object, the Kustomization that applies it (nil for files named by the
@@ -160,11 +163,10 @@ func Root(tree fs.FS, root string, reading Reading) (*Repository, error) {
 		return nil, err
 	}
 	// Which GitRepository this is, with its spec.ignore, is known only once the folder is built.
-	objects, err := build.Objects(found.With(nil).Tree(tree), first)
-	if err != nil {
+	if r.first, r.omitted, err = build.Objects(found.With(nil).Tree(tree), first); err != nil {
 		return nil, err
 	}
-	r.root, r.first = root, objects
+	r.root, r.top = root, first
 	out := r.settle(nil, reading.Offline) // with a cluster, markers get what that has
 	if out.hasUnknown() {
 		out.otherwise = r.settle(nil, !reading.Offline)
@@ -190,11 +192,14 @@ func (r *Repository) add(all []placed) {
 		r.put(p)
 	}
 	for _, p := range all {
-		if !isKustomization(p.object) {
-			continue
+		if !isKustomization(p.object) || r.objects[r.index[identity(p.object)]].owner != p.owner {
+			continue // another one, built since, may have the same with its variables replaced
 		}
-		k, err := flux.DecodeKustomization(p.object)
+		k, without, err := decoded(p.object, flux.DecodeKustomization)
 		if err == nil {
+			if len(without) > 0 && !r.built[k.String()] {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: %s", k, assumed(without)))
+			}
 			err = r.build(k, p)
 		} else {
 			k = onlyNamed(p.object)
@@ -270,5 +275,6 @@ func (r *Repository) source(ref flux.Reference) (*flux.Source, error) {
 	if !ok {
 		return nil, nil
 	}
-	return flux.DecodeSource(p.object)
+	source, _, err := decoded(p.object, flux.DecodeSource) // what counts of it is text
+	return source, err
 }

@@ -37,6 +37,7 @@ func (s *shared) settle(live releaseset.Lookup, defaults bool) *Repository {
 func (s *shared) start(earlier *Repository, live releaseset.Lookup, defaults bool) *Repository {
 	r := s.round(earlier, live)
 	r.defaults = defaults
+	r.omits(s.top, s.omitted)
 	var all []placed
 	for _, o := range r.noteHome(s.first, s.root) {
 		all = append(all, placed{object: o, from: s.root})
@@ -46,11 +47,27 @@ func (s *shared) start(earlier *Repository, live releaseset.Lookup, defaults boo
 	return r
 }
 
+// omits warns about what a Kustomization is built without.
+func (r *Repository) omits(k *flux.Kustomization, what []string) {
+	for _, name := range what {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s is remote, which is not fetched: what it adds is not known here, and releases among it are not planned", build.Called(k), name))
+	}
+	if a, is := r.appliers[applier(k)]; is {
+		a.Remote = what
+		r.appliers[applier(k)] = a
+	}
+}
+
+// Partial reports whether the folder where Flux begins is built without something remote.
+func (r *Repository) Partial() bool { return len(r.omitted) > 0 }
+
 // made is what a Kustomization was built to.
 type made struct {
 	// of is what the build depended on: the Kustomization, and its source's spec.ignore.
 	of    string
 	built []map[string]any
+	// omitted is what is remote and not fetched.
+	omitted []string
 	// by is what replaced the variables in objects.
 	by      replacement
 	objects []placed
@@ -82,11 +99,12 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 	m := r.made[k.String()]
 	if m == nil || m.of != string(of) {
 		m = &made{of: string(of)}
-		if m.built, err = build.Objects(tree, k); err != nil {
+		if m.built, m.omitted, err = build.Objects(tree, k); err != nil {
 			return nil, err
 		}
 		r.made[k.String()] = m
 	}
+	r.omits(k, m.omitted)
 	found := variables{in: r, namespace: k.Metadata.Namespace}
 	vars, err := substitution.Of(k, found.lookup)
 	if err != nil {

@@ -25,7 +25,7 @@ func (r *Repository) Set() *releaseset.Set {
 		if group(p.object) != flux.HelmGroup || p.object["kind"] != flux.KindHelmRelease {
 			continue
 		}
-		hr, err := r.helmRelease(p)
+		hr, without, err := r.helmRelease(p)
 		if err != nil {
 			out.Unread = append(out.Unread, p.from+": "+err.Error())
 			r.broken(p.owner, "has a HelmRelease that can't be read")
@@ -33,6 +33,9 @@ func (r *Repository) Set() *releaseset.Set {
 		}
 		all = append(all, hr)
 		e := r.entry(hr, p)
+		if m := e.Manager.(*Managed); len(without) > 0 {
+			m.fields = append(m.fields, assumed(without))
+		}
 		keys[hr.String()] = e.Key
 		out.Entries = append(out.Entries, e)
 	}
@@ -76,24 +79,25 @@ func (r *Repository) generated() (out []string) {
 	return out
 }
 
-// helmRelease reads and validates one. What SOPS has encrypted in it is replaced with markers.
-func (r *Repository) helmRelease(p placed) (*flux.HelmRelease, error) {
+// helmRelease reads and validates one. What SOPS has encrypted in it is replaced with markers; without are the
+// fields that can't have any.
+func (r *Repository) helmRelease(p placed) (hr *flux.HelmRelease, without []string, err error) {
 	object := p.object
 	if sealed(object) {
 		object, _ = marked(object).(map[string]any)
 		delete(object, "sops")
 	}
-	hr, err := flux.DecodeHelmRelease(object)
-	if err != nil {
-		return nil, err
+	if hr, without, err = decoded(object, flux.DecodeHelmRelease); err != nil {
+		return nil, nil, err
 	}
+	hr.Object = object // with its markers: a cluster may know what they stand for
 	if hr.Metadata.Namespace == "" {
 		hr.Metadata.Namespace = "default"
 	}
 	if err := hr.Validate(); err != nil {
-		return nil, fmt.Errorf("HelmRelease %s: %w", hr, err)
+		return nil, nil, fmt.Errorf("HelmRelease %s: %w", hr, err)
 	}
-	return hr, nil
+	return hr, without, nil
 }
 
 func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
@@ -200,6 +204,9 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 	}
 	if ref.Kind != flux.KindHelmRepository {
 		why, err := r.foreign(ref)
+		if err == nil && why == "" {
+			err = r.lacksChart(ref, c.name)
+		}
 		if err == nil && why == "" && !r.has(ref, c.name, owner) {
 			why = "is not in this repository"
 		}
