@@ -49,8 +49,8 @@ func TestCheck25ByTheKustomizationOfTheChange(t *testing.T) {
 	}
 }
 
-// What is found about a HelmRelease that leaves and is not uninstalled is what helm-controller does, not what
-// --prune would plan.
+// What is found about a HelmRelease that leaves and is not uninstalled is what helm-controller does, also
+// with --prune.
 func TestFindingsAboutHelmReleasesThatLeave(t *testing.T) {
 	for _, c := range []struct {
 		why, owner, says string
@@ -72,12 +72,14 @@ func TestFindingsAboutHelmReleasesThatLeave(t *testing.T) {
 				d.gone("head/clusters/prod/apps.yaml")
 			}
 			t.Chdir("head")
-			a := d.types("plan many " + offlineFlux + " --detailed-exitcode -o annotations")
-			if !strings.Contains(a.out, "it has left the set; what its controller does: "+c.says) || strings.Contains(a.out, "nothing manages it") || strings.Contains(a.out, "--prune") {
-				t.Errorf("it says\n%s%s", a.out, a.err)
-			}
-			if a.code != exitRecordOnly && !c.broken { // what can't be built is an error of its own
-				t.Errorf("exit code %d", a.code)
+			for _, prune := range []string{"", " --prune"} { // it is not ours to uninstall
+				a := d.types("plan many " + offlineFlux + " --detailed-exitcode -o annotations" + prune)
+				if !strings.Contains(a.out, "it has left the set; what its controller does: "+c.says) || strings.Contains(a.out, "nothing manages it") || strings.Contains(a.out, "--prune") {
+					t.Errorf("it says\n%s%s", a.out, a.err)
+				}
+				if a.code != exitRecordOnly && !c.broken { // what can't be built is an error of its own
+					t.Errorf("exit code %d", a.code)
+				}
 			}
 		})
 	}

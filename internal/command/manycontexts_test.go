@@ -88,9 +88,12 @@ func TestARenamedClusterHasTheSameReleases(t *testing.T) {
 	set("base", "prod: {context: eu}", "- {name: web, cluster: prod, chart: ./own}\n")
 	for _, tc := range []struct{ are, is string }{{"prod: {context: us}", `"us"`}, {"prod: {}", `""`}} {
 		set("head", tc.are, "- {name: api, cluster: prod, chart: ./own}\n")
-		a := d.must("plan many head/set.yaml --base-dir base --prune")
-		if strings.Contains(a.out, "uninstall") || !strings.Contains(a.out, `prod/shop/web has left the set, and is not planned: cluster prod had the context "eu", and has `+tc.is+" now") {
-			t.Errorf("it says\n%s%s", a.out, a.err)
+		a := d.types("plan many head/set.yaml --base-dir base --prune")
+		if a.code != exitError || !strings.Contains(strings.Join(strings.Fields(a.out), " "), `shop/web@prod can't be planned own it has left the set, and can't be uninstalled: cluster prod had the context "eu", and has `+tc.is+" now") {
+			t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+		}
+		if a := d.must("plan many head/set.yaml --base-dir base"); !strings.Contains(a.out, "left the set") {
+			t.Errorf("without --prune it says\n%s%s", a.out, a.err)
 		}
 	}
 }

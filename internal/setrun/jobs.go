@@ -7,9 +7,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
-// jobs returns the selected entries of both sides, in the order of their needs, and warnings about
-// those that have left the set and can't be planned.
-func (p *Planner) jobs() (out []*job, warnings []string, err error) {
+// jobs returns the selected entries of both sides, in the order of their needs.
+func (p *Planner) jobs() (out []*job, err error) {
 	managed, stayed := map[string]*releaseset.Entry{}, map[string]bool{}
 	if p.Base != nil {
 		for i := range p.Base.Set.Entries {
@@ -25,7 +24,7 @@ func (p *Planner) jobs() (out []*job, warnings []string, err error) {
 	}
 	waves, err := releaseset.Waves(p.Head.Set.Entries)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	before, left := p.matched()
 	for _, e := range slices.Concat(waves...) {
@@ -43,16 +42,12 @@ func (p *Planner) jobs() (out []*job, warnings []string, err error) {
 		if e.Uninstalled || !p.Selector.Selects(*e) {
 			continue
 		}
-		if why := p.unplannable(e); why != "" {
-			warnings = append(warnings, why)
-			continue
-		}
 		j := &job{out: planned(e), base: e}
 		j.out.Left = true
 		j.successor = e.Manager != nil && stayed[e.Manager.String()]
 		out = append(out, j)
 	}
-	return out, warnings, nil
+	return out, nil
 }
 
 // matched returns the base's entries for those of the head, by the latter's keys, and those that have
@@ -87,13 +82,13 @@ func (p *Planner) matched() (before map[releaseset.Key]*releaseset.Entry, left [
 	return before, left
 }
 
-// unplannable returns why an entry that has left the set can't be planned, or "": its cluster's name is
+// unprunable returns why an entry that has left the set can't be uninstalled, nil if it can: its cluster's name is
 // another cluster's now, whose release of that name is not the one to uninstall.
-func (p *Planner) unplannable(e *releaseset.Entry) string {
+func (p *Planner) unprunable(e *releaseset.Entry) error {
 	was := p.Base.Set.Clusters[e.Cluster]
 	is, declared := p.Head.Set.Clusters[e.Cluster]
 	if !declared || was.Context == is.Context { // a cluster without a context is that of the current one
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s has left the set, and is not planned: cluster %s had the context %q, and has %q now", e.Key, e.Cluster, was.Context, is.Context)
+	return fmt.Errorf("it has left the set, and can't be uninstalled: cluster %s had the context %q, and has %q now; declare the former under another name, or uninstall it there", e.Cluster, was.Context, is.Context)
 }

@@ -26,7 +26,8 @@ type Planner struct {
 	// PolicyChanged reports whether Defaults.Policy differs from the base's: then every
 	// release is touched.
 	PolicyChanged bool
-	// All plans untouched releases too; Prune uninstalls those that have left the set.
+	// All plans untouched releases too; Prune uninstalls those that have left the set, unless a controller
+	// deploys them, which decides that itself.
 	All, Prune bool
 	// Defaults holds the options that entries do not set: policy, field manager, what is
 	// sensitive.
@@ -104,8 +105,8 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 		out.before = p.Base.Set.Needs()
 	}
 	mask := p.mask(&job{}, nil)
-	jobs, warnings, err := p.jobs()
-	out.Warnings, out.Unread = mask.Texts(slices.Concat(p.Head.Set.Warnings, warnings)), mask.Texts(p.Head.Set.Unread)
+	jobs, err := p.jobs()
+	out.Warnings, out.Unread = mask.Texts(p.Head.Set.Warnings), mask.Texts(p.Head.Set.Unread)
 	if err != nil {
 		return nil, err
 	}
@@ -153,12 +154,18 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		if uninstalled, err := p.left(ctx, j); err != nil {
 			p.fail(j, err)
 			return
-		} else if !uninstalled && !p.Prune {
+		} else if !uninstalled {
 			return
 		}
 	case j.head == nil && !p.Prune:
 		return
-	case j.head == nil, p.Base == nil:
+	case j.head == nil:
+		j.out.Touched = true
+		if err := p.unprunable(j.base); err != nil {
+			p.fail(j, err)
+			return
+		}
+	case p.Base == nil:
 		j.out.Touched = true
 	case j.base == nil && j.head.Uninstalled: // only a cluster knows whether there is something to uninstall
 		asked, err := p.engine(ctx, j)
