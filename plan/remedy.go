@@ -49,7 +49,7 @@ func (r Refusal) lacksPermission() bool {
 	if r.Reason != "Forbidden" || byAdmission(r) || r.exceedsQuota() {
 		return false
 	}
-	return forbidden.MatchString(r.Message) || r.says("attempting to grant RBAC permissions", "you can't ", "not permitted to ") || !r.says(" is forbidden: ")
+	return forbidden.MatchString(r.Message) || r.says("attempting to grant RBAC permissions", "must have cluster-admin privileges", "you can't ", "not permitted to ") || !r.says(" is forbidden: ")
 }
 
 // ofContent reports whether the request was refused for what the object says, whatever else there is.

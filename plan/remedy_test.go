@@ -19,6 +19,7 @@ func TestRemedies(t *testing.T) {
 		"a missing class":         {Refusal{Reason: "Forbidden", Message: `pods "a" is forbidden: no PriorityClass with name high was found`}, "create what it names, or correct the values or the chart"},
 		"any admission plugin":    {Refusal{Reason: "Forbidden", Message: `services "a" is forbidden: Use of external IPs is denied by admission control.`}, admit},
 		"rights that one lacks":   {Refusal{Reason: "Forbidden", Message: `roles.rbac.authorization.k8s.io "a" is forbidden: user "ann" (groups=["dev"]) is attempting to grant RBAC permissions not currently held:`}, "ask for that permission, or use another identity (--as, --context)"},
+		"an aggregated role":      {Refusal{Reason: "Forbidden", Message: `clusterroles.rbac.authorization.k8s.io "a" is forbidden: must have cluster-admin privileges to use the aggregationRule`}, "ask for that permission, or use another identity (--as, --context)"},
 		"an owner's rights":       {Refusal{Reason: "Forbidden", Message: `configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: RBAC`}, "ask for that permission, or use another identity (--as, --context)"},
 		"a proxy":                 {Refusal{Reason: "Forbidden", Message: "forbidden"}, "ask for that permission, or use another identity (--as, --context)"},
 		"a wrong type":            {Refusal{Reason: "BadRequest", Message: "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got string"}, "correct the values or the chart"},

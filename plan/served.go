@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -34,6 +35,8 @@ func (b *builder) unserved(o manifest.Object) (what, do string) {
 		return fmt.Sprintf("the cluster does not serve %s in %s, only in %s", o.Kind, apiVersion(o.Group, o.Version), strings.Join(kind.Versions, ", ")), "use a chart version made for this Kubernetes"
 	case o.Group == "extensions": // Kubernetes' own, and empty since 1.22: no CRD brings it back
 		return fmt.Sprintf("Kubernetes no longer serves %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes"
+	case !strings.Contains(o.Group, ".") && kinds.Known(o.GroupKind()): // PodSecurityPolicy
+		return fmt.Sprintf("the cluster has no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "use a chart version made for this Kubernetes"
 	case !strings.Contains(o.Group, "."): // Kubernetes' own: a CRD's group has a dot (apiextensions-apiserver 0.36.3, validateCustomResourceDefinitionSpec)
 		return fmt.Sprintf("the cluster has no kind %s in %s", o.Kind, apiVersion(o.Group, o.Version)), "correct apiVersion or kind in the chart: no CRD can define this one"
 	case !b.bringsKind(o.ID):

@@ -83,13 +83,21 @@ func TestARunWhoseOutputIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	for _, line := range []string{"install web ./web", "upgrade web ./web --set text=two -o json"} {
+	for _, c := range []struct {
+		line string
+		want int
+	}{
+		{"install web ./web", exitDone},
+		{"upgrade web ./web --set text=two -o json", exitDone},
+		{"upgrade web ./web --set text=three -o yaml", exitDone},
+		{"install other ./web -o json", exitError}, // its object belongs to web
+	} {
 		var errs strings.Builder
 		p := newProgram(Streams{In: strings.NewReader(""), Out: terminal.Outlived(closed), Err: &errs}, "kubectl release")
 		p.dial = func(*connectionFlags) (api, string, error) { return memory{d.Cluster, d.client}, "shop", nil }
-		code := p.main(t.Context(), nil, append([]string{"kubectl-release"}, strings.Fields(line)...))
-		if code != exitDone || !strings.Contains(errs.String(), "Warning: the output is not complete: ") {
-			t.Errorf("%s: exit code %d, %s", line, code, errs.String())
+		code := p.main(t.Context(), nil, append([]string{"kubectl-release"}, strings.Fields(c.line)...))
+		if code != c.want || !strings.Contains(errs.String(), "Warning: the output is not complete: ") {
+			t.Errorf("%s: exit code %d, %s", c.line, code, errs.String())
 		}
 	}
 }

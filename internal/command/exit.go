@@ -39,10 +39,10 @@ func (e codeError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // exit prints an error with a hint and returns the exit code. What a run has done counts even if it could not be printed.
 func (p *program) exit(err error) int {
+	if lost := terminal.Failed(p.raw.Out); lost != nil && !errors.Is(err, lost) {
+		p.warn("the output is not complete: " + lost.Error())
+	}
 	if err == nil {
-		if lost := terminal.Failed(p.raw.Out); lost != nil {
-			p.warn("the output is not complete: " + lost.Error())
-		}
 		return exitDone
 	}
 	var code codeError

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -184,7 +185,11 @@ func (t textPresenter) end(_ context.Context, how ending) error {
 		if how.outcome.Revision == nil {
 			return nil
 		}
-		return t.record(t.show.output, how.outcome.Revision)
+		err := t.record(t.show.output, how.outcome.Revision)
+		if lost := terminal.Failed(t.raw.Out); lost != nil && errors.Is(err, lost) {
+			return nil // exit warns about it
+		}
+		return err
 	}
 	t.result(how.made)
 	return nil

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os/signal"
@@ -13,8 +12,8 @@ import (
 
 // readOnly wraps the action of a command that writes nothing to a cluster. A signal ends it
 // immediately, even while it renders or reads standard input, which no context interrupts. It ends
-// quietly if its output no longer has a reader, and fails if that could not be written. Commands without this wrapper may be in the middle
-// of a run and end in their own way.
+// quietly if its output no longer has a reader, and fails if that could not be written. Commands without
+// this wrapper may be in the middle of a run and end in their own way.
 func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		signal.Stop(p.brokenPipes)
@@ -22,7 +21,11 @@ func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 		go func() { done <- action(c) }()
 		select {
 		case err := <-done:
-			return cmp.Or(err, terminal.Failed(p.raw.Out))
+			var code codeError
+			if lost := terminal.Failed(p.raw.Out); lost != nil && (err == nil || errors.As(err, &code)) {
+				return lost
+			}
+			return err
 		case <-c.Done():
 			if errors.Is(c.Err(), context.Canceled) {
 				return errors.New("stopped by a signal")

@@ -127,6 +127,12 @@ func Of(gk schema.GroupKind) Kind {
 	return Kind{GroupKind: gk}
 }
 
+// Known reports whether a kind is one of Kubernetes' own, also if it is no longer served.
+func Known(gk schema.GroupKind) bool {
+	_, ok := byGroupKind[gk]
+	return ok
+}
+
 // Named returns what is known about the kind of that name, regardless of the object's
 // group. Helm uses the name alone (see InstallLess), and so do waves, hooks and the
 // details of reports. What is waited for, lost, refused or masked is looked up with Of.

@@ -187,9 +187,12 @@ func TestShortValuesOfASecretAreMaskedInIt(t *testing.T) {
 		Object: manifest.ID{Kind: "Secret", Name: "web"}, Patch: []byte(`{"data":{"pin":"` + B64("42") + `"},"stringData":{"flag":"true"}}`),
 		Body: &unstructured.Unstructured{Object: secret("42", "true")}, Before: &unstructured.Unstructured{Object: secret("41", "false")},
 		Changes: []plan.Change{
-			{Path: "data.pin", From: B64("41"), To: B64("42")}, {Path: "stringData.flag", From: "false", To: "true"},
-			{Path: "data", To: map[string]any{"pin": B64("42")}}, {To: secret("42", "true")},
-			{Path: "spec.flag", From: "false", To: "true", Sensitive: true}, {Path: "spec.password", From: "false", To: "true"},
+			{Path: "data.pin", From: B64("41"), To: B64("42")},
+			{Path: "stringData.flag", From: "false", To: "true"},
+			{Path: "data", To: map[string]any{"pin": B64("42")}},
+			{To: secret("42", "true")},
+			{Path: "spec.flag", From: "false", To: "true", Sensitive: true},
+			{Path: "spec.password", From: "false", To: "true"},
 		},
 	}
 	p := &plan.Plan{Document: plan.Document{Stages: []plan.Stage{{Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}}}
