@@ -186,7 +186,7 @@ func (t *textWriter) diff(r row) {
 			t.line(indent + "  " + line.text)
 		}
 	}
-	if r.hiddenLines > 0 {
-		t.line(indent + "… " + Count(r.hiddenLines, "more line", "more lines") + " (--full)")
+	if left := r.left(r.diff); left != "" {
+		t.line(indent + "… " + left + " (--full)")
 	}
 }

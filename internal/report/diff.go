@@ -11,11 +11,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// diffLine is a line of a unified diff: '+' is new, '-' is removed, ' ' is unchanged, and '@'
-// begins a hunk.
+// diffLine is a line of a unified diff: '+' is new, '-' is removed, ' ' is unchanged, '@' begins a hunk, and
+// '\\' says that the line before it ends without a newline.
 type diffLine struct {
 	kind byte
 	text string
+	// cut reports whether a part of the text was left out.
+	cut bool
 }
 
 // isText reports whether the value is a text of several lines, before or after the change.
@@ -44,13 +46,13 @@ func textDiff(c plan.Change, context int) (lines []diffLine, err error) {
 		}
 		switch text := line[1:]; {
 		case line[0] == '@':
-			lines = append(lines, diffLine{'@', hunk(line)})
+			lines = append(lines, diffLine{kind: '@', text: hunk(line)})
 		case line[0] == '\\':
-			lines = append(lines, diffLine{' ', "(no newline at the end)"})
+			lines = append(lines, diffLine{kind: '\\', text: "(no newline at the end)"})
 		case twins[line]:
-			lines = append(lines, diffLine{line[0], withBlanks(text)})
+			lines = append(lines, diffLine{kind: line[0], text: withBlanks(text)})
 		default:
-			lines = append(lines, diffLine{line[0], shownLine(text)})
+			lines = append(lines, diffLine{kind: line[0], text: shownLine(text)})
 		}
 	}
 	return lines, nil
@@ -69,11 +71,14 @@ func twinsOf(printed []string) map[string]bool {
 	twins := map[string]bool{}
 	for look, removed := range sides['-'] {
 		added := sides['+'][look]
-		if len(added) == 0 || removed[0][1:] == added[0][1:] {
-			continue
+		texts := map[string]bool{}
+		for _, line := range slices.Concat(removed, added) {
+			texts[line[1:]] = true
 		}
-		for _, line := range append(removed, added...) {
-			twins[line] = true
+		for _, line := range slices.Concat(removed, added) {
+			if len(added) > 0 && len(texts) > 1 {
+				twins[line] = true
+			}
 		}
 	}
 	return twins
@@ -88,50 +93,6 @@ func shownLine(text string) string {
 func withBlanks(text string) string {
 	visible := strings.TrimRight(text, " \t\r")
 	return escape.Line(visible) + strings.ReplaceAll(escape.Line(text[len(visible):]), " ", `\x20`)
-}
-
-// longLine is how many characters of a line are shown where nobody has asked for all of them.
-const longLine = 500
-
-// shorten cuts lines to at most limit characters. Where a removed line has a new one in its place, what
-// differs in them stays.
-func shorten(lines []diffLine, limit int) {
-	for len(lines) > 0 {
-		removed := leading(lines, '-')
-		added := leading(lines[removed:], '+')
-		for i := range min(removed, added) {
-			before, after := []rune(lines[i].text), []rune(lines[removed+i].text)
-			same := 0
-			for same < min(len(before), len(after)) && before[same] == after[same] {
-				same++
-			}
-			lines[i].text, lines[removed+i].text = from(before, same, limit), from(after, same, limit)
-		}
-		at := max(removed+added, 1)
-		for i := range at {
-			lines[i].text = cut(lines[i].text, limit)
-		}
-		lines = lines[at:]
-	}
-}
-
-// from leaves out the beginning of a line if what is at the index would not be among its first limit
-// characters.
-func from(line []rune, at, limit int) string {
-	const before = 60 // to see where it is
-	if start := at - before; len(line) > limit && at+before > limit {
-		return more + string(line[start:])
-	}
-	return string(line)
-}
-
-// leading counts the lines of a kind at the beginning.
-func leading(lines []diffLine, kind byte) int {
-	n := slices.IndexFunc(lines, func(line diffLine) bool { return line.kind != kind })
-	if n < 0 {
-		return len(lines)
-	}
-	return n
 }
 
 // hunk returns "line 12" for "@@ -12,7 +12,8 @@": the place in the new text, or in the old one if

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -17,10 +18,11 @@ func TestDiffsShowWhatCantBeSeen(t *testing.T) {
 		"both ends":    {"a\nb  \n", "a\nb \r\n", `@line 1| a|-b\x20\x20|+b\x20\r`},
 		"other text":   {"a\r\n\tb \r\n", "a\r\n\tc \r\n", `@line 1| a|-  b |+  c `},
 		"moved":        {"\ta\nb\nc\n", "b\nc\n\ta\n", `@line 1|-  a| b| c|+  a`},
-		"no newline":   {"a\nb\n", "a\nb", `@line 1| a|-b|+b| (no newline at the end)`},
+		"no newline":   {"a\nb\n", "a\nb", `@line 1| a|-b|+b|\(no newline at the end)`},
 		"removed":      {"a\nb\n", "", `@line 1|-a|-b`},
 		"same":         {"a\nb\n", "a\nb\n", ""},
 		"added":        {"", "a\nb\n", `@line 1|+a|+b`},
+		"one of two":   {"a\nx\ny\na\r\n", "x\ny\na\n", `@line 1|-a| x| y|-a\r|+a`},
 	} {
 		lines, err := textDiff(plan.Change{From: c.from, To: c.to}, 3)
 		if err != nil {
@@ -76,5 +78,64 @@ func TestTextsThatAreAddedOrRemoved(t *testing.T) {
 		if got := r.values(0); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// What differs is shown also where removed and new lines don't pair: behind the mark of a missing newline,
+// behind a new line, and of values of one line in a comment.
+func TestWhatDiffersInLongLinesIsShown(t *testing.T) {
+	long := strings.Repeat("x", 600)
+	for name, c := range map[string]plan.Change{
+		"no newline": {From: "a\n" + long + "key: old", To: "a\n" + long + "key: new"},
+		"new header": {From: "a\n" + long + "key: old\n", To: "a\n// new\n" + long + "key: new\n"},
+		"two of one": {From: "a\n" + long + "key: old\n", To: "a\n" + long[1:] + "\n" + long + "key: new\n"},
+		"one line":   {From: long + "key: old", To: long + "key: new"},
+	} {
+		r, err := entryWriter{view: view{context: 3, line: longLine}}.row(repeated{Change: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := rowText(r); !strings.Contains(text, "key: old") || !strings.Contains(text, "key: new") {
+			t.Errorf("%s: the difference is not shown:\n%s", name, text)
+		}
+	}
+}
+
+// Lines that are cut are counted, and whole where the rest of a comment goes.
+func TestLinesThatAreCutAreCounted(t *testing.T) {
+	long := strings.Repeat("x", 600) + "the end"
+	id := manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
+	for name, c := range map[string]plan.Change{"text": {To: "a\n" + long + "\n"}, "value": {To: long}} {
+		c.Path = "data.page"
+		step := plan.Step{ID: "s1", Object: id, Op: plan.OpPatch, Changes: []plan.Change{c}}
+		p := &plan.Document{Operation: plan.Upgrade, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}}
+		p.Summary = summarize(p)
+		var text, comment, rest strings.Builder
+		if err := Markdown(&comment, p, MarkdownOptions{Rest: &rest, RestName: "rest.md"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, told := range []string{"# … 1 line cut short\n", "complete in `rest.md`"} {
+			if !strings.Contains(comment.String(), told) {
+				t.Errorf("%s: the comment does not say %q:\n%s", name, told, comment.String())
+			}
+		}
+		if !strings.Contains(rest.String(), "the end") {
+			t.Errorf("%s: the line is not whole in the rest:\n%.300s", name, rest.String())
+		}
+		if err := Text(&text, p, TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if told := "… 1 line cut short (--full)"; name == "text" && !strings.Contains(text.String(), told) {
+			t.Errorf("the text does not say %q:\n%s", told, text.String())
+		}
+	}
+	c := plan.Change{Path: "data.page", To: "a\n" + strings.Repeat(long, htmlValue/len(long)+1)}
+	step := plan.Step{ID: "s1", Object: id, Op: plan.OpPatch, Changes: []plan.Change{c}}
+	var page strings.Builder
+	if err := HTML(&page, &plan.Document{Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if told := "… 1 line cut short (-o json shows all)"; !strings.Contains(page.String(), told) {
+		t.Errorf("the page does not say %q", told)
 	}
 }

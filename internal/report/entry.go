@@ -170,7 +170,7 @@ func (w entryWriter) estimate(s *plan.Step) string {
 }
 
 func (w entryWriter) row(c repeated) (row, error) {
-	r := row{change: c.Change, path: escape.Line(c.Path), cause: cause(c.Change), like: c.like}
+	r := row{change: c.Change, path: escape.Line(c.Path), cause: cause(c.Change), like: c.like, line: w.limit(w.view.line)}
 	if !isText(c.Change) {
 		return r, nil
 	}
@@ -179,9 +179,7 @@ func (w entryWriter) row(c repeated) (row, error) {
 		return row{}, err
 	}
 	r.diff, r.tally = lines, tally(c.Change, lines)
-	if limit := w.limit(w.view.line); limit > 0 {
-		shorten(lines, limit)
-	}
+	shorten(lines, r.line)
 	if limit := w.limit(w.view.lines); limit > 0 && len(lines) > limit {
 		r.diff, r.hiddenLines = lines[:limit], len(lines)-limit
 	}

@@ -198,7 +198,9 @@ func (h *htmlWriter) entry(e entry) {
 	h.printf("</%s>", inner)
 	if len(e.rows) > 0 {
 		h.rows(e.rows)
-		h.hidden(e.hiddenRows, "more change", "more changes")
+		if e.hiddenRows > 0 {
+			h.hidden(Count(e.hiddenRows, "more change", "more changes"))
+		}
 	}
 	if e.creates != nil {
 		h.tag("pre", "", strings.Join(e.body(), "\n"))
@@ -207,11 +209,7 @@ func (h *htmlWriter) entry(e entry) {
 }
 
 // hidden says how much was left out.
-func (h *htmlWriter) hidden(n int, one, many string) {
-	if n > 0 {
-		h.tag("small", "", "… "+Count(n, one, many)+elsewhere)
-	}
-}
+func (h *htmlWriter) hidden(what string) { h.tag("small", "", "… "+what+elsewhere) }
 
 func (h *htmlWriter) rows(rows []row) {
 	h.WriteString("<table>")
@@ -226,7 +224,9 @@ func (h *htmlWriter) rows(rows []row) {
 		h.tag("span", "", text)
 		if r.tally != "" {
 			h.diff(r.diff)
-			h.hidden(r.hiddenLines, "more line", "more lines")
+			if left := r.left(r.diff); left != "" {
+				h.hidden(left)
+			}
 		}
 		h.WriteString("</td>")
 		if r.change.Cause == plan.CauseDrift {

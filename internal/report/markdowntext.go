@@ -127,31 +127,33 @@ func rowText(r row) string {
 	if r.like > 0 {
 		note += fmt.Sprintf("   # and %d like it", r.like)
 	}
-	c := r.change
+	var text string
+	lines := r.lines()
 	switch {
 	case r.tally != "":
-		return fmt.Sprintf("# %s: %s%s\n", r.path, r.tally, note) + diffLines(r)
-	case c.From == nil && c.To == nil:
-		return "! " + r.path + note + "\n"
-	case c.To == nil:
-		return fmt.Sprintf("- %s: %s%s\n", r.path, cut(value(c.From), longLine), note)
-	case c.From == nil:
-		return fmt.Sprintf("+ %s: %s%s\n", r.path, cut(value(c.To), longLine), note)
+		text = fmt.Sprintf("# %s: %s%s\n", r.path, r.tally, note) + diffLines(lines)
+	case len(lines) == 0:
+		text = "! " + r.path + note + "\n"
+	default:
+		for i := range lines {
+			lines[i].text = r.path + ": " + lines[i].text
+		}
+		text = strings.TrimSuffix(diffLines(lines), "\n") + note + "\n"
 	}
-	return fmt.Sprintf("- %s: %s\n+ %s: %s%s\n", r.path, cut(value(c.From), longLine), r.path, cut(value(c.To), longLine), note)
+	if left := r.left(lines); left != "" {
+		text += "# … " + left + "\n"
+	}
+	return text
 }
 
-func diffLines(r row) string {
+func diffLines(lines []diffLine) string {
 	var b strings.Builder
-	for _, line := range r.diff {
+	for _, line := range lines {
 		if line.kind == '@' {
 			b.WriteString("@@ " + line.text + " @@\n")
 			continue
 		}
 		b.WriteString(string(line.kind) + " " + line.text + "\n")
-	}
-	if r.hiddenLines > 0 {
-		b.WriteString("# … " + Count(r.hiddenLines, "more line", "more lines") + "\n")
 	}
 	return b.String()
 }
@@ -174,5 +176,5 @@ func unfolding(e entry) string {
 
 // shortened reports whether a part of the step was left out of the page.
 func shortened(e entry) bool {
-	return e.hiddenRows > 0 || slices.ContainsFunc(e.rows, func(r row) bool { return r.hiddenLines > 0 })
+	return e.hiddenRows > 0 || slices.ContainsFunc(e.rows, func(r row) bool { return r.left(r.lines()) != "" })
 }

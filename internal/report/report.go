@@ -96,6 +96,8 @@ type row struct {
 	tally string
 	// hiddenLines is how many lines of the diff were left out.
 	hiddenLines int
+	// line is how many characters of a line are shown, see view.
+	line int
 }
 
 // view selects what of a plan is on a page.

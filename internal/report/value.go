@@ -118,10 +118,7 @@ func cutPair(from, to string, room int) (string, string) {
 	room = max(room, 12)
 	half := room / 2
 	a, b := []rune(from), []rune(to)
-	same := 0
-	for same < len(a) && same < len(b) && a[same] == b[same] {
-		same++
-	}
+	same := common(a, b)
 	const least, shown = 2, 5
 	if same > least+1 && same+shown > half {
 		kept := min(max(least, half-1-(max(len(a), len(b))-same)), same-1)

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"slices"
+	"strings"
+)
+
+// longLine is how many characters of a line are shown where nobody has asked for all of them.
+const longLine = 500
+
+// shorten cuts lines to at most limit characters (0: no limit). What differs in removed and new lines stays:
+// each is compared with the one on the other side that begins most like it.
+func shorten(lines []diffLine, limit int) {
+	for limit > 0 && len(lines) > 0 {
+		n := max(changedLines(lines), 1)
+		removed, added := sorted(lines[:n], '-'), sorted(lines[:n], '+')
+		for i, line := range lines[:n] {
+			if width(line.text) <= limit {
+				continue
+			}
+			others := added
+			if line.kind == '+' {
+				others = removed
+			}
+			lines[i].text = cut(from([]rune(line.text), alike(line.text, others), limit), limit)
+			lines[i].cut = true
+		}
+		lines = lines[n:]
+	}
+}
+
+// changedLines counts the lines at the beginning that change.
+func changedLines(lines []diffLine) int {
+	n := slices.IndexFunc(lines, func(line diffLine) bool { return line.kind == ' ' || line.kind == '@' })
+	if n < 0 {
+		return len(lines)
+	}
+	return n
+}
+
+// sorted returns the texts of the lines of a kind, sorted.
+func sorted(lines []diffLine, kind byte) []string {
+	var out []string
+	for _, line := range lines {
+		if line.kind == kind {
+			out = append(out, line.text)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// alike returns how many characters a line has in common with the beginning of the one of the sorted others that
+// begins most like it, which is beside it in their order.
+func alike(line string, others []string) int {
+	at, _ := slices.BinarySearch(others, line)
+	most := 0
+	for _, other := range others[max(at-1, 0):min(at+1, len(others))] {
+		most = max(most, common([]rune(line), []rune(other)))
+	}
+	return most
+}
+
+// common counts the characters with which both texts begin.
+func common(a, b []rune) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// from leaves out the beginning of a line if what is at the index would not be among its first limit
+// characters.
+func from(line []rune, at, limit int) string {
+	const before = 60 // to see where it is
+	if start := at - before; at+before > limit {
+		return more + string(line[start:])
+	}
+	return string(line)
+}
+
+// lines returns a change as lines of a diff, that of a value as one for each side.
+func (r row) lines() []diffLine {
+	if r.tally != "" {
+		return r.diff
+	}
+	var lines []diffLine
+	if r.change.From != nil {
+		lines = append(lines, diffLine{kind: '-', text: value(r.change.From)})
+	}
+	if r.change.To != nil {
+		lines = append(lines, diffLine{kind: '+', text: value(r.change.To)})
+	}
+	shorten(lines, r.line)
+	return lines
+}
+
+// left says how much of the lines was left out, "" if nothing was.
+func (r row) left(lines []diffLine) string {
+	var out []string
+	if r.hiddenLines > 0 {
+		out = append(out, Count(r.hiddenLines, "more line", "more lines"))
+	}
+	n := 0
+	for _, line := range lines {
+		if line.cut {
+			n++
+		}
+	}
+	if n > 0 {
+		out = append(out, Count(n, "line cut short", "lines cut short"))
+	}
+	return strings.Join(out, ", ")
+}
