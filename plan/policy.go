@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -92,6 +93,7 @@ func matchesAny(patterns []string, name string) bool {
 
 // Denied returns the blocking problems that the policy finds in the plan: for each step, one for
 // each of its risks and each source that denies it, and one for each matching rule without a risk.
+// The gravest risks come first, those of rules without a risk last.
 // A rule whose expression can't be evaluated denies the step.
 func (p Policy) Denied(made *Plan) []Problem {
 	var out []Problem
@@ -105,6 +107,7 @@ func (p Policy) Denied(made *Plan) []Problem {
 			out = append(out, p.denied("", made.Operation, s, e)...)
 		}
 	})
+	slices.SortStableFunc(out, func(a, b Problem) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -89,5 +90,26 @@ func TestJudgeAsksForReviews(t *testing.T) {
 	}
 	if p := build(t, oneChange(t)).WithPolicy(more); len(p.Reviews) != 1 || p.Reviews[0].By != "@shop/ops" || len(p.Reviews[0].Asked) != 1 {
 		t.Errorf("reviews %+v", p.Reviews)
+	}
+}
+
+// Of what a policy denies, the gravest comes first, whichever comes first in the run.
+func TestTheGravestIsDeniedFirst(t *testing.T) {
+	policy, err := plan.DenyRisks("delete", "data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy.Deny = append(policy.Deny, plan.Rule{Expression: "step.op == 'delete'", Because: "not today", Source: "p.yaml"})
+	deletion := func(kind, name string) plan.Step {
+		return plan.Step{ID: name, Op: plan.OpDelete, Object: manifest.ID{Kind: kind, Namespace: "shop", Name: name}}
+	}
+	steps := []plan.Step{deletion("Service", "web"), deletion("Namespace", "shop")}
+	var got []string
+	for _, p := range policy.Denied(&plan.Plan{Document: plan.Document{Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}}}) {
+		got = append(got, string(p.Risk)+" of "+p.Object.Name)
+	}
+	want := []string{"data of shop", "delete of web", "delete of shop", " of web", " of shop"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

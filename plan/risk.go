@@ -32,6 +32,14 @@ func Risks() []Risk {
 	return []Risk{RiskData, RiskDelete, RiskRecreate, RiskScaleDown, RiskStateful}
 }
 
+// rank returns the risk's place among all risks; without a risk, it is after all of them.
+func (r Risk) rank() int {
+	if i := slices.Index(Risks(), r); i >= 0 {
+		return i
+	}
+	return len(Risks())
+}
+
 // Risks returns the risks of the step, the most severe first: deleting a
 // PersistentVolumeClaim is both RiskData and RiskDelete. Step.Risk is the
 // first of them.

@@ -62,7 +62,7 @@ func (f *finder) add(found Finding, about string) {
 // problems adds what blocks the plan, and its warnings.
 func (f *finder) problems() {
 	for _, p := range f.plan.Problems {
-		found := Finding{Rule: rule(p), Level: Note, Message: escape.Message(p.What), Do: escape.Message(p.Do), Step: p.Step, Place: p.Place}
+		found := Finding{Rule: rule(p), Level: Note, Message: escape.Message(p.What), Do: escape.Message(p.Do), Step: p.Step, Foremost: p.Foremost, Place: p.Place}
 		if p.Blocking {
 			found.Level = Failure
 		}

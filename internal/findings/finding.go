@@ -30,6 +30,8 @@ type Finding struct {
 	// "namespace/name@cluster". Step is the ID of the plan's step, "" if there is none.
 	Release, Step string
 	InSet         bool
+	// Foremost marks what has to be read before anything else of its level. SARIF has it in its order only.
+	Foremost bool
 	// Place is where the finding points. Its File is "" if no file is known.
 	Place plan.Place
 	// Fingerprint is a SHA-256 in hex that stays the same for the same finding in the next plan.
@@ -88,12 +90,18 @@ func Of(plans ...*plan.Document) []Finding {
 	return all
 }
 
-// gravity returns the rank of the finding's risk, the most severe first; what is no risk comes after all of them.
+// gravity returns a rank within the finding's level, the gravest first: what has to be read before anything else, other
+// problems, risks by their severity and what a policy denies by that of its risk, then all else.
 func (f Finding) gravity() int {
-	for i, r := range plan.Risks() {
-		if f.Rule == riskRule(r) {
-			return i
-		}
+	kind, about, _ := strings.Cut(f.Rule, "/")
+	risk := slices.Index(plan.Risks(), plan.Risk(about))
+	switch {
+	case f.Foremost:
+		return -2
+	case kind == "blocked", kind == "warning":
+		return -1
+	case risk >= 0 && (kind == "risk" || kind == "policy"):
+		return risk
 	}
 	return len(plan.Risks())
 }

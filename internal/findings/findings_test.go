@@ -73,11 +73,11 @@ func TestFindings(t *testing.T) {
 	}
 	want := []string{
 		"error | blocked/immutable | chart/templates/db.yaml:07 | Deployment/db: spec.selector is immutable → keep the field as it is",
-		"error | policy/delete | prod.yaml:03 | Service/old: it would be deleted, which --deny delete forbids",
 		"error | blocked/permission | chart/Chart.yaml:01 | Deployment/web: no permission to patch deployments.apps",
+		"error | policy/delete | prod.yaml:03 | Service/old: it would be deleted, which --deny delete forbids",
 		"warning | risk/delete | prod.yaml:03 | Service/old: delete, because the chart no longer renders it",
-		"note | risk/scale-down | prod.yaml:12 | Deployment/web: scale down: spec.replicas 3 → 2",
 		"note | warning/values | prod.yaml:09 | prod.yaml: line 9: key \"image\" is given twice; the last one counts",
+		"note | risk/scale-down | prod.yaml:12 | Deployment/web: scale down: spec.replicas 3 → 2",
 		"note | drift/overwritten | chart/Chart.yaml:01 | Deployment/web: takes back spec.paused true → false (kubectl-edit 3h ago)",
 		"note | hook/changed | chart/templates/backup.yaml:04 | Job/backup: pre-upgrade hook is new",
 		"note | values/changed | prod.yaml:12 | replicas 3 → 2: changes 1 field in 1 object",

@@ -29,3 +29,31 @@ func TestALossOfDataComesFirst(t *testing.T) {
 		t.Errorf("the first of the annotations is not the loss of data:\n%s", b.String())
 	}
 }
+
+// Of what is only noted, what has to be read before anything else comes first, then other problems, then risks:
+// GitHub shows only ten notices, too. Of what a policy denies, the gravest comes first.
+func TestProblemsComeBeforeRisksThatAreNoted(t *testing.T) {
+	var steps []plan.Step
+	for i := range mostAnnotations + 2 {
+		s := step(plan.OpPatch, manifest.ID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprint("d", i)}, 0)
+		s.Risk = plan.RiskScaleDown
+		steps = append(steps, s)
+	}
+	first := &plan.Document{Operation: plan.Upgrade, Stages: []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: steps}}}}, Problems: []plan.Problem{
+		{What: "an odd value", Kind: plan.ProblemValues},
+		{What: "it would be deleted", Kind: plan.ProblemPolicy, Risk: plan.RiskDelete, Blocking: true},
+		{What: "it can't be read", Kind: plan.ProblemPermission, Blocking: true},
+	}}
+	second := &plan.Document{Operation: plan.Upgrade, Problems: []plan.Problem{
+		{What: "read this first", Foremost: true},
+		{What: "its data would be lost", Kind: plan.ProblemPolicy, Risk: plan.RiskData, Blocking: true},
+	}}
+	var got []string
+	for _, f := range Of(first, second)[:6] {
+		got = append(got, f.Rule)
+	}
+	want := "blocked/permission policy/data policy/delete warning/plan warning/values risk/scale-down"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
