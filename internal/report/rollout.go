@@ -10,7 +10,8 @@ import (
 )
 
 // rollouts lists the workloads that have no available pod for a while, or fewer than a
-// PodDisruptionBudget wants, and, in formats with room for it, how many pods the others have.
+// PodDisruptionBudget wants, and, in formats with room for it, how many pods the others have. These formats
+// name all workloads with a gap.
 func (w impactWriter) rollouts(all []plan.Rollout) []string {
 	var gaps, others []saying
 	for _, r := range all {
@@ -31,29 +32,30 @@ func (w impactWriter) rollouts(all []plan.Rollout) []string {
 			gaps = append(gaps, saying{name, short, short})
 		}
 	}
+	const shown = 6
 	if w.view.bodies {
-		return append(w.together(gaps), w.together(others)...)
+		return append(together(gaps, 0), together(others, w.limit(shown))...)
 	}
-	return w.together(gaps)
+	return together(gaps, w.limit(shown))
 }
 
 // saying is what is said of one object, and the same of each of several.
 type saying struct{ name, one, each string }
 
-// together says the same of minFold objects or more only once, so that it does not crowd out what comes below.
-func (w impactWriter) together(all []saying) []string {
+// together says the same of minFold objects or more only once, so that it does not crowd out what comes below, and
+// names at most limit of them (0: all).
+func together(all []saying, limit int) []string {
 	alike := map[string][]string{}
 	for _, s := range all {
 		alike[s.one] = append(alike[s.one], s.name)
 	}
 	var out []string
 	for _, s := range all {
-		const shown = 6
 		switch names := alike[s.one]; {
 		case len(names) < minFold:
 			out = append(out, s.name+": "+s.one)
 		case names[0] == s.name:
-			out = append(out, list(names, w.limit(shown))+": "+s.each)
+			out = append(out, list(names, limit)+": "+s.each)
 		}
 	}
 	return out

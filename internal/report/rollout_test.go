@@ -26,7 +26,7 @@ func TestWorkloadsThatRollOutAlikeShareALine(t *testing.T) {
 	}
 	w := impactWriter{names: newNamer(p), view: view{bodies: true}}
 	want := `
-Deployment/b0, Deployment/b1, Deployment/b2, Deployment/b3, Deployment/b4, Deployment/b5 and 4 more: no pod available for a while; the only pod of each stops first
+Deployment/b0, Deployment/b1, Deployment/b2, Deployment/b3, Deployment/b4, Deployment/b5, Deployment/b6, Deployment/b7, Deployment/d0, Deployment/d1: no pod available for a while; the only pod of each stops first
 Deployment/c0, Deployment/c1, Deployment/c2: no pod available for a while; the 4 pods of each may stop all at once
 Deployment/a0, Deployment/a1, Deployment/a2, Deployment/a3, Deployment/a4, Deployment/a5 and 94 more: at least 2 of 2 pods available in each, at most 3 at once`
 	if got := "\n" + strings.Join(w.rollouts(p.Impact.Rollouts), "\n"); got != want {
