@@ -75,23 +75,24 @@ func TestTheTableOfASetAlwaysFits(t *testing.T) {
 	}
 }
 
-// Risks that do not fit into the last column of a terminal are below their release.
+// Risks that do not fit into the last column of a terminal are below their release. Elsewhere, such as in the log of
+// a job, a line is as long as it has to be: each risk is beside its release for whoever searches for it.
 func TestTheTableOfASetFitsTheTerminal(t *testing.T) {
 	d := setOf(2)
-	d.Releases[1].Plan.Summary.Risks = plan.RiskCounts{Data: 1, Delete: 2, ScaleDown: 2, Stateful: 1}
+	d.Releases[1].Plan.Summary.Risks = plan.RiskCounts{Data: 1, Delete: 2, Recreate: 5, ScaleDown: 2, Stateful: 1}
 	for columns, want := range map[int]string{
 		60: `
 RELEASE      OPERATION      CHART  OBJECTS
 shop/app000  upgrade 1 → 2         -1
   1 loss of data
 shop/app001  upgrade 2 → 3         -1
-  1 loss of data, 2 deletions, 2 scale-downs, 1 change of
-  what data depends on
+  1 loss of data, 2 deletions, 5 deletes-and-creates, 2
+  scale-downs, 1 change of what data depends on
 `,
-		120: `
+		0: `
 RELEASE      OPERATION      CHART  OBJECTS  RISKS
 shop/app000  upgrade 1 → 2         -1       1 loss of data
-shop/app001  upgrade 2 → 3         -1       1 loss of data, 2 deletions, 2 scale-downs, 1 change of what data depends on
+shop/app001  upgrade 2 → 3         -1       1 loss of data, 2 deletions, 5 deletes-and-creates, 2 scale-downs, 1 change of what data depends on
 `,
 	} {
 		var b strings.Builder

@@ -24,7 +24,7 @@ func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
 	}
 	if len(p.rows) > 0 {
 		t.line("")
-		t.table(p.rows)
+		t.table(p.rows, o.Width > 0)
 	}
 	if p.rest != "" {
 		t.line("")
@@ -53,9 +53,9 @@ func SetText(w io.Writer, d *releaseset.Document, o TextOptions) error {
 	return nil
 }
 
-// table prints rows in columns; notes, which may be long, are on lines of their own, and so are risks if
-// they do not all fit into the last column.
-func (t *textWriter) table(rows []setRow) {
+// table prints rows in columns; notes, which may be long, are on lines of their own, and so are risks in a
+// terminal if they do not all fit into the last column.
+func (t *textWriter) table(rows []setRow, terminal bool) {
 	heads := []string{"RELEASE", "OPERATION", "CHART", "OBJECTS", "RISKS"}
 	cells := func(r setRow) []string {
 		return []string{r.name + r.others(), r.op, r.chart, r.objects, r.risks}
@@ -69,7 +69,7 @@ func (t *textWriter) table(rows []setRow) {
 		all += widths[i] + gap
 	}
 	columns := len(heads)
-	if all > t.columns {
+	if terminal && all > t.columns {
 		columns--
 	}
 	line := func(cells []string) string {

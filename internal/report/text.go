@@ -14,7 +14,7 @@ type TextOptions struct {
 	// Color colours text by its meaning: green is new, yellow changes, red is deleted, cyan is a
 	// hook. Colour is never the only indication.
 	Color bool
-	// Width is the number of columns; 0 means 120, and 40 is the minimum.
+	// Width is the number of columns; 0 means 120, but as many as it takes for a set's table, and 40 is the minimum.
 	Width int
 	// Full omits nothing and prints created objects as YAML.
 	Full bool
