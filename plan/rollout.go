@@ -19,6 +19,8 @@ import (
 // nodes.
 type Rollout struct {
 	Object manifest.ID `json:"object"`
+	// Before is the number of pods when the rollout begins: a StatefulSet that shrinks does so first.
+	Before int64 `json:"before"`
 	// Pods is the number of pods afterwards, Least the fewest that are available at any time during
 	// the rollout, and Most the most that exist at the same time.
 	Pods  int64 `json:"pods"`
@@ -65,7 +67,7 @@ func (b *builder) replaced(s *Step) (Rollout, bool) {
 	was := workloadOf(s.Object, s.Before, 1).pods
 	doc := s.outcome()
 	pods := workloadOf(s.Object, doc, was).pods
-	r := Rollout{Object: s.Object, Pods: pods, Most: pods}
+	r := Rollout{Object: s.Object, Before: was, Pods: pods, Most: pods}
 	switch {
 	case pods == 0:
 		return Rollout{}, false
@@ -73,7 +75,7 @@ func (b *builder) replaced(s *Step) (Rollout, bool) {
 	case s.Object.GroupKind() == kinds.Deployment:
 		r.Least, r.Most = deploymentRollout(doc, pods)
 	case s.Object.GroupKind() == kinds.StatefulSet:
-		r.Least = statefulRollout(doc, pods)
+		r.Before, r.Least = min(was, pods), statefulRollout(doc, pods)
 		if r.Least == pods {
 			return Rollout{}, false
 		}
@@ -110,7 +112,8 @@ func deploymentRollout(doc *unstructured.Unstructured, pods int64) (least, most 
 }
 
 // statefulRollout returns the least number of available pods during a StatefulSet's rollout: each
-// pod is deleted before its successor is created.
+// pod is deleted before its successor is created, but after those that are too many (Kubernetes 1.36,
+// pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet).
 func statefulRollout(doc *unstructured.Unstructured, pods int64) int64 {
 	var s appsv1.StatefulSet
 	if !typed(doc, &s) {

@@ -17,11 +17,11 @@ func (w impactWriter) rollouts(all []plan.Rollout) []string {
 	for _, r := range all {
 		name := w.names.name(r.Object)
 		switch {
-		case r.Least == 0 && r.Pods == 1:
+		case r.Least == 0 && r.Before == 1:
 			gaps = append(gaps, saying{name, "no pod available for a while; its only pod stops first", "no pod available for a while; the only pod of each stops first"})
 		case r.Least == 0:
-			gap := fmt.Sprintf("no pod available for a while; its %d pods may stop all at once", r.Pods)
-			gaps = append(gaps, saying{name, gap, fmt.Sprintf("no pod available for a while; the %d pods of each may stop all at once", r.Pods)})
+			gap := fmt.Sprintf("no pod available for a while; its %d pods may stop all at once", r.Before)
+			gaps = append(gaps, saying{name, gap, fmt.Sprintf("no pod available for a while; the %d pods of each may stop all at once", r.Before)})
 		case len(r.Budgets) == 0:
 			least, most := fmt.Sprintf("at least %d of %s available", r.Least, Count(int(r.Pods), "pod", "pods")), fmt.Sprintf(", at most %d at once", r.Most)
 			others = append(others, saying{name, least + most, least + " in each" + most})

@@ -21,7 +21,7 @@ func TestWorkloadsThatRollOutAlikeShareALine(t *testing.T) {
 	}{{"a", 100, 2, 2, 3}, {"b", 8, 1, 0, 1}, {"c", 3, 4, 0, 4}, {"d", 2, 1, 0, 1}} {
 		for i := range kind.n {
 			id := manifest.ID{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: fmt.Sprint(kind.prefix, i)}
-			p.Impact.Rollouts = append(p.Impact.Rollouts, plan.Rollout{Object: id, Pods: kind.pods, Least: kind.least, Most: kind.most})
+			p.Impact.Rollouts = append(p.Impact.Rollouts, plan.Rollout{Object: id, Before: kind.pods, Pods: kind.pods, Least: kind.least, Most: kind.most})
 		}
 	}
 	w := impactWriter{names: newNamer(p), view: view{bodies: true}}
