@@ -35,6 +35,8 @@ document.getElementById("open").click(); seen.unfolded = unfolded();
 seen.values = [...document.querySelectorAll("td > span")].map(e => e.innerText);
 document.getElementById("close").click(); seen.folded = unfolded();
 seen.details = document.querySelectorAll("details").length;
+window.dispatchEvent(new Event("beforeprint")); seen.printed = unfolded();
+window.dispatchEvent(new Event("afterprint")); seen.afterPrinting = unfolded();
 seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
 seen.background = getComputedStyle(document.querySelector(".box, pre") || document.body).backgroundColor;
 seen.wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
@@ -47,6 +49,8 @@ type seen struct {
 	UnfoldedAtFirst  int
 	Unfolded, Folded int
 	Details          int
+	Printed          int
+	AfterPrinting    int
 	Sections         int
 	Dark, Wide       bool
 	Background       string
@@ -82,6 +86,9 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	if light.Unfolded != light.Details || light.Folded != 0 {
 		t.Errorf("of %d foldable steps, expand all opens %d and collapse all leaves %d", light.Details, light.Unfolded, light.Folded)
+	}
+	if light.Printed != light.Details || light.AfterPrinting != light.Folded {
+		t.Errorf("of %d foldable steps %d are printed unfolded, and %d are unfolded afterwards", light.Details, light.Printed, light.AfterPrinting)
 	}
 	if light.Wide {
 		t.Error("the page is wider than the window")

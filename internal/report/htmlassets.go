@@ -3,7 +3,7 @@ package report
 // htmlStyle is the page's style sheet, in the system's colours and fonts.
 const htmlStyle = `
 :root { color-scheme: light dark; --create: #1a7f37; --change: #9a6700; --destroy: #cf222e; --hook: #1b7c83; --faint: #6e7781; --line: #d0d7de; --box: #f6f8fa }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --create: #3fb950; --change: #d29922; --destroy: #f85149; --hook: #39c5cf; --faint: #8b949e; --line: #30363d; --box: #161b22 }
 }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0 }
@@ -23,6 +23,7 @@ ul { margin: .2rem 0; padding-left: 1.4rem }
 table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } th { text-align: left; padding: 0 .8rem 0 0; overflow-wrap: normal } details > p { margin: .3rem 0 0 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top } td > span { white-space: pre-wrap }
 ins { color: var(--create); text-decoration: none } del { color: var(--destroy); text-decoration: none }
 input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { font: inherit }
+@media print { :root { color-scheme: light } .tools { display: none } main { max-width: none } pre { white-space: pre-wrap } h2, summary { break-after: avoid } }
 `
 
 // htmlSetStyle is added for the plan of a set.
@@ -32,8 +33,14 @@ table.set { margin-left: 0; width: 100% } .set .blocked td { background: var(--b
 .dangers { color: var(--destroy) } details.release { border-top: 1px solid var(--line); padding: .3rem 0; scroll-margin: 1rem }
 `
 
-// htmlScript is the page's script for searching and folding. It makes no requests.
+// htmlScript is the page's script for searching and folding, and for printing all of it. It makes no requests.
 const htmlScript = `
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  for (const e of folded) { e.open = true; }
+});
+addEventListener("afterprint", () => { for (const e of folded) { e.open = false; } });
 const entries = [...document.querySelectorAll(".entry")];
 const search = document.getElementById("search");
 if (search) {
