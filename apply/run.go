@@ -199,7 +199,7 @@ func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 }
 
 func (r *run) perform(ctx context.Context, stage plan.StageName, s *plan.Step) error {
-	if err := r.behindDeletion(ctx, s); err != nil {
+	if err := r.behindDeletions(ctx, s); err != nil {
 		return err
 	}
 	switch s.Op {

@@ -113,22 +113,18 @@ func (r *run) due(s *plan.Step) bool {
 	return true
 }
 
-// behindDeletion waits until an object is gone that another step has deleted, if the step is to come after that.
-func (r *run) behindDeletion(ctx context.Context, s *plan.Step) error {
-	if s.Of == "" || s.Op == plan.OpDelete {
+// behindDeletions waits until the objects are gone that a step has to come after.
+func (r *run) behindDeletions(ctx context.Context, s *plan.Step) (err error) {
+	if len(s.Behind) == 0 {
 		return nil
 	}
-	var deleted *plan.Step
-	r.plan.Steps(func(_ plan.StageName, other *plan.Step) {
-		if other.ID == s.Of && other.Op == plan.OpDelete {
-			deleted = other
+	r.plan.Steps(func(_ plan.StageName, deleted *plan.Step) {
+		if err != nil || deleted.Op != plan.OpDelete || !slices.Contains(s.Behind, deleted.ID) {
+			return
+		}
+		if waitErr := r.gone(ctx, target(deleted), r.toDelete(deleted)); waitErr != nil {
+			err = fmt.Errorf("%s %s: wait until %s is gone: %w", s.Op, s.Object, deleted.Object, waitErr)
 		}
 	})
-	if deleted == nil {
-		return nil
-	}
-	if err := r.gone(ctx, target(deleted), r.toDelete(deleted)); err != nil {
-		return fmt.Errorf("%s %s: wait until %s is gone: %w", s.Op, s.Object, deleted.Object, err)
-	}
-	return nil
+	return err
 }

@@ -248,16 +248,16 @@ func (b *builder) wants(id manifest.ID) bool {
 
 // resources decides what happens to every object of the target and every stored one.
 func (b *builder) resources() []Wave {
-	var removals, late []Step
+	var removals, behind, late []Step
 	forward := make([]Step, 0, len(b.in.Target.Objects)) // a step is large: growing would copy it many times
 	for i, o := range b.in.Target.Objects {
 		switch {
 		case b.targets[o.ID] != i: // checkTwice has reported it
 		case b.comesFirst(o.ID): // namespaceStage has it
 		case b.isLate(o.ID):
-			late = append(late, b.wantedStep(o))
-		case b.turnOf(o.ID).gone != manifest.ID{}:
-			late = append(late, b.behindDeletion(o))
+			late = append(late, b.behindDeletions(o))
+		case len(b.turnOf(o.ID).gone) > 0:
+			behind = append(behind, b.behindDeletions(o))
 		default:
 			forward = append(forward, b.wantedStep(o))
 		}
@@ -275,7 +275,7 @@ func (b *builder) resources() []Wave {
 			removals = append(removals, step)
 		}
 	}
-	return slices.Concat(b.inTurn(installWaves(forward)), b.uninstallWaves(removals), b.inTurn(b.lateWaves(late)))
+	return slices.Concat(b.inTurn(installWaves(forward)), b.uninstallWaves(removals), b.inTurn(installWaves(behind)), b.lateWaves(late))
 }
 
 // live returns the observation of an object, which is empty if the object was not observed.

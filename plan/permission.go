@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -111,6 +112,13 @@ func (n *permissionCollector) known(id manifest.ID, resource, otherwise string, 
 }
 
 func (n *permissionCollector) step(stage StageName, s *Step) {
+	if len(s.Behind) > 0 {
+		n.plan.Steps(func(_ StageName, other *Step) {
+			if slices.Contains(s.Behind, other.ID) { // it waits until that object is gone
+				n.ask(other.Object, polls, "list", "watch")
+			}
+		})
+	}
 	switch s.Op {
 	case OpCreate:
 		n.creation(stage, s)

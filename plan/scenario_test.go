@@ -224,6 +224,9 @@ func step(s plan.Step) string {
 	if s.Of != "" {
 		text += strings.TrimRight(", "+string(s.When), " ") + " of " + s.Of
 	}
+	if len(s.Behind) > 0 {
+		text += ", behind " + strings.Join(s.Behind, ", ")
+	}
 	if s.ForcesDrift {
 		text += ", forced"
 	}

@@ -171,7 +171,7 @@ func sentBy(s *Step) Step {
 		hook = &compared
 	}
 	return Step{
-		When: s.When, Of: s.Of, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: hook,
+		When: s.When, Of: s.Of, Behind: s.Behind, Object: s.Object, APIVersion: s.APIVersion, Cascade: s.Cascade, Hook: hook,
 		Body: s.Body, MigrateOwnership: s.MigrateOwnership, Clears: s.Clears, Empties: s.Empties, Unserved: s.Unserved,
 	}
 }

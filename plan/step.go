@@ -69,10 +69,12 @@ type Step struct {
 	Op Op     `json:"op"`
 	// When says after which outcome of the step Of this one runs, even if the stage has failed by
 	// then; if it is empty, the step runs when its wave is reached. Of is the ID of the step whose
-	// object this one deletes, or whose object has to be gone before this one writes its own: if that
-	// step has created the object, its UID is known by then.
-	When When   `json:"when,omitempty"`
-	Of   string `json:"of,omitempty"`
+	// object this one deletes, or whose object has to be gone before this one creates its own: when
+	// that step has created the object, its UID is known by then. Behind lists the IDs of deletions
+	// whose objects have to be gone before this step writes another one.
+	When   When     `json:"when,omitempty"`
+	Of     string   `json:"of,omitempty"`
+	Behind []string `json:"behind,omitempty"`
 
 	Object manifest.ID `json:"object,omitzero"`
 	// APIVersion is the API version that requests use.

@@ -91,7 +91,7 @@ func (b *builder) lateWaves(steps []Step) []Wave {
 			rest = append(rest, s)
 		}
 	}
-	return slices.Concat(oneWave(outer), installWaves(inner), oneWave(rest))
+	return slices.Concat(oneWave(outer), b.inTurn(installWaves(inner)), oneWave(rest))
 }
 
 // oneWave puts all steps into one wave, in Helm's order; there is none without steps.

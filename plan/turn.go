@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -22,8 +21,8 @@ type turn struct {
 	takes []taking
 	// rank is the number of Services that have to be sent one after another before it.
 	rank int
-	// gone is the Service that has to be deleted before it; zero if there is none.
-	gone manifest.ID
+	// gone are the Services that have to be deleted before it.
+	gone []manifest.ID
 }
 
 // taking is a node port or an IP address that another Service of the release has until now.
@@ -66,75 +65,20 @@ func (b *builder) takeTurns() map[manifest.ID]turn {
 			for _, g := range t.takes {
 				before := turns[g.from]
 				if !b.wants(g.from) {
-					before.gone = g.from
+					before.gone = []manifest.ID{g.from}
 				}
-				t.rank, t.gone = max(t.rank, before.rank+1), cmp.Or(t.gone, before.gone)
+				t.rank = max(t.rank, before.rank+1)
+				for _, id := range before.gone {
+					if !slices.Contains(t.gone, id) {
+						t.gone = append(t.gone, id)
+					}
+				}
 			}
 			turns[id], settled = t, true
 			delete(open, id)
 		}
 	}
 	return turns
-}
-
-// holders returns which live Services have the allocations.
-func (b *builder) holders() map[string]manifest.ID {
-	out := map[string]manifest.ID{}
-	for id, live := range b.in.Live {
-		if id.GroupKind() == kinds.Service {
-			for _, what := range allocations(live.content()) {
-				out[what] = id
-			}
-		}
-	}
-	return out
-}
-
-// takes returns what a Service takes over; nothing if it also wants what another one keeps.
-func (b *builder) takes(o manifest.Object, holders map[string]manifest.ID) []taking {
-	var out []taking
-	for _, what := range allocations(o.Doc.Object) {
-		switch from, held := holders[what]; {
-		case !held || from == o.ID:
-		case !b.givesUp(from, what):
-			return nil
-		default:
-			out = append(out, taking{what, from})
-		}
-	}
-	return out
-}
-
-// givesUp reports whether a Service no longer has an allocation after this plan.
-func (b *builder) givesUp(id manifest.ID, what string) bool {
-	i, wanted := b.targets[id]
-	if !wanted {
-		return b.goes(id)
-	}
-	after := b.in.Target.Objects[i].Doc
-	if answer := b.in.Predictions[stepID(StageResources, id)].After; answer != nil {
-		after = answer
-	}
-	return !slices.Contains(allocations(after.Object), what)
-}
-
-// allocations returns the node ports and cluster IPs that a Service has or asks for.
-func allocations(service map[string]any) []string {
-	spec, _ := service["spec"].(map[string]any)
-	ports, _ := spec["ports"].([]any)
-	addresses, _ := spec["clusterIPs"].([]any)
-	values := append([]any{spec["clusterIP"], spec["healthCheckNodePort"]}, addresses...)
-	for _, port := range ports {
-		values = append(values, jsontree.KeyOf(port, "nodePort"))
-	}
-	var out []string
-	for _, v := range values {
-		text, _ := jsontree.ScalarText(v)
-		if text != "" && text != "0" && text != "None" && !slices.Contains(out, text) {
-			out = append(out, text)
-		}
-	}
-	return out
 }
 
 // inTurn splits waves so that each object comes after those from which it takes something over, and after those
@@ -174,29 +118,6 @@ func (b *builder) rank(s *Step) int {
 	return 0
 }
 
-// checkAllocations blocks if two Services of the target ask for the same port or address: a dry run accepts each.
-func (b *builder) checkAllocations() {
-	if b.in.Operation == Rollback { // the cluster has accepted that revision
-		return
-	}
-	wanted := map[string]manifest.ID{}
-	for i, o := range b.in.Target.Objects {
-		if o.GroupKind() != kinds.Service || b.targets[o.ID] != i {
-			continue
-		}
-		for _, what := range allocations(o.Doc.Object) {
-			if first, taken := wanted[what]; taken {
-				b.blockUnsent(Problem{
-					Kind: ProblemInvalid, Object: o.ID, Do: "give one of them another",
-					What: fmt.Sprintf("it asks for %s, as does Service/%s, and only one can have it", what, first.Name),
-				})
-				continue
-			}
-			wanted[what] = o.ID
-		}
-	}
-}
-
 // freed says which Service gives up what the API server says is taken; "" if none does.
 func (b *builder) freed(s *Step, r Refusal) string {
 	for _, g := range b.turnOf(s.Object).takes {
@@ -211,18 +132,13 @@ func (b *builder) freed(s *Step, r Refusal) string {
 	return ""
 }
 
-// behindDeletion returns the step of a Service that takes over what a deleted one has.
-func (b *builder) behindDeletion(o manifest.Object) Step {
+// behindDeletions returns the step of a Service that may take over what deleted ones have.
+func (b *builder) behindDeletions(o manifest.Object) Step {
 	step := b.wantedStep(o)
 	if step.Op != OpNone {
-		step.Of = stepID(StageResources, b.turnOf(o.ID).gone)
+		for _, id := range b.turnOf(o.ID).gone {
+			step.Behind = append(step.Behind, stepID(StageResources, id))
+		}
 	}
 	return step
-}
-
-// goes reports whether the plan deletes an object that is not in the target.
-func (b *builder) goes(id manifest.ID) bool {
-	s, known := b.storedObject(id)
-	becomesHook := slices.ContainsFunc(b.in.Target.HookObjects, func(objects []manifest.Object) bool { return contains(id, objects) })
-	return known && b.in.Operation != CorrectDrift && b.stays(s, becomesHook) == ""
 }
