@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -95,9 +96,16 @@ func away(err error) bool {
 // unnoticed reports whether a step's object may have been refused only because the API server has not noticed
 // yet what this run has written before it, such as its PriorityClass (Kubernetes 1.36.3,
 // plugin/pkg/admission/priority/admission.go, admitPod), or its controllers have not, as with a quota: then it is
-// sent again.
+// sent again. So is a Service whose node port or IP address has not been freed: one that waits for finalizers is gone
+// before that (k8s.io/apiserver/pkg/registry/generic/registry/store.go, deleteWithoutFinalizers, and
+// pkg/registry/core/service/storage/storage.go, afterDelete).
 func (r *run) unnoticed(s *plan.Step, attempt int, err error) bool {
-	if s == nil || attempt >= lagAttempts || !apierrors.IsForbidden(err) {
+	switch {
+	case s == nil || attempt >= lagAttempts:
+		return false
+	case apierrors.IsInvalid(err):
+		return r.serviceGone.Load() && strings.Contains(err.Error(), "already allocated")
+	case !apierrors.IsForbidden(err):
 		return false
 	}
 	r.mu.Lock()

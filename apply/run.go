@@ -131,6 +131,8 @@ type run struct {
 	// remaining is that of the Outcome; only the wait for the deleted objects writes it.
 	remaining []string
 	written   atomic.Bool
+	// serviceGone reports whether the run has waited for the end of a Service.
+	serviceGone atomic.Bool
 	// suspended reports whether writes wait for the lock, and that was told.
 	suspended atomic.Bool
 

@@ -260,6 +260,9 @@ func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 	})
 	switch {
 	case err == nil:
+		if ref.GroupKind() == kinds.Service {
+			r.serviceGone.Store(true)
+		}
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
