@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -115,7 +116,8 @@ func allocations(service map[string]any) []string {
 	return out
 }
 
-// checkAllocations blocks if two Services of the target ask for the same port or address: a dry run accepts each.
+// checkAllocations blocks if two Services of the target ask for the same port or address: a dry run accepts each. A
+// hook's counts if it is there beside the resources: it runs after them, or before them and is left.
 func (b *builder) checkAllocations() {
 	if b.in.Operation == Rollback { // the cluster has accepted that revision
 		return
@@ -124,6 +126,17 @@ func (b *builder) checkAllocations() {
 	for i, o := range b.in.Target.Objects {
 		if b.targets[o.ID] == i {
 			b.allocate(wanted, o)
+		}
+	}
+	_, post, _ := moments(b.in.Operation)
+	for i, h := range b.in.Target.Record.Hooks {
+		if !b.in.Runs(h) || !h.On(post) && h.Deletes(manifest.HookSucceeded) {
+			continue
+		}
+		for _, o := range b.in.Target.HookObjects[i] {
+			if !b.wants(o.ID) { // clashes says what becomes of the others
+				b.allocate(maps.Clone(wanted), o) // hooks may follow one another
+			}
 		}
 	}
 }
