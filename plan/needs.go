@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -79,7 +80,7 @@ func (b *builder) awaited(s *Step, r Refusal) string {
 		return why
 	}
 	for _, id := range b.wanting(s, r) {
-		if why := b.comesBefore(id, s); why != "" {
+		if why := b.comesBefore(id, s, relaxes); why != "" {
 			b.waits[s.ID] = id
 			return why
 		}
@@ -106,7 +107,7 @@ func (b *builder) wanting(s *Step, r Refusal) (found []manifest.ID) {
 			found = append(found, in(kinds.ResourceQuota, quota[1]))
 		}
 		for _, o := range b.in.Target.Objects {
-			if o.ID == in(kinds.LimitRange, o.Name) && !r.exceedsQuota() {
+			if o.ID == in(kinds.LimitRange, o.Name) && !r.exceedsQuota() && (b.live(o.ID).Object != nil || r.wantsDefaults()) {
 				found = append(found, o.ID)
 			}
 		}
@@ -116,7 +117,7 @@ func (b *builder) wanting(s *Step, r Refusal) (found []manifest.ID) {
 			why = r.Message
 		}
 		for _, id := range s.Needs() {
-			if strings.Contains(why, id.Name) || strings.Contains(why, strings.ToLower(id.Kind)) {
+			if named(id, why) || id.GroupKind() == kinds.StorageClass && r.unexpandable() {
 				found = append(found, id)
 			}
 		}
@@ -124,24 +125,68 @@ func (b *builder) wanting(s *Step, r Refusal) (found []manifest.ID) {
 	return found
 }
 
+// named reports whether a message is about an object: 'serviceaccount "web" not found', 'no PriorityClass with name
+// web was found', 'roles.rbac.authorization.k8s.io "web" not found', "unable to get policy web to determine". Objects of
+// other kinds may have the same name.
+func named(id manifest.ID, message string) bool {
+	kind := strings.ToLower(id.Kind)
+	if strings.HasSuffix(kind, "policy") {
+		kind = "policy"
+	}
+	return regexp.MustCompile(`(?i:\b` + kind + `\S*)(?: with name)? "?` + regexp.QuoteMeta(id.Name) + `(?:["\s]|$)`).MatchString(message)
+}
+
+// wantsDefaults reports whether the API server refuses a Pod only because it says nothing of some amount, for which a
+// new LimitRange may set a default. It lifts no limit of another one.
+func (r Refusal) wantsDefaults() bool {
+	return r.says("must specify", "is specified") && !r.says(", but limit is ", ", but request is ", "but provided ratio is ")
+}
+
 // comesBefore says what this plan does with an object before it sends one of the resources: it creates the object,
-// which does not exist, also as a hook that leaves it, or changes it; "" if it does not.
-func (b *builder) comesBefore(id manifest.ID, s *Step) string {
+// which does not exist, also as a hook that leaves it, or makes a change of it that counts; "" if it does not.
+func (b *builder) comesBefore(id manifest.ID, s *Step, counts func(fielddiff.Change) bool) string {
 	live, after := b.live(id), b.in.Predictions[stepID(StageResources, id)].After
 	switch {
 	case live.Unreadable != "":
 	case live.Object == nil && (b.sentBefore(id, s) || b.hookBrings(id)):
 		return fmt.Sprintf("the %s %s comes with this plan", id.Kind, id.Name)
-	case live.Object != nil && b.sentBefore(id, s) && after != nil && slices.ContainsFunc(fielddiff.Compare(live.content(), after.Object), decides):
+	case live.Object != nil && b.sentBefore(id, s) && after != nil && slices.ContainsFunc(fielddiff.Compare(live.content(), after.Object), counts):
 		return fmt.Sprintf("this plan changes the %s %s first", id.Kind, id.Name)
 	}
 	return ""
 }
 
-// decides reports whether a change of an object may alter what the API server says about others: a change of its
-// metadata does not, except for the labels of a namespace that are about Pod Security.
+// enforced begins the labels of a namespace by which Pod Security refuses Pods
+// (k8s.io/pod-security-admission/api/constants.go).
+const enforced = "metadata.labels[pod-security.kubernetes.io/enforce"
+
+// decides reports whether a change of a LimitRange or a namespace may alter what the API server makes of a Pod.
 func decides(c fielddiff.Change) bool {
-	return !within(c.Path, "metadata") || strings.HasPrefix(c.Path, "metadata.labels[pod-security.kubernetes.io/")
+	return within(c.Path, "spec.limits") || strings.HasPrefix(c.Path, enforced)
+}
+
+// relaxes reports whether a change of an object may make the API server accept what it has refused: a larger amount or
+// a smaller minimum, a laxer level of Pod Security, a class that lets claims grow. What else an object says, the API
+// server does not read when it admits others.
+func relaxes(c fielddiff.Change) bool {
+	switch {
+	case c.Path == "allowVolumeExpansion":
+		return c.To == true
+	case c.Path == enforced+"]":
+		levels := []any{"privileged", "baseline", "restricted"}
+		return c.To == nil || slices.Index(levels, c.To) < slices.Index(levels, c.From)
+	case within(c.Path, "spec.hard") && c.Op == fielddiff.Added, !decides(c) && !within(c.Path, "spec.hard"):
+		return false
+	}
+	from, fromErr := resource.ParseQuantity(fmt.Sprint(c.From))
+	to, toErr := resource.ParseQuantity(fmt.Sprint(c.To))
+	switch {
+	case fromErr != nil, toErr != nil, within(c.Path, "spec.limits") && strings.Contains(c.Path, ".default"):
+		return true
+	case within(c.Path, "spec.limits") && strings.Contains(c.Path, ".min"):
+		return to.Cmp(from) < 0
+	}
+	return to.Cmp(from) > 0
 }
 
 // sentBefore reports whether one of the resources is sent before another, which awaits it: see rank.
@@ -161,7 +206,7 @@ func (b *builder) judgedAnew(s *Step) string {
 		if gk := o.GroupKind(); gk != kinds.LimitRange && gk != kinds.Namespace || !s.Heeds(o.ID) {
 			continue
 		}
-		if why := b.comesBefore(o.ID, s); why != "" {
+		if why := b.comesBefore(o.ID, s, decides); why != "" {
 			return why
 		}
 	}

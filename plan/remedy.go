@@ -20,6 +20,8 @@ func remedy(r Refusal) string {
 		return roomier
 	case r.Reason == "Forbidden" && ofQuota.MatchString(r.Message):
 		return "set it in the chart, or have a LimitRange set a default"
+	case r.unexpandable():
+		return "set allowVolumeExpansion in its storage class, or keep the size"
 	case byAdmission(r):
 		return admit
 	case r.Reason == "Forbidden" && strings.Contains(r.Message, "because it is being terminated"): // its deletion began after the namespace was read
@@ -50,6 +52,12 @@ func (r Refusal) lacksPermission() bool {
 		return false
 	}
 	return forbidden.MatchString(r.Message) || r.says("attempting to grant RBAC permissions", "must have cluster-admin privileges", "you can't ", "not permitted to ") || !r.says(" is forbidden: ")
+}
+
+// unexpandable reports whether the API server refuses a claim that grows because of its class (Kubernetes 1.36.3,
+// plugin/pkg/admission/storage/persistentvolume/resize/admission.go).
+func (r Refusal) unexpandable() bool {
+	return r.Reason == "Forbidden" && r.says("must support resize")
 }
 
 // ofContent reports whether the request was refused for what the object says, whatever else there is.

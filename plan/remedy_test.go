@@ -23,6 +23,7 @@ func TestRemedies(t *testing.T) {
 		"an owner's rights":       {Refusal{Reason: "Forbidden", Message: `configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: RBAC`}, "ask for that permission, or use another identity (--as, --context)"},
 		"a proxy":                 {Refusal{Reason: "Forbidden", Message: "forbidden"}, "ask for that permission, or use another identity (--as, --context)"},
 		"a wrong type":            {Refusal{Reason: "BadRequest", Message: "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got string"}, "correct the values or the chart"},
+		"a class of no growth":    {Refusal{Reason: "Forbidden", Message: `persistentvolumeclaims "a" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`}, "set allowVolumeExpansion in its storage class, or keep the size"},
 		"a missing namespace":     {Refusal{Reason: "NotFound", Message: `namespaces "nope" not found`}, "create the namespace, or add --create-namespace"},
 		"a field that is invalid": {Refusal{Reason: "Invalid", Message: "x"}, "correct the values or the chart"},
 		"items with one key":      {Refusal{Reason: "BadRequest", Message: `failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.template.spec.containers[name="web"].env: duplicate entries for key [name="PORT"]`}, "give each item of the list its own key, or add --server-side=false, which sends the list as it is"},
