@@ -24,7 +24,10 @@ func fieldValidation(o apply.WriteOptions) string {
 
 // warnings passes on each distinct warning of the API server once, unless a dry run of Predict has had it.
 type warnings struct {
-	mu sync.Mutex
+	// telling is locked while warn is called, which may take long: what it writes to may stand still. Requests
+	// whose warnings are known do not wait for it.
+	telling sync.Mutex
+	mu      sync.Mutex // of seen
 	// seen are those since it was last emptied, at most mostSeen: a client may live as long as a controller.
 	seen map[string]bool
 	warn func(string)
@@ -46,18 +49,26 @@ func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int,
 	if about, known := ctx.Value(sentObject{}).(manifest.ID); known && strings.HasPrefix(text, unknownField) {
 		text = about.String() + ": " + text
 	}
+	if w.know(text) || dry || w.warn == nil {
+		return
+	}
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	w.warn(text)
+}
+
+// know adds a warning to those that were seen; known reports whether it was there already.
+func (w *warnings) know(text string) (known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen[text] {
-		return
+		return true
 	}
 	if len(w.seen) == mostSeen {
 		clear(w.seen)
 	}
 	w.seen[text] = true
-	if !dry && w.warn != nil {
-		w.warn(text)
-	}
+	return false
 }
 
 // dryRunWarnings is the key of the warnings in the dry run of a step, in the context of its requests:

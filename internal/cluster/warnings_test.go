@@ -3,6 +3,8 @@ package cluster
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // A client that lives long, such as the controller's, passes on every warning once, and does not remember all of
@@ -27,4 +29,23 @@ func TestWarningsAreForgotten(t *testing.T) {
 	if len(w.seen) > 1000 {
 		t.Errorf("%d warnings are remembered", len(w.seen))
 	}
+}
+
+// While a warning can't be written, requests that have it, too, go on.
+func TestWarningsThatNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read, passed := make(chan struct{}), false
+		w := &warnings{seen: map[string]bool{}, warn: func(string) { <-read }}
+		go w.HandleWarningHeaderWithContext(t.Context(), 299, "", "this is old")
+		synctest.Wait()
+		go func() {
+			w.HandleWarningHeaderWithContext(t.Context(), 299, "", "this is old")
+			passed = true
+		}()
+		time.Sleep(time.Second)
+		if !passed {
+			t.Error("a request waits for its warning to be read")
+		}
+		close(read)
+	})
 }

@@ -18,10 +18,12 @@ type Silence struct {
 	// Server is what the requests are sent to, and Credentials the program that is asked for credentials
 	// first, "" if there is none, as people know them.
 	Server, Credentials string
-	// Say is called with a sentence without a full stop.
+	// Say is called with a sentence without a full stop, and not again before it has returned. Requests do not
+	// wait for it: what it writes to may stand still, such as a terminal or a pager.
 	Say func(text string)
 
-	mu sync.Mutex
+	saying sync.Mutex // while Say is called
+	mu     sync.Mutex // of what follows
 	// underWay are the requests that have no answer yet, and unsent those of them that are not with the
 	// server yet: they wait for credentials.
 	underWay, unsent int
@@ -91,12 +93,23 @@ func (s *Silence) end(answered bool) {
 	}
 }
 
+// speak says what is being waited for, if it is time for that. What can't be said at once is left out.
 func (s *Silence) speak() {
+	text := s.due()
+	if text == "" || !s.saying.TryLock() {
+		return
+	}
+	defer s.saying.Unlock()
+	s.Say(text)
+}
+
+// due returns what is to be said now, "" if that is nothing, and sets the timer for what is said next.
+func (s *Silence) due() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	silent := s.silent + time.Since(s.began)
 	if s.underWay == 0 || silent < s.next {
-		return
+		return ""
 	}
 	for s.next <= silent {
 		s.next *= 2
@@ -106,5 +119,5 @@ func (s *Silence) speak() {
 	if s.Credentials != "" && s.unsent == s.underWay {
 		who = s.Credentials
 	}
-	s.Say(fmt.Sprintf("waiting for %s: no answer for %s", who, silent.Truncate(time.Second)))
+	return fmt.Sprintf("waiting for %s: no answer for %s", who, silent.Truncate(time.Second))
 }

@@ -28,6 +28,14 @@ func takes(unsent, unanswered time.Duration, err error) roundTrip {
 	}
 }
 
+// ask sends a request over a transport whose silence s knows.
+func ask(s *Silence, over roundTrip) {
+	answer, err := s.Through(over).RoundTrip(httptest.NewRequest(http.MethodGet, "https://api", nil))
+	if err == nil && answer.Body != nil {
+		answer.Body.Close()
+	}
+}
+
 // TestSilence: what is being waited for is said once it has lasted, then at growing intervals, and no longer once
 // anything has been answered. Attempts that fail go on with the silence; the time between requests does not count.
 func TestSilence(t *testing.T) {
@@ -70,12 +78,7 @@ func TestSilence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said []string
 				s := &Silence{Server: "the API server", Credentials: "login", Say: func(text string) { said = append(said, text) }}
-				c.one(func(over roundTrip) {
-					answer, err := s.Through(over).RoundTrip(httptest.NewRequest(http.MethodGet, "https://api", nil))
-					if err == nil && answer.Body != nil {
-						answer.Body.Close()
-					}
-				})
+				c.one(func(over roundTrip) { ask(s, over) })
 				time.Sleep(time.Hour)
 				if !slices.Equal(said, c.want) {
 					t.Errorf("said %q, want %q", said, c.want)
@@ -83,4 +86,31 @@ func TestSilence(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSilenceThatNobodyReads: while what is said can't be written, requests go on, and nothing more is said.
+func TestSilenceThatNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read := make(chan struct{})
+		var said []string
+		s := &Silence{Server: "the API server", Say: func(text string) {
+			said = append(said, text)
+			<-read
+		}}
+		go ask(s, takes(0, time.Hour, nil))
+		time.Sleep(15 * time.Second)
+		began := time.Now()
+		ask(s, takes(0, time.Second, nil))
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("a request took %s, want 1s", took)
+		}
+		time.Sleep(time.Minute)
+		close(read)
+		time.Sleep(time.Minute)
+		const server = "waiting for the API server: no answer for "
+		if want := []string{server + "10s", server + "1m20s"}; !slices.Equal(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+		time.Sleep(time.Hour)
+	})
 }
