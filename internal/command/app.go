@@ -86,6 +86,8 @@ type program struct {
 	// streams remove control characters (see terminal.Clean). raw are the streams as the program was given
 	// them, for text that is already safe or must not be changed.
 	streams, raw Streams
+	// region is the bottom of the terminal that is standard error, below streams.Err; nil if it is none.
+	region *terminal.Region
 	// invocation is how the program was called, for hints that can be pasted into a shell.
 	invocation invocation.Invocation
 	// commandLine is the parsed command line.
@@ -129,6 +131,9 @@ type program struct {
 
 func newProgram(s Streams, name string) *program {
 	p := &program{raw: s, streams: Streams{In: s.In, Out: terminal.Clean(s.Out), Err: terminal.CleanLog(s.Err)}, invocation: invocation.Invocation{Program: name}}
+	if p.region = terminal.RegionOf(s.Err); p.region != nil {
+		p.streams.Err = terminal.Clean(p.region)
+	}
 	p.dial, p.presenter = p.dialKubeconfig, textPresenter{p, &showFlags{}}
 	return p
 }

@@ -182,7 +182,7 @@ func (r *setRuns) endLocked(done []setrun.Applied) {
 func (r *setRuns) of(key releaseset.Key) *program {
 	out := newProgram(Streams{
 		In: r.program.raw.In, Out: &lineWriter{to: r.program.raw.Out, lock: &r.out},
-		Err: &lineWriter{to: r.program.raw.Err, lock: &r.out, prefix: key.String() + "  "},
+		Err: &lineWriter{to: r.program.streams.Err, lock: &r.out, prefix: key.String() + "  "},
 	}, r.program.invocation.Program)
 	out.invocation, out.commandLine = r.program.invocation.In(key.Namespace), r.program.commandLine
 	out.flags, out.showSecrets = r.program.flags, r.program.showSecrets

@@ -165,14 +165,8 @@ func (t textPresenter) watcher() watcher { return t.progress() }
 
 // progress returns an observer that prints on the error stream, with a live region on a terminal.
 func (p *program) progress() *progress.Printer {
-	region, shown := p.raw.Err.(*terminal.Region) // by an earlier run: a command may work on several releases
-	if !shown {
-		if region = terminal.RegionOf(p.raw.Err); region != nil {
-			p.raw.Err, p.streams.Err = region, terminal.Clean(region)
-		}
-	}
 	return progress.New(progress.Output{
-		To: p.streams.Err, Region: region, Hide: p.hideMore,
+		To: p.streams.Err, Region: p.region, Hide: p.hideMore,
 		Mask: func(text string) string { return p.errorMask().Text(text) },
 	})
 }

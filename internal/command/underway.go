@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/kubectl-release/kubectl-release/apply"
-	"github.com/kubectl-release/kubectl-release/internal/terminal"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
@@ -85,8 +84,8 @@ func (e *leftError) Error() string { return e.text }
 // left prints what the program leaves behind and how to go on. It makes no request, because a user
 // who presses Ctrl-C twice does not want to wait for a cluster.
 func (p *program) left(ctx context.Context) int {
-	if region, ok := p.raw.Err.(*terminal.Region); ok {
-		region.Show(nil)
+	if p.region != nil {
+		p.region.Show(nil)
 	}
 	err := p.leftover()
 	p.tell(p.presenter.end(ctx, ending{err: err}))
