@@ -17,6 +17,7 @@ import (
 func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		signal.Stop(p.brokenPipes)
+		p.underway.onlyReads()
 		done := make(chan error, 1)
 		go func() { done <- action(c) }()
 		select {

@@ -22,6 +22,8 @@ type underway struct {
 	back bool
 	// record is the last record whose write has begun, or nil.
 	record *plan.Record
+	// reads is set by a command that writes nothing to a cluster: it leaves nothing behind.
+	reads bool
 	// others are the runs of a set, each with its own underway.
 	others []*program
 }
@@ -38,6 +40,13 @@ func (u *underway) over() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.plan, u.record = nil, nil
+}
+
+// onlyReads is called by a command that writes nothing to a cluster.
+func (u *underway) onlyReads() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.reads = true
 }
 
 // begin is called for each plan that is about to be applied.
@@ -99,7 +108,10 @@ func (p *program) leftover() *leftError {
 		return leftoverOf(p.underway.others)
 	}
 	made, record := p.underway.plan, p.underway.record
-	if record == nil {
+	switch {
+	case p.underway.reads:
+		return &leftError{text: "stopped at once"}
+	case record == nil:
 		return &leftError{text: "stopped at once; no revision was recorded"}
 	}
 	out := &leftError{

@@ -49,6 +49,30 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
+// A second signal at once leaves; of a command that writes nothing to a cluster there is nothing to say but that.
+func TestTwoSignalsAtOnce(t *testing.T) {
+	atDesk(t)
+	for line, want := range map[string]string{
+		"lint ./web --validate": "stopped at once",
+		"plan web ./web":        "stopped at once",
+		"install web ./web":     "stopped at once; no revision was recorded",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			leave := make(chan struct{})
+			time.AfterFunc(time.Second, func() { close(leave) })
+			var errs bytes.Buffer
+			p := newProgram(Streams{In: strings.NewReader(""), Out: &errs, Err: &errs}, "kubectl release")
+			p.transport = func(http.RoundTripper) http.RoundTripper { return silent{} }
+			code := p.main(ctx, leave, append([]string{"kubectl-release", "--server", "https://silent.example"}, strings.Fields(line)...))
+			if code != exitLeft || errs.String() != "Error: "+want+"\n" {
+				t.Errorf("%s: exit code %d, %s", line, code, errs.String())
+			}
+		})
+	}
+}
+
 // A signal ends what waits for an API server, and the error says that nothing was written.
 func TestSignalWhileNothingIsAnswered(t *testing.T) {
 	atDesk(t)
