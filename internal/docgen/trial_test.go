@@ -46,7 +46,7 @@ var tried = map[string][]shown{
 	"smaller: silly suggestions":          {{mistakes, "# What is suggested is near:"}, {"internal/spelling/spelling_test.go", "func TestNearest("}},
 	"smaller: --debug":                    {{mistakes, "! stderr 'Feature gate'"}},
 	"smaller: stat bitnami/nginx":         {{"e2e/sources/repositories_test.go", "what the operating system says is no advice"}},
-	"smaller: x509 errors and list -A":    {{mistakes, "name a namespace that you may read"}, {mistakes, "certificate is not trusted"}, {"e2e/sources/repositories_test.go", "func TestTheServerOfAChartIsNotTrusted("}},
+	"smaller: x509 errors and list -A":    {{mistakes, "name a namespace that you may read"}, {mistakes, "name the server as its certificate does"}, {"e2e/sources/repositories_test.go", "func TestTheServerOfAChartIsNotTrusted("}},
 	"smaller: wrapped piped output":       {{"internal/terminal/output_test.go", "func TestWidthBehindAPager("}},
 	"b: chart by repo/name":               {{"e2e/sources/repositories_test.go", "func TestCheck12RepoFlag("}, {"internal/command/helmflags_test.go", "func TestEveryFlagOfHelmIsTaken("}},
 	"b: pull push repo search":            {{"e2e/sources/search_test.go", "func TestCheck53SearchIsHelms("}, {"e2e/sources/create_test.go", "func TestCheck51Create("}, {differences, "The command that is Helm's alone is `plugin`"}},
