@@ -96,3 +96,48 @@ func TestAKustomizationOfAnotherBranchInCI(t *testing.T) {
 		t.Errorf("a folder that is not there: exit code %d", a.code)
 	}
 }
+
+// A chart of a tenant's branch may be a folder or an archive of the checkout. One that the checkout lacks is an
+// error if it is there to compare, or if the release is new; without anything to compare with it is not.
+func TestAChartOfAnotherBranch(t *testing.T) {
+	const nothing, without, same = "--base-dir /dev/null", "--base-dir ../without", "--base-dir ../base"
+	for _, c := range []struct {
+		why, chart, base string
+		code             int
+		says             string
+	}{
+		{"a folder", "./charts/web", nothing, exitDone, ""},
+		{"an archive", "./charts/web-1.0.0.tgz", nothing, exitDone, ""},
+		{"lacked before", "./charts/theirs", same, exitDone, "and the checkout does not have it"},
+		{"new", "./charts/theirs", without, exitError, "and the checkout does not have it"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.file("packed/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+			for _, side := range []string{"without", "base", "head"} {
+				d.tree(side, "prune: true", "", "one")
+				d.file(side+"/charts/web-1.0.0.tgz", string(archived(t, "packed")))
+				d.file(side+"/clusters/prod/sync.yaml", strings.Replace(kustomization("sync", ""), "./sync", "./clusters/prod", 1))
+				for name, branch := range map[string]string{"fleet": "main", "tenant": "tenant"} {
+					d.file(side+"/clusters/prod/"+name+".yaml", strings.NewReplacer("name: fleet", "name: "+name, "namespace: shop", "namespace: flux-system").Replace(gitRepository("https://github.com/shop/fleet", "ref: {branch: "+branch+"}")))
+				}
+				if side != "without" {
+					d.releaseFile(side+"/apps/web.yaml", "web", "chart: {spec: {chart: "+c.chart+", sourceRef: {kind: GitRepository, name: tenant, namespace: flux-system}}}, values: {text: "+side+"}")
+				}
+			}
+			t.Chdir("head")
+			git(t, "init", "-q", "-b", "main")
+			git(t, "remote", "add", "origin", "https://github.com/shop/fleet")
+			line := "--flux clusters/prod --offline " + c.base
+			if a := d.types("plan many " + line); a.code != c.code {
+				t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+			} else {
+				a.has(t, c.says)
+			}
+			web := d.planned(line)["web"]
+			if unknown := web.Verdict != nil && web.Verdict.Action == "unknown"; unknown != (c.says != "" && c.code == exitDone) || (web.Plan != nil) != (c.says == "") {
+				t.Errorf("%+v: %s", web.Verdict, web.Error)
+			}
+		})
+	}
+}

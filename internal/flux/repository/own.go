@@ -72,12 +72,25 @@ func (r *Repository) remedy(ref flux.Reference) string {
 }
 
 // has reports whether this repository may be a GitRepository that is not foreign: a
-// Kustomization is built from it, or this repository has a chart at that path.
+// Kustomization is built from it, or this repository has a chart, a folder or an archive, at that path.
 func (r *Repository) has(ref flux.Reference, chart string, owner *flux.Kustomization) bool {
 	if r.named(ref) || owner != nil && owner.Spec.SourceRef.In(owner.Metadata.Namespace).String() == ref.String() {
 		return true
 	}
-	return r.isChart(inTree(chart))
+	name := inTree(chart)
+	return r.isChart(name) || exists(r.tree, name) && !isFolder(r.tree, name)
+}
+
+// exists reports whether a tree has a file or folder; "" is the root.
+func exists(tree fs.FS, name string) bool {
+	_, err := fs.Stat(tree, cmp.Or(name, "."))
+	return err == nil
+}
+
+// isFolder reports whether a tree has a folder; "" is the root.
+func isFolder(tree fs.FS, name string) bool {
+	info, err := fs.Stat(tree, cmp.Or(name, "."))
+	return err == nil && info.IsDir()
 }
 
 // differs returns warnings about a GitRepository that is this repository: why its files may
@@ -97,10 +110,10 @@ func (r *Repository) differs(s *flux.Source) (out []string) {
 	return out
 }
 
-// otherVersion returns which version a source follows, "branch tenant", if a folder is not in the checkout
-// and that version of this repository may have it. It is "" if the folder is there or should be.
-func (r *Repository) otherVersion(ref flux.Reference, tree fs.FS, dir string) (string, error) {
-	if info, err := fs.Stat(tree, cmp.Or(inTree(dir), ".")); err == nil && info.IsDir() || r.reading.Sources[ref.String()] != "" {
+// otherVersion returns which version a source follows, "branch tenant", if that version of this repository may
+// have what the checkout lacks. It is "" if the checkout should have it.
+func (r *Repository) otherVersion(ref flux.Reference) (string, error) {
+	if r.reading.Sources[ref.String()] != "" {
 		return "", nil
 	}
 	source, err := r.source(ref)
@@ -133,14 +146,17 @@ func (r *Repository) lacks(k *flux.Kustomization, version string, err error) {
 	r.broken(k, why)
 }
 
-// lacksChart returns a *releaseset.ElsewhereError if the checkout lacks the folder of a chart, which the version
-// that its source follows may have.
+// lacksChart returns a *releaseset.ElsewhereError if the checkout lacks a chart, a folder or an archive, which the
+// version that its source follows may have.
 func (r *Repository) lacksChart(source flux.Reference, name string) error {
-	version, err := r.otherVersion(source, r.tree, name)
+	if exists(r.tree, inTree(name)) {
+		return nil
+	}
+	version, err := r.otherVersion(source)
 	if err != nil || version == "" {
 		return err
 	}
-	return &releaseset.ElsewhereError{What: fmt.Sprintf("chart %s is of %s, which follows %s, and the checkout has no folder %s: give its files with --source %s=DIR", name, source, version, inTree(name), source)}
+	return &releaseset.ElsewhereError{What: fmt.Sprintf("chart %s is of %s, which follows %s, and the checkout does not have it: give its files with --source %s=DIR", name, source, version, source)}
 }
 
 // defaultBranch is the branch of a GitRepository without spec.ref.

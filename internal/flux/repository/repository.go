@@ -242,8 +242,8 @@ func (r *Repository) build(k *flux.Kustomization, p placed) error {
 	}
 	objects, err := r.substituted(k, p, tree)
 	if err != nil {
-		version, unread := r.otherVersion(source, tree, k.Spec.Path)
-		if version == "" || unread != nil {
+		version, unread := r.otherVersion(source)
+		if version == "" || unread != nil || isFolder(tree, inTree(k.Spec.Path)) {
 			return err
 		}
 		r.lacks(k, version, err)
