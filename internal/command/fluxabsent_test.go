@@ -108,6 +108,7 @@ func TestAChartOfAnotherBranch(t *testing.T) {
 	}{
 		{"a folder", "./charts/web", nothing, exitDone, ""},
 		{"an archive", "./charts/web-1.0.0.tgz", nothing, exitDone, ""},
+		{"nothing to compare with", "./charts/web-2.0.0.tgz", nothing, exitDone, "chart ./charts/web-2.0.0.tgz is of GitRepository/flux-system/tenant, which follows branch tenant, and the checkout does not have it"},
 		{"lacked before", "./charts/theirs", same, exitDone, "and the checkout does not have it"},
 		{"new", "./charts/theirs", without, exitError, "and the checkout does not have it"},
 	} {

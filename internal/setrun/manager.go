@@ -72,15 +72,19 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	return v.Plans, nil
 }
 
-// lacked reports whether the error of an entry is that its chart is in another version of the repository, and has
-// been there before the change, if there is anything to compare with.
+// lacked reports whether the error of an entry is that its chart is in another version of the repository, and is
+// not due to the change: its chart has been there before, or there is nothing to compare with (see JudgeAbsent).
 func (p *Planner) lacked(j *job, err error) bool {
-	_, is := errors.AsType[*releaseset.ElsewhereError](err)
-	if !is || p.Base == nil || j.managed == nil {
-		return is && p.Base == nil
+	if !elsewhere(err) || !p.Base.declares() {
+		return elsewhere(err)
 	}
-	_, was := errors.AsType[*releaseset.ElsewhereError](j.managed.Manager.Err())
-	return was
+	return j.managed != nil && elsewhere(j.managed.Manager.Err())
+}
+
+// elsewhere reports whether the error of an entry is a *releaseset.ElsewhereError.
+func elsewhere(err error) bool {
+	_, is := errors.AsType[*releaseset.ElsewhereError](err)
+	return is
 }
 
 // acting returns an entry with the options of an action; nil keeps its own.

@@ -128,16 +128,18 @@ func (s *Side) Clusters(base *Side) map[string]releaseset.Cluster {
 // or is named by mistake: it can't be read. Without a base, nil or one that declares nothing, all are
 // warnings.
 func (s *Side) JudgeAbsent(base *Side) {
-	compared := base != nil && slices.Contains(base.Declares, true)
 	for _, a := range s.Set.Absent {
 		lacked := func(b releaseset.Absent) bool { return b.Applier == a.Applier && b.Folder == a.Folder }
-		if compared && !slices.ContainsFunc(base.Set.Absent, lacked) {
+		if base.declares() && !slices.ContainsFunc(base.Set.Absent, lacked) {
 			s.Set.Unread = append(s.Set.Unread, a.Error)
 		} else {
 			s.Set.Warnings = append(s.Set.Warnings, a.Warning)
 		}
 	}
 }
+
+// declares reports whether s, nil for none, declares anything: an empty base is nothing to compare with.
+func (s *Side) declares() bool { return s != nil && slices.Contains(s.Declares, true) }
 
 // Close closes the tree, and removes what was unpacked.
 func (s *Side) Close() {
