@@ -49,6 +49,46 @@ func TestCheck25ByTheKustomizationOfTheChange(t *testing.T) {
 	}
 }
 
+// What is not known of a Kustomization, or of the HelmRelease, leaves open whether a release is uninstalled
+// only where that depends on it.
+func TestWhatDecidesAboutAHelmReleaseThatLeavesIsNotKnown(t *testing.T) {
+	const depends = "whether the release is uninstalled is not known: it depends on "
+	for _, c := range []struct {
+		why, owner, more string
+		gone             bool
+		action, says     string
+	}{
+		{"prune", `prune: "${unknown}"`, "", false, "unknown", depends + "spec.prune of Kustomization flux-system/apps"},
+		{"suspend", `prune: true, suspend: "${unknown}"`, "", false, "unknown", depends + "spec.suspend of Kustomization flux-system/apps"},
+		{"suspend of one that does not prune", `prune: false, suspend: "${unknown}"`, "", false, "nothing", "does not prune"},
+		{"prune of one that is suspended", `prune: "${unknown}", suspend: true`, "", false, "nothing", "is suspended"},
+		{"a field of no account", `prune: true, wait: "${unknown}"`, "", false, "uninstall", "prunes"},
+		{"a default", `prune: "${unknown:=true}"`, "", false, "uninstall", "prunes"},
+		{"deletionPolicy of one that stays", `prune: true, deletionPolicy: "${unknown}"`, "", false, "uninstall", "prunes"},
+		{"prune of one that leaves", `prune: "${unknown}"`, "", true, "unknown", depends + "spec.prune of Kustomization flux-system/apps"},
+		{"deletionPolicy of one that leaves", `prune: true, deletionPolicy: "${unknown}"`, "", true, "unknown", depends + "spec.deletionPolicy of Kustomization flux-system/apps"},
+		{"prune of one with a deletionPolicy", `prune: "${unknown}", deletionPolicy: Delete`, "", true, "uninstall", "is deleted"},
+		{"suspend of the HelmRelease", "prune: true, " + from("Secret", "vars"), `, suspend: "${unknown}"`, false, "unknown", depends + "spec.suspend of HelmRelease shop/web"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.tree("base", c.owner, webOf("")+c.more, "one")
+			d.tree("head", c.owner, "", "one")
+			for _, side := range []string{"base", "head"} {
+				d.file(side+"/clusters/prod/sync.yaml", strings.Replace(kustomization("sync", from("Secret", "vars")), "./sync", "./clusters/prod", 1))
+			}
+			if c.gone {
+				d.gone("head/clusters/prod/apps.yaml")
+			}
+			t.Chdir("head")
+			web := d.planned("--flux clusters/prod --base-dir ../base --offline")["web"]
+			if web.Verdict == nil || web.Verdict.Action != c.action || !strings.Contains(strings.Join(web.Verdict.Notes, "; "), c.says) {
+				t.Errorf("%+v, want %s: %s", web.Verdict, c.action, c.says)
+			}
+		})
+	}
+}
+
 // What is found about a HelmRelease that leaves and is not uninstalled is what helm-controller does, also
 // with --prune.
 func TestFindingsAboutHelmReleasesThatLeave(t *testing.T) {

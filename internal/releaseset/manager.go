@@ -63,6 +63,8 @@ type Manager interface {
 type Applier struct {
 	// Suspended appliers do nothing; those that prune delete what has left.
 	Suspended, Prunes bool
+	// Unknown are the fields that decide what is deleted and are not known. It counts as deleting, then.
+	Unknown []string
 	// Broken is why it is unknown what it applies, "" when it is known.
 	Broken string
 	// Remote is what is left out of it because it is remote and not fetched.

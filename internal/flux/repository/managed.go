@@ -42,6 +42,8 @@ type Managed struct {
 	// unreached says why.
 	kubeconfig []byte
 	unreached  string
+	// without are the fields that are left out, since they are not known.
+	without []string
 	// fields are notes about fields that are not planned.
 	fields []string
 	composed

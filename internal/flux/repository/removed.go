@@ -3,6 +3,7 @@ package repository
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
@@ -37,7 +38,7 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 		}
 		gone = append(gone, last)
 	}
-	owner := m.owner
+	owner, unknown := m.owner, undecided(m.String(), m.without, fieldSuspend)
 	if last != nil {
 		now := by[applier(last)]
 		switch {
@@ -52,6 +53,7 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 		case now.Suspended || !now.Prunes:
 			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, is suspended or does not prune", applier(gone[len(gone)-1]), applier(last)))
 		}
+		unknown = append(unknown, undecided(applier(last), now.Unknown, fieldSuspend, fieldPrune)...)
 	}
 	for i := len(gone) - 1; i >= 0; i-- {
 		k := flux.Reference{APIVersion: flux.KustomizeGroup + "/v1", Kind: flux.KindKustomization, Namespace: gone[i].Metadata.Namespace, Name: gone[i].Metadata.Name}
@@ -61,11 +63,15 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 		if i > 0 && !gone[i].DeletesApplied() {
 			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, leaves it as it is when it is deleted", applier(gone[i-1]), applier(gone[i])))
 		}
+		unknown = append(unknown, undecided(applier(gone[i]), m.in.appliers[applier(gone[i])].Unknown, deciding(gone[i])...)...)
 	}
 	d := decision.Removed(m.hr, owner, len(gone) > 0)
 	hr := flux.Reference{APIVersion: apiVersion, Kind: flux.KindHelmRelease, Namespace: m.hr.Metadata.Namespace, Name: m.hr.Metadata.Name}
 	if v := kept(hr, m.hr.Metadata, live); v != nil && d.Action == decision.Uninstall {
 		return *v
+	}
+	if len(unknown) > 0 && d.Action == decision.Uninstall {
+		return idle(decision.Unknown, "whether the release is uninstalled is not known: it depends on "+strings.Join(unknown, ", "))
 	}
 	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -197,10 +198,7 @@ func (r *Repository) add(all []placed) {
 		}
 		k, without, err := decoded(p.object, flux.DecodeKustomization)
 		if err == nil {
-			if len(without) > 0 && !r.built[k.String()] {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: %s", k, assumed(without)))
-			}
-			err = r.build(k, p)
+			err = r.build(k, p, without)
 		} else {
 			k = onlyNamed(p.object)
 			r.broken(p.owner, "has a Kustomization that can't be read")
@@ -217,13 +215,17 @@ func isKustomization(object map[string]any) bool {
 	return group(object) == flux.KustomizeGroup && object["kind"] == flux.KindKustomization
 }
 
-// build builds a Kustomization, once.
-func (r *Repository) build(k *flux.Kustomization, p placed) error {
+// build builds a Kustomization, once. without are the fields that were left out of it.
+func (r *Repository) build(k *flux.Kustomization, p placed, without []string) error {
 	if r.built[k.String()] {
 		return nil
 	}
 	r.built[k.String()] = true
-	r.appliers[applier(k)] = releaseset.Applier{Suspended: k.Spec.Suspend, Prunes: k.Spec.Prune}
+	unknown := deleting(k, without)
+	r.appliers[applier(k)] = releaseset.Applier{Suspended: k.Spec.Suspend, Prunes: k.Spec.Prune, Unknown: unknown}
+	if rest := slices.DeleteFunc(without, func(field string) bool { return field == fieldPrune }); len(rest) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: %s", k, assumed(rest)))
+	}
 	for _, field := range k.Unknown {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: field %s is not known here", k, field))
 	}

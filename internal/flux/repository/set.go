@@ -34,7 +34,7 @@ func (r *Repository) Set() *releaseset.Set {
 		all = append(all, hr)
 		e := r.entry(hr, p)
 		if m := e.Manager.(*Managed); len(without) > 0 {
-			m.fields = append(m.fields, assumed(without))
+			m.without, m.fields = without, append(m.fields, assumed(without))
 		}
 		keys[hr.String()] = e.Key
 		out.Entries = append(out.Entries, e)
