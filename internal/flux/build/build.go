@@ -39,7 +39,7 @@ func Objects(tree fs.FS, k *flux.Kustomization) (out []map[string]any, omitted [
 	if err != nil {
 		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
 	}
-	over := files{tree: tree, replaced: map[string][]byte{}}
+	over := files{tree: tree, replaced: map[string][]byte{}, checked: map[string]checked{}}
 	if omitted, err = local(over, dir, made, nil); err != nil {
 		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
 	}

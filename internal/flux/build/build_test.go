@@ -86,11 +86,13 @@ func TestRemoteResourcesAreLeftOut(t *testing.T) {
 		{"configMapGenerator: [{name: x, files: ['k=https://example.com/x']}, {name: z, options: {disableNameSuffixHash: true}}]\nresources: [a.yaml]", "the generator of x, which needs https://example.com/x, of the kustomization in prod", "a z"},
 		{"secretGenerator: [{name: x, envs: ['https://example.com/x']}]\nresources: [a.yaml]", "the generator of x, which needs https://example.com/x, of the kustomization in prod", "a"},
 		{"resources: [../base, a.yaml]", "https://example.com/nested of the kustomization in base", "b a"},
+		{"components: [../extra]", "https://example.com/extra of the kustomization in extra", ""},
 		{"resources: [../empty, a.yaml]", "https://example.com/empty of the kustomization in empty", "a"},
 	} {
 		got, omitted, err := Objects(tree(map[string]string{
 			"prod/kustomization.yaml": c.file, "prod/a.yaml": configMap("a"), "base/b.yaml": configMap("b"),
 			"base/kustomization.yaml": "resources: ['https://example.com/nested', b.yaml]", "empty/kustomization.yaml": "resources: ['https://example.com/empty']",
+			"extra/kustomization.yaml": "kind: Component\nnamePrefix: a-\nresources: ['https://example.com/extra']",
 		}), kustomize("prod"))
 		if err != nil || strings.Join(omitted, "; ") != c.omitted {
 			t.Errorf("%s: left out %q, %v", c.file, omitted, err)
@@ -102,6 +104,35 @@ func TestRemoteResourcesAreLeftOut(t *testing.T) {
 		if has := strings.Join(names, " "); has != c.has {
 			t.Errorf("%s: built %q, want %q", c.file, has, c.has)
 		}
+	}
+}
+
+// A component from which something remote is left out still changes what others add.
+func TestAComponentWithSomethingRemoteStays(t *testing.T) {
+	got, omitted, err := Objects(tree(map[string]string{
+		"prod/kustomization.yaml":  "resources: [a.yaml]\ncomponents: [../extra, ../crds]\n",
+		"prod/a.yaml":              configMap("a"),
+		"extra/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: ['https://example.com/more']\npatches: [{patch: '- {op: add, path: /data/patched, value: \"1\"}', target: {kind: ConfigMap}}]\n",
+		"crds/kustomization.yaml":  "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: ['https://example.com/crds']\n",
+	}), kustomize("prod"))
+	if err != nil || len(omitted) != 2 || len(got) != 1 {
+		t.Fatal(got, omitted, err)
+	}
+	if data := fmt.Sprint(got[0]["data"]); data != "map[image:web patched:1]" {
+		t.Error(data)
+	}
+}
+
+// What is left out of a base is named once, however many overlays share the base.
+func TestABaseThatIsOnlyRemoteCanBeShared(t *testing.T) {
+	got, omitted, err := Objects(tree(map[string]string{
+		"prod/kustomization.yaml": "resources: [../one, ../two]\n",
+		"one/kustomization.yaml":  "resources: [../base, a.yaml]\n", "one/a.yaml": configMap("a"),
+		"two/kustomization.yaml": "resources: [../base, b.yaml]\n", "two/b.yaml": configMap("b"),
+		"base/kustomization.yaml": "resources: ['https://example.com/app']\n",
+	}), kustomize("prod"))
+	if err != nil || len(got) != 2 || strings.Join(omitted, "; ") != "https://example.com/app of the kustomization in base" {
+		t.Error(got, omitted, err)
 	}
 }
 

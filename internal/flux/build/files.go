@@ -17,6 +17,14 @@ type files struct {
 	tree fs.FS
 	// replaced are kustomizations, by path, that replace files of the tree.
 	replaced map[string][]byte
+	// checked are the folders whose kustomizations have been checked.
+	checked map[string]checked
+}
+
+// checked is what the kustomization of a folder is left without, and whether nothing is left of it.
+type checked struct {
+	omitted []string
+	empty   bool
 }
 
 var errReadOnly = errors.New("the tree can't be written")

@@ -36,8 +36,13 @@ func local(over files, dir string, k *types.Kustomization, trail []string) (omit
 			if err != nil {
 				return nil, err
 			}
-			if omitted = append(omitted, without...); !empty {
+			if !empty {
 				has = append(has, name)
+			}
+			for _, what := range without {
+				if !slices.Contains(omitted, what) { // bases can be shared
+					omitted = append(omitted, what)
+				}
 			}
 		}
 		*names = has
@@ -72,7 +77,7 @@ func kept(names []string, keep func(string) bool) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !keep(name) })
 }
 
-// folder checks a base or component. empty reports whether nothing is left of it.
+// folder checks a base or component, once. empty reports whether nothing is left of it.
 func folder(over files, dir, name string, trail []string) (omitted []string, empty bool, err error) {
 	at := within(path.Join(dir, name))
 	if !over.Exists(at) || strings.HasPrefix(path.Join(dir, name), "..") {
@@ -80,6 +85,9 @@ func folder(over files, dir, name string, trail []string) (omitted []string, emp
 	}
 	if !over.IsDir(at) {
 		return nil, false, nil
+	}
+	if has, is := over.checked[at]; is {
+		return has.omitted, has.empty, nil
 	}
 	file := path.Join(at, fileOf(over.tree, at))
 	data, err := over.ReadFile(file)
@@ -90,11 +98,25 @@ func folder(over files, dir, name string, trail []string) (omitted []string, emp
 	if err := yaml.Unmarshal(data, next); err != nil {
 		return nil, false, fmt.Errorf("%s: %w", at, err)
 	}
-	if omitted, err = local(over, at, next, trail); err != nil || len(omitted) == 0 {
+	if omitted, err = local(over, at, next, trail); err != nil {
 		return nil, false, err
 	}
-	over.replaced[file], err = yaml.Marshal(next)
-	return omitted, adds(next) == 0, err
+	if len(omitted) > 0 {
+		over.replaced[file], empty, err = rest(next)
+	}
+	over.checked[at] = checked{omitted, empty}
+	return omitted, empty, err
+}
+
+// rest returns what is left of a kustomization, and whether that is nothing that counts: a base counts for the
+// objects that it has, a component also for what it changes of others.
+func rest(k *types.Kustomization) (data []byte, empty bool, err error) {
+	if data, err = yaml.Marshal(k); err != nil || k.Kind != types.ComponentKind {
+		return data, adds(k) == 0, err
+	}
+	left := &types.Kustomization{}
+	err = yaml.Unmarshal(data, left)
+	return data, left.CheckEmpty() != nil, err
 }
 
 // adds returns how many sources of objects a kustomization has.
