@@ -243,22 +243,23 @@ type Set struct {
 	Entries []Entry
 	// Clusters are those that keys name.
 	Clusters map[string]Cluster
-	// Appliers are keyed by their names, "Kustomization flux-system/apps".
+	// Appliers are keyed by their names, "Kustomization flux-system/apps"; that of the folder where Flux
+	// begins is "".
 	Appliers map[string]Applier
 	// Warnings are about fields that were read but mean nothing here.
 	Warnings []string
 	// Unread are the files and objects that should declare entries but can't be read,
 	// with the reason: nobody knows what the entries would be.
 	Unread []string
-	// Absent are folders that the tree lacks, which is a mistake unless only another version has them.
+	// Absent is what the tree lacks.
 	Absent []Absent
 }
 
-// Absent is a folder that the tree lacks although something is to be applied from it, of a version of the
-// repository that may be another one, such as a tenant's branch.
+// Absent is something that the tree lacks although it is to be applied: a folder of a version of the
+// repository that may be another one, such as a tenant's branch, or something remote.
 type Absent struct {
-	// Applier is the name of what applies the folder, as in Set.Appliers.
-	Applier, Folder string
-	// Warning says that another version has the folder, Error that it is missing.
+	// Applier is the name of what applies it, as in Set.Appliers.
+	Applier, Name string
+	// Warning says what is not planned because of it, Error the same if the change is why it is absent.
 	Warning, Error string
 }

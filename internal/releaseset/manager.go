@@ -1,6 +1,7 @@
 package releaseset
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -69,6 +70,18 @@ type Applier struct {
 	Broken string
 	// Remote is what is left out of it because it is remote and not fetched.
 	Remote []string
+	// By is the name of what applies it.
+	By string
+}
+
+// Fetches returns something remote that the applier has and another version of it has not, "" for nothing.
+func (a Applier) Fetches(other Applier) string {
+	for _, name := range a.Remote {
+		if !slices.Contains(other.Remote, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // ChartValues are files of values that are merged in order.

@@ -94,6 +94,7 @@ func (s *Set) Join(others ...*Set) error {
 			if s.Appliers == nil {
 				s.Appliers = map[string]Applier{}
 			}
+			a.Remote = slices.Concat(s.Appliers[name].Remote, a.Remote) // Flux may begin in several folders
 			s.Appliers[name] = a
 		}
 		for name, c := range other.Clusters {

@@ -3,6 +3,7 @@ package setrun
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -72,8 +73,20 @@ func (p *Planner) unread(j *job) error {
 	if p.Base.Broken != nil || j.head.Manager == nil {
 		return p.Base.Broken
 	}
-	if why := p.Base.Set.Appliers[j.head.Manager.Applier()].Broken; why != "" {
-		return errors.New(why)
+	// What has applied what the base does not have may have come with something that is not known there.
+	for name, seen := j.head.Manager.Applier(), 0; seen <= len(p.Head.Set.Appliers); seen++ {
+		was, had := p.Base.Set.Appliers[name]
+		is := p.Head.Set.Appliers[name]
+		if was.Broken != "" {
+			return errors.New(was.Broken)
+		}
+		if remote := was.Fetches(is); remote != "" {
+			return fmt.Errorf("%s has been in the place of what is here now, and is not fetched", remote)
+		}
+		if had || name == "" {
+			break
+		}
+		name = is.By
 	}
 	return nil
 }

@@ -123,13 +123,12 @@ func (s *Side) Clusters(base *Side) map[string]releaseset.Cluster {
 	return out
 }
 
-// JudgeAbsent decides what folders are that the tree lacks, and another version of the repository may have.
-// What base has lacked before is not due to the change, and is a warning. Anything else has been taken away
-// or is named by mistake: it can't be read. Without a base, nil or one that declares nothing, all are
-// warnings.
+// JudgeAbsent decides what it means that the tree lacks something. What base has lacked before is not due to
+// the change, and is a warning. Anything else the change has taken away, brought in from elsewhere or named by
+// mistake: it can't be read. Without a base, nil or one that declares nothing, all are warnings.
 func (s *Side) JudgeAbsent(base *Side) {
 	for _, a := range s.Set.Absent {
-		lacked := func(b releaseset.Absent) bool { return b.Applier == a.Applier && b.Folder == a.Folder }
+		lacked := func(b releaseset.Absent) bool { return b.Applier == a.Applier && b.Name == a.Name }
 		if base.declares() && !slices.ContainsFunc(base.Set.Absent, lacked) {
 			s.Set.Unread = append(s.Set.Unread, a.Error)
 		} else {

@@ -139,7 +139,7 @@ func (r *Repository) lacks(k *flux.Kustomization, version string, err error) {
 	source, folder := k.Spec.SourceRef.In(k.Metadata.Namespace), inTree(k.Spec.Path)
 	why := fmt.Sprintf("is of %s, which follows %s, and the checkout has no folder %s", source, version, folder)
 	r.absent = append(r.absent, releaseset.Absent{
-		Applier: applier(k), Folder: folder,
+		Applier: applier(k), Name: folder,
 		Warning: fmt.Sprintf("%s %s: it is not built; give its files with --source %s=DIR", applier(k), why, source),
 		Error:   fmt.Sprintf("%v; %s follows %s: if only that has the folder, give its files with --source %s=DIR", err, source, version, source),
 	})

@@ -1,8 +1,8 @@
 package repository
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -38,23 +38,22 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 		}
 		gone = append(gone, last)
 	}
-	owner, unknown := m.owner, undecided(m.String(), m.without, fieldSuspend)
-	if last != nil {
-		now := by[applier(last)]
-		switch {
-		case now.Broken != "":
-			return idle(decision.Unknown, now.Broken+": whether it has the HelmRelease is not known, and nothing changes until it can be built")
-		case added(now, m.in.appliers[applier(last)]) != "":
-			return idle(decision.Unknown, fmt.Sprintf("%s has %s, which is not fetched: whether the HelmRelease is in it is not known", applier(last), added(now, m.in.appliers[applier(last)])))
-		case len(gone) == 0:
-			changed := *owner
-			changed.Spec.Suspend, changed.Spec.Prune = now.Suspended, now.Prunes
-			owner = &changed
-		case now.Suspended || !now.Prunes:
-			return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, is suspended or does not prune", applier(gone[len(gone)-1]), applier(last)))
-		}
-		unknown = append(unknown, undecided(applier(last), now.Unknown, fieldSuspend, fieldPrune)...)
+	owner, name, unknown := m.owner, applier(last), undecided(m.String(), m.without, fieldSuspend)
+	now := by[name]
+	switch remote := now.Fetches(m.in.appliers[name]); {
+	case now.Broken != "":
+		return idle(decision.Unknown, now.Broken+": whether it has the HelmRelease is not known, and nothing changes until it can be built")
+	case remote != "":
+		return idle(decision.Unknown, fmt.Sprintf("%s has %s, which is not fetched: whether the HelmRelease is in it is not known", cmp.Or(name, "the folder where Flux begins"), remote))
+	case last == nil:
+	case len(gone) == 0:
+		changed := *owner
+		changed.Spec.Suspend, changed.Spec.Prune = now.Suspended, now.Prunes
+		owner = &changed
+	case now.Suspended || !now.Prunes:
+		return idle(decision.Nothing, fmt.Sprintf("left running: %s leaves the repository, and %s, which applied it, is suspended or does not prune", applier(gone[len(gone)-1]), name))
 	}
+	unknown = append(unknown, undecided(name, now.Unknown, fieldSuspend, fieldPrune)...)
 	for i := len(gone) - 1; i >= 0; i-- {
 		k := flux.Reference{APIVersion: flux.KustomizeGroup + "/v1", Kind: flux.KindKustomization, Namespace: gone[i].Metadata.Namespace, Name: gone[i].Metadata.Name}
 		if v := kept(k, gone[i].Metadata, live); v != nil {
@@ -76,22 +75,18 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
 }
 
-// added returns something remote that an applier has and had not before, "" for nothing.
-func added(now, before releaseset.Applier) string {
-	for _, name := range now.Remote {
-		if !slices.Contains(before.Remote, name) {
-			return name
-		}
-	}
-	return ""
-}
-
 func idle(a decision.Action, why string) releaseset.Verdict {
 	return releaseset.Verdict{Action: string(a), Notes: []string{why}}
 }
 
-// applier returns the name of a Kustomization among those of the set.
-func applier(k *flux.Kustomization) string { return flux.KindKustomization + " " + k.String() }
+// applier returns the name of a Kustomization among the appliers of the set; nil, and one without a name, stand
+// for the folder where Flux begins.
+func applier(k *flux.Kustomization) string {
+	if k == nil || k.Metadata.Name == "" {
+		return ""
+	}
+	return flux.KindKustomization + " " + k.String()
+}
 
 // onlyNamed returns a Kustomization of which nothing but its name can be read.
 func onlyNamed(object map[string]any) *flux.Kustomization {
@@ -111,9 +106,10 @@ func (r *Repository) ownerOf(k *flux.Kustomization) *flux.Kustomization {
 	return p.owner
 }
 
-// broken records that what a Kustomization applies is not known; it ignores nil.
+// broken records that what a Kustomization applies is not known; it ignores nil,
+// and one without a name.
 func (r *Repository) broken(k *flux.Kustomization, why string) {
-	if k == nil {
+	if applier(k) == "" {
 		return
 	}
 	a := r.appliers[applier(k)]

@@ -47,11 +47,11 @@ type Repository struct {
 	// home are the GitRepositories, by "Kind/namespace/name", whose Kustomizations build the
 	// root itself.
 	home map[string]flux.Reference
-	// absent are the folders of Kustomizations that the tree lacks, and another version may have.
+	// absent is what Kustomizations apply and the tree lacks.
 	absent []releaseset.Absent
 	// rules are those of GitRepositories by "Kind/namespace/name".
 	rules map[string]*sourceignore.Rules
-	// appliers are the Kustomizations, by their names.
+	// appliers are the Kustomizations, by their names, see releaseset.Set.
 	appliers map[string]releaseset.Applier
 }
 
@@ -222,7 +222,11 @@ func (r *Repository) build(k *flux.Kustomization, p placed, without []string) er
 	}
 	r.built[k.String()] = true
 	unknown := deleting(k, without)
-	r.appliers[applier(k)] = releaseset.Applier{Suspended: k.Spec.Suspend, Prunes: k.Spec.Prune, Unknown: unknown}
+	a := releaseset.Applier{Suspended: k.Spec.Suspend, Prunes: k.Spec.Prune, Unknown: unknown}
+	if p.owner != nil {
+		a.By = applier(p.owner)
+	}
+	r.appliers[applier(k)] = a
 	if rest := slices.DeleteFunc(without, func(field string) bool { return field == fieldPrune }); len(rest) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("Kustomization %s: %s", k, assumed(rest)))
 	}

@@ -47,12 +47,18 @@ func (s *shared) start(earlier *Repository, live releaseset.Lookup, defaults boo
 	return r
 }
 
-// omits warns about what a Kustomization is built without.
+// omits records what a Kustomization is built without.
 func (r *Repository) omits(k *flux.Kustomization, what []string) {
 	for _, name := range what {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s is remote, which is not fetched: what it adds is not known here, and releases among it are not planned", build.Called(k), name))
+		is := fmt.Sprintf("%s: %s is remote, which is not fetched", build.Called(k), name)
+		r.absent = append(r.absent, releaseset.Absent{
+			Applier: applier(k), Name: name,
+			Warning: is + ": what it adds is not known here, and releases among it are not planned",
+			Error:   is + ": the change brings in what is not known here, and releases among it can't be planned",
+		})
 	}
-	if a, is := r.appliers[applier(k)]; is {
+	if len(what) > 0 {
+		a := r.appliers[applier(k)]
 		a.Remote = what
 		r.appliers[applier(k)] = a
 	}
