@@ -91,7 +91,7 @@ func (c comparison) savedBase() (base, error) {
 	return base{revision: unstored(saved.Record), crds: append(crds, saved.CRDs...), chart: saved.ChartTo, secrets: saved.Secrets}, err
 }
 
-// chartBase renders the other chart under the same conditions as the target. Errors: *brokenError.
+// chartBase renders the other chart under the same conditions as the target. Errors: *brokenError, see faulty.
 func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation) (base, error) {
 	if c.baseline.Broken != nil {
 		return base{}, &brokenError{c.baseline.Against, c.baseline.Broken}
@@ -100,7 +100,7 @@ func (c comparison) chartBase(ctx context.Context, g gathered, op plan.Operation
 	d.Source = c.baseline.Source
 	r, err := targetOf(ctx, d, g, op)
 	if err != nil {
-		return base{}, &brokenError{c.baseline.Against, err}
+		return base{}, c.faulty(ctx, err)
 	}
 	return base{revision: unstored(r.Record), crds: r.CRDs, chart: r.Chart, secrets: d.Source.Secrets}, nil
 }

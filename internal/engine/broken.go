@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/redact"
@@ -22,6 +24,31 @@ func (e *brokenError) Error() string { return fmt.Sprintf("render %s: %v", e.aga
 
 // Unwrap returns what is wrong with the baseline.
 func (e *brokenError) Unwrap() error { return e.err }
+
+// outsideError says that what failed during a rendering is no fault of the chart or its values, such as a request
+// to the cluster.
+type outsideError struct{ error }
+
+// Unwrap returns what failed.
+func (e *outsideError) Unwrap() error { return e.error }
+
+// outside marks an error, if there is one, as an *outsideError.
+func outside(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &outsideError{err}
+}
+
+// faulty returns why the baseline can't be rendered: as a *brokenError, if a change of the chart or its values can mend it.
+func (c comparison) faulty(ctx context.Context, err error) error {
+	_, requesting := errors.AsType[*outsideError](err)
+	_, running := errors.AsType[*exec.ExitError](err) // a post-renderer, which is the same for both sides
+	if ctx.Err() != nil || requesting || running {
+		return fmt.Errorf("render %s: %w", c.baseline.Against, err)
+	}
+	return &brokenError{c.baseline.Against, err}
+}
 
 // warning says what such a plan does not show. Secrets that the error quotes are masked, known ones among
 // them.

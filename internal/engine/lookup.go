@@ -85,16 +85,16 @@ func (l *lookups) answer(added, updated []string) templating.LookupFunc {
 		}
 		var unknown *templating.UnknownKindError
 		noKind := errors.As(err, &unknown)
-		if version := apiVersion + "/" + kind; noKind || meta.IsNoMatchError(err) {
-			switch {
-			case slices.Contains(added, version):
-				found, err = map[string]any{}, nil
-				if name == "" {
-					found = listOf(apiVersion, kind, []any{})
-				}
-			case slices.Contains(updated, version):
-				return nil, fmt.Errorf("%s can't be looked up in %s, which the cluster does not serve until the CRD is updated", kind, apiVersion)
+		switch version := apiVersion + "/" + kind; {
+		case !noKind && !meta.IsNoMatchError(err):
+			err = outside(err)
+		case slices.Contains(added, version):
+			found, err = map[string]any{}, nil
+			if name == "" {
+				found = listOf(apiVersion, kind, []any{})
 			}
+		case slices.Contains(updated, version):
+			return nil, fmt.Errorf("%s can't be looked up in %s, which the cluster does not serve until the CRD is updated", kind, apiVersion)
 		}
 		if items, isList := found["items"].([]any); noKind || err == nil && (len(found) == 0 || isList && len(items) == 0) {
 			l.miss()
