@@ -31,11 +31,11 @@ type fetchError struct{ error }
 func (e *fetchError) Unwrap() error { return e.error }
 
 // unmendable reports whether an error of the base is no mistake that a change could mend, but an error as for any
-// other chart: it can't be fetched, or is not the promised one.
+// other chart: it can't be fetched, is not the promised one, or nobody waits for it.
 func unmendable(err error) bool {
 	_, fetching := errors.AsType[*fetchError](err)
 	_, untrusted := errors.AsType[*source.DigestError](err)
-	return fetching || untrusted
+	return fetching || untrusted || errors.Is(err, context.Canceled)
 }
 
 // baseline enters in base what an entry is compared with without a cluster, if that may be deployed: what the
@@ -109,11 +109,15 @@ func (p *Planner) before(ctx context.Context, j *job) (*chart.Metadata, error) {
 }
 
 // unsettled returns a verdict of a controller that would install a release, but may have deployed it already:
-// what the base has of it can't be read.
-func (p *Planner) unsettled(v releaseset.Verdict) releaseset.Verdict {
-	if v.Plans { // its notes begin with why there is something to install
-		v.Action, v.Then = unsure, nil
-		v.Notes[0] = "what is deployed is not known, since the base " + p.BaseName + " can't be read: everything counts as created"
+// what the base has of it can't be read. One that keeps no releases does the same whatever is deployed.
+func (p *Planner) unsettled(m releaseset.Manager, v releaseset.Verdict) releaseset.Verdict {
+	why := "what is deployed is not known, since the base " + p.BaseName + " can't be read: everything counts as created"
+	switch {
+	case !v.Plans:
+	case m.Writer().Storage == "":
+		v.Notes = append([]string{why}, v.Notes...)
+	default: // its notes begin with why there is something to install
+		v.Action, v.Then, v.Notes[0] = unsure, nil, why
 	}
 	return v
 }

@@ -53,7 +53,7 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 	v := &releaseset.Verdict{Action: "unknown", Notes: []string{j.elsewhere}}
 	switch {
 	case asked == nil && broken != nil:
-		*v = p.unsettled(m.Next(nil, head, head, false))
+		*v = p.unsettled(m, m.Next(nil, head, head, false))
 	case asked == nil:
 		*v = m.Next(base, head, cmp.Or(was, head), rewritten)
 	case j.elsewhere == "":
