@@ -235,7 +235,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *settrees.Trees) 
 	planner := setrun.Planner{
 		Head: t.Head, Base: t.Base, BaseName: t.BaseName, Selector: selector, All: o.all, Prune: o.prune,
 		Defaults: defaults, Clusters: clusters, Jobs: o.jobs, ShowSecrets: p.showSecrets, ToolVersion: toolVersion(), EffectKey: key,
-		PolicyChanged: t.PolicyChanged(o.options.policies.Value()), Commit: t.Commit(ctx),
+		PolicyChanged: t.PolicyChanged(o.options.policies.Value()), Renamed: t.Renamed, Commit: t.Commit(ctx),
 	}
 	made, err := planner.Plan(ctx)
 	if err != nil {

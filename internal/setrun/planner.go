@@ -26,6 +26,9 @@ type Planner struct {
 	// PolicyChanged reports whether Defaults.Policy differs from the base's: then every
 	// release is touched.
 	PolicyChanged bool
+	// Renamed reports whether a file of the set has another name in the base: then every release that names
+	// no cluster is touched, since nothing else says that both are for the same.
+	Renamed bool
 	// All plans untouched releases too; Prune uninstalls those that have left the set, unless a controller
 	// deploys them, which decides that itself.
 	All, Prune bool
@@ -183,6 +186,9 @@ func (p *Planner) run(ctx context.Context, j *job) {
 		j.out.Because = p.Head.closure(j.head).because(p.Base.closure(j.base))
 		if p.PolicyChanged {
 			j.out.Because = append(j.out.Because, "policy")
+		}
+		if p.Renamed && j.head.Cluster == "" {
+			j.out.Because = append(j.out.Because, "renamed file")
 		}
 		j.out.Touched = len(j.out.Because) > 0
 	}

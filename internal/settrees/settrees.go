@@ -43,6 +43,8 @@ type Trees struct {
 	BaseName string
 	// Files are relative to the root of the head.
 	Files []string
+	// Renamed reports whether a file has another name in the base.
+	Renamed bool
 	// HeadCommit and BaseCommit are only known if commits are compared.
 	HeadCommit, BaseCommit string
 
@@ -225,7 +227,7 @@ func (t *Trees) before(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		if was != "" {
-			out[i] = was
+			out[i], t.Renamed = was, true
 			t.Head.Set.Warnings = append(t.Head.Set.Warnings, fmt.Sprintf("%s is not in %s: it is compared with %s, from which it is renamed", name, t.BaseName, was))
 		}
 	}
