@@ -43,8 +43,8 @@ func CheckDependencies(c *chart.Chart) error {
 // the defaults. Conditions and tags are read from the coalesced values. The returned chart, not the
 // loaded one, belongs in the release record. c is not changed.
 //
-// The warnings are about what Helm silently ignores: conditions and tags that are not booleans, and
-// imports without a source.
+// The warnings are about what Helm silently ignores: conditions and tags that are not booleans,
+// imports without a source, and dependencies of which charts/ holds another version.
 func ProcessDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []chart.Warning, error) {
 	out := c.Clone()
 	var p processor
@@ -69,6 +69,7 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 	if c.Metadata.Dependencies == nil {
 		return nil
 	}
+	others := otherVersions(c)
 	c.SetDependencies(declared(c)...)
 	for _, d := range c.Metadata.Dependencies {
 		d.Name = d.EffectiveName()
@@ -93,6 +94,9 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 	for _, d := range c.Metadata.Dependencies {
 		if !off[d.Name] {
 			on = append(on, d)
+			if text := others[d]; text != "" {
+				p.warn(c, "%s", text)
+			}
 		}
 	}
 	var kept []*chart.Chart
@@ -128,6 +132,33 @@ func declared(c *chart.Chart) []*chart.Chart {
 			aliased.Metadata.Name = d.EffectiveName()
 			out = append(out, aliased)
 			break
+		}
+	}
+	return out
+}
+
+// otherVersions says of the dependencies of c that charts/ holds only in versions outside their ranges what
+// becomes of those (Helm 4.3.1, pkg/chart/v2/util/dependencies.go, processDependencyEnabled: a subchart without
+// a fitting dependency stays, as one without any does).
+func otherVersions(c *chart.Chart) map[*chart.Dependency]string {
+	out := map[*chart.Dependency]string{}
+	for _, d := range c.Metadata.Dependencies {
+		var held []string
+		becomes := "it is left out"
+		for _, sub := range c.Dependencies() {
+			if matches(d, sub) {
+				held = nil
+				break
+			}
+			if sub.Name() != d.Name || d.Version == "" {
+				continue
+			}
+			if held = append(held, sub.Metadata.Version); !isDeclared(c, sub) {
+				becomes = "that is rendered as " + d.Name
+			}
+		}
+		if len(held) > 0 {
+			out[d] = fmt.Sprintf("dependency %s is declared in version %q, and charts/ holds %s: %s", d.EffectiveName(), d.Version, strings.Join(held, ", "), becomes)
 		}
 	}
 	return out
