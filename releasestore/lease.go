@@ -8,12 +8,10 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // HeldLock is a lock that was taken. It renews its lease until Release.
@@ -203,9 +201,6 @@ func (h *HeldLock) renew(ctx context.Context) (renewed, lost bool) {
 	if apierrors.IsConflict(err) {
 		written, err = h.reclaim(ctx, next)
 	}
-	if apierrors.IsNotFound(err) {
-		written, err = h.missing(ctx, err)
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch taken, isTaken := errors.AsType[*LockedError](err); {
@@ -252,25 +247,4 @@ func (h *HeldLock) reclaim(ctx context.Context, next *coordinationv1.Lease) (*co
 	}
 	next.ResourceVersion = current.ResourceVersion
 	return leases.Update(ctx, next, metav1.UpdateOptions{})
-}
-
-// missing handles a Lease that does not exist. It returns the Lease if that has gone along with its namespace,
-// which an uninstall may delete before other records than those in it: nobody else gets a lock there, so this
-// run keeps its own, unless that has expired before. A dry run tells, which the API server's plugin
-// NamespaceLifecycle refuses in a namespace that does not exist or is being deleted (Kubernetes 1.36.3,
-// plugin/pkg/admission/namespace/lifecycle/admission.go, Admit).
-func (h *HeldLock) missing(ctx context.Context, notFound error) (*coordinationv1.Lease, error) {
-	if _, doubt, _ := h.state(); doubt != nil {
-		return nil, notFound
-	}
-	again := h.lease.DeepCopy()
-	again.UID, again.ResourceVersion, again.ManagedFields = "", "", nil
-	_, err := h.locker.leases.Leases(again.Namespace).Create(ctx, again, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	switch {
-	case apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return h.lease, nil
-	case retry.Passes(err) || retry.Unreached(err):
-		return nil, err
-	}
-	return nil, notFound
 }

@@ -59,9 +59,6 @@ func (s *leaseServer) react(action clienttesting.Action) (bool, runtime.Object, 
 	switch a := action.(type) {
 	case clienttesting.CreateActionImpl:
 		lease := a.Object.(*coordinationv1.Lease).DeepCopy()
-		if len(a.CreateOptions.DryRun) > 0 {
-			return true, lease, nil
-		}
 		s.writes++
 		lease.ResourceVersion = strconv.Itoa(s.writes)
 		return s.answer(lease, tracker.Create(resource, lease, a.Namespace))
