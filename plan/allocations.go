@@ -87,7 +87,10 @@ func kept(was, after *corev1.Service) []string {
 	for _, port := range was.Spec.Ports {
 		named[port.Name] = port.NodePort
 	}
-	ports := []int32{cmp.Or(spec.HealthCheckNodePort, was.Spec.HealthCheckNodePort)}
+	var ports []int32
+	if spec.Type == corev1.ServiceTypeLoadBalancer && spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal {
+		ports = append(ports, cmp.Or(spec.HealthCheckNodePort, was.Spec.HealthCheckNodePort))
+	}
 	for _, port := range spec.Ports {
 		ports = append(ports, cmp.Or(port.NodePort, named[port.Name]))
 	}

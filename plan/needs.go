@@ -174,7 +174,8 @@ func relaxes(c fielddiff.Change) bool {
 		return c.To == true
 	case c.Path == enforced+"]":
 		levels := []any{"privileged", "baseline", "restricted"}
-		return c.To == nil || slices.Index(levels, c.To) < slices.Index(levels, c.From)
+		unlabelled := c.From == nil && c.To != "restricted" // the level was the cluster's default, which may be any
+		return c.To == nil || unlabelled || slices.Index(levels, c.To) < slices.Index(levels, c.From)
 	case within(c.Path, "spec.hard") && c.Op == fielddiff.Added, !decides(c) && !within(c.Path, "spec.hard"):
 		return false
 	}
