@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 )
 
 // A client that lives long, such as the controller's, passes on every warning once, and does not remember all of
@@ -42,7 +41,7 @@ func TestWarningsThatNobodyReads(t *testing.T) {
 			w.HandleWarningHeaderWithContext(t.Context(), 299, "", "this is old")
 			passed = true
 		}()
-		time.Sleep(time.Second)
+		synctest.Wait()
 		if !passed {
 			t.Error("a request waits for its warning to be read")
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,7 @@ func TestSilence(t *testing.T) {
 				s := &Silence{Server: "the API server", Credentials: "login", Say: func(text string) { said = append(said, text) }}
 				c.one(func(over roundTrip) { ask(s, over) })
 				time.Sleep(time.Hour)
+				synctest.Wait()
 				if !slices.Equal(said, c.want) {
 					t.Errorf("said %q, want %q", said, c.want)
 				}
@@ -92,9 +94,12 @@ func TestSilence(t *testing.T) {
 func TestSilenceThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := make(chan struct{})
+		var mu sync.Mutex
 		var said []string
 		s := &Silence{Server: "the API server", Say: func(text string) {
+			mu.Lock()
 			said = append(said, text)
+			mu.Unlock()
 			<-read
 		}}
 		go ask(s, takes(0, time.Hour, nil))
@@ -107,9 +112,12 @@ func TestSilenceThatNobodyReads(t *testing.T) {
 		time.Sleep(time.Minute)
 		close(read)
 		time.Sleep(time.Minute)
+		mu.Lock()
+		got := slices.Clone(said)
+		mu.Unlock()
 		const server = "waiting for the API server: no answer for "
-		if want := []string{server + "10s", server + "1m20s"}; !slices.Equal(said, want) {
-			t.Errorf("said %q, want %q", said, want)
+		if want := []string{server + "10s", server + "1m20s"}; !slices.Equal(got, want) {
+			t.Errorf("said %q, want %q", got, want)
 		}
 		time.Sleep(time.Hour)
 	})

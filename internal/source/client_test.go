@@ -107,6 +107,7 @@ func TestWaiting(t *testing.T) {
 		if err == nil {
 			resp.Body.Close()
 		}
+		synctest.Wait()
 		if err == nil || len(said) < 3 || said[0] != "waiting for https://charts.example: no answer for 10s" {
 			t.Errorf("error %v, said %q", err, said)
 		}
