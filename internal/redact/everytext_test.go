@@ -20,7 +20,7 @@ var unmasked = regexp.MustCompile(strings.Join([]string{
 	`^\.(ChartSource\.(Name|Version|Digest)|ChartLock\.(File|Digest)|Cluster\.(Context|CA|UID|NamespaceUID)|Against\.Kind)$`,
 	`^\.Options\.((OnlyTests|SkipTests|Sensitive)\[\]|Cascade|FieldManager|Policy\.\w+\[\]\.(By|Risk|Source|(DriftOf|Kinds|Names)\[\]))$`,
 	`\.(Cause|Manager|(Object|Objects\[\]|Removed\[\])\.(Group|Kind|Namespace|Name)|Stages\[\]\.Name)$`,
-	`\.Steps\[\]\.(ID|Op|When|Of|APIVersion|Source|PatchType|(MigrateOwnership|Unserved)\[\]|Expect\.\w+|Cascade|Fidelity|Risk|Hook\..+)$`,
+	`\.Steps\[\]\.(ID|Op|When|Of|APIVersion|Source|PatchType|(Behind|MigrateOwnership|Unserved)\[\]|Expect\.\w+|Cascade|Fidelity|Risk|Hook\..+)$`,
 	`\.Record\.(Status|FailDescription|Descriptions\{\})$`,
 	`\.((Lasting|NotUndone|Problems|Asked)\[\]\.(Step|Kind|Risk)|Reviews\[\]\.By)$`,
 	`^\.Impact\.(Restarts\[\]\.Kind|Limits\[\]\.Resource|\w+\[\]\.Change|Volumes\[\]\.(Fate|Why)|Rollouts\[\]\.Budgets\[\]\.Name)$`,
