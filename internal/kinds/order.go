@@ -60,8 +60,8 @@ func UninstallLess(a, b string) bool { return less(uninstallOrder, a, b) }
 type Tier int
 
 const (
-	// NoTier is for kinds that are in neither of Helm's orders: they come last. Only RuntimeClass comes before
-	// what needs it.
+	// NoTier is for kinds that are in neither of Helm's orders, except for RuntimeClass, which Pods need: they come
+	// last.
 	NoTier Tier = iota
 	// Foundations: what objects are put into.
 	Foundations

@@ -53,11 +53,11 @@ func local(over files, dir string, k *types.Kustomization, trail []string) (omit
 // withoutRemote takes out of a kustomization the remote resources, and the generators of ConfigMaps and Secrets
 // from remote files, and returns their names. A generator that changes what another one makes stays.
 func withoutRemote(k *types.Kustomization) (out []string) {
-	local := func(name string) bool {
+	leaves := func(name string) bool {
 		if remote(name) {
 			out = append(out, name)
 		}
-		return !remote(name)
+		return remote(name)
 	}
 	creates := func(g types.GeneratorArgs) bool {
 		i := slices.IndexFunc(sources(g.KvPairSources), remote)
@@ -67,14 +67,10 @@ func withoutRemote(k *types.Kustomization) (out []string) {
 		out = append(out, fmt.Sprintf("the generator of %s, which needs %s,", g.Name, sources(g.KvPairSources)[i]))
 		return true
 	}
-	k.Resources, k.Bases = kept(k.Resources, local), kept(k.Bases, local)
+	k.Resources, k.Bases = slices.DeleteFunc(k.Resources, leaves), slices.DeleteFunc(k.Bases, leaves)
 	k.ConfigMapGenerator = slices.DeleteFunc(k.ConfigMapGenerator, func(g types.ConfigMapArgs) bool { return creates(g.GeneratorArgs) })
 	k.SecretGenerator = slices.DeleteFunc(k.SecretGenerator, func(g types.SecretArgs) bool { return creates(g.GeneratorArgs) })
 	return out
-}
-
-func kept(names []string, keep func(string) bool) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return !keep(name) })
 }
 
 // folder checks a base or component, once. empty reports whether nothing is left of it.
