@@ -26,11 +26,8 @@ type Chart struct {
 // folder are refused, and so are archives in charts/ that are not those of the chart's lock. Errors
 // name the file that is wrong.
 func LoadChart(path string) (*Chart, error) {
-	loaded, warnings, err := chartload.Load(path, chartload.Options{})
+	loaded, warnings, err := dependency.Verified(chartload.Load(path, chartload.Options{}))
 	if err != nil {
-		return nil, err
-	}
-	if err := dependency.Verify(loaded); err != nil {
 		return nil, err
 	}
 	return &Chart{chart: loaded, warnings: warnings}, nil

@@ -80,11 +80,8 @@ func (s *Sources) LoadChart(ctx context.Context, name string, o ChartOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	loaded, warnings, err := chartload.Archive(bytes.NewReader(fetched.Data), fetched.FileName())
+	loaded, warnings, err := dependency.Verified(chartload.Archive(bytes.NewReader(fetched.Data), fetched.FileName()))
 	if err != nil {
-		return nil, err
-	}
-	if err := dependency.Verify(loaded); err != nil {
 		return nil, err
 	}
 	return &Chart{chart: loaded, warnings: slices.Concat(found.Warnings, other, warnings), pin: fetched.Pin(ref, name)}, nil

@@ -112,16 +112,13 @@ func (p *program) bundled(ctx context.Context, o *bundleFlags, name string) (bun
 	if err != nil {
 		return bundled{}, err
 	}
-	loaded, warnings, err := chartload.Archive(bytes.NewReader(data), name)
+	loaded, warnings, err := dependency.Verified(chartload.Archive(bytes.NewReader(data), name))
 	if err != nil {
 		return bundled{}, err
 	}
 	p.warnAll(warnings)
 	if missing := pack.Missing(loaded); len(missing) > 0 {
 		return bundled{}, fmt.Errorf("chart %s lacks its dependencies: %s", loaded.Name(), strings.Join(missing, ", "))
-	}
-	if err := dependency.Verify(loaded); err != nil {
-		return bundled{}, err
 	}
 	file := loaded.Name() + "-" + loaded.Metadata.Version + ".tgz"
 	images, err := p.imagesOf(ctx, o, loaded)

@@ -113,14 +113,7 @@ func (l located) load() (*chart.Chart, []chart.Warning, error) {
 
 // complete is load for a chart that is rendered: the archives in its charts/ must be those in its lock.
 func (l located) complete() (*chart.Chart, []chart.Warning, error) {
-	loaded, warnings, err := l.load()
-	if err == nil {
-		err = dependency.Verify(loaded)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return loaded, warnings, nil
+	return dependency.Verified(l.load())
 }
 
 func (l located) files() ([]*chart.File, error) {

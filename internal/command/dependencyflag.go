@@ -22,10 +22,7 @@ func (p *program) completeChart(ctx context.Context, o *sourceFlags, path string
 		}
 		loaded, warnings, err = p.loadChart(ctx, &o.chart, path)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return loaded, warnings, dependency.Verify(loaded)
+	return dependency.Verified(loaded, warnings, err)
 }
 
 // updateDependencies runs dependency update as part of another command.

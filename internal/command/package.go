@@ -136,10 +136,7 @@ func (p *program) packed(ctx context.Context, o *packageFlags, folder string) (p
 
 // archived makes the archive of the chart in a folder as it is.
 func (p *program) archived(fetch *fetchFlags, folder string, o pack.Options) (packed, error) {
-	loaded, warnings, err := chartload.Load(folder, fetch.load)
-	if err == nil {
-		err = dependency.Verify(loaded)
-	}
+	loaded, warnings, err := dependency.Verified(chartload.Load(folder, fetch.load))
 	if err != nil {
 		return packed{}, err
 	}

@@ -38,6 +38,18 @@ func Verify(c *chart.Chart) error {
 	return nil
 }
 
+// Verified takes what chartload returned, and returns it if the chart passes Verify:
+// Verified(chartload.Load(path, options)).
+func Verified(c *chart.Chart, warnings []chart.Warning, err error) (*chart.Chart, []chart.Warning, error) {
+	if err == nil {
+		err = Verify(c)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, warnings, nil
+}
+
 // isArchive reports whether a file of a chart is an archive of a subchart, as chartload sees it.
 func isArchive(file string) bool {
 	name, ok := strings.CutPrefix(file, chartsFolder+"/")
