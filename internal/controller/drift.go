@@ -137,9 +137,10 @@ func inventoryKinds(hr *flux.HelmRelease) (kinds []schema.GroupVersionKind, ok b
 	return kinds, true
 }
 
-// recordChange records a change of an object: added or deleted, or the same object before and after. If
-// tell is set and its state has changed, it requests a pass.
-func (d *driftWatch) recordChange(tell bool, objects ...any) {
+// recordChange records a change of an object of the kind: added or deleted, or the same object before and
+// after. If tell is set and its state has changed, it requests a pass. Objects whose kind is watched in two
+// API versions are seen twice, by each watch as an element of its own: the same one twice would count as none.
+func (d *driftWatch) recordChange(k schema.GroupVersionKind, tell bool, objects ...any) {
 	var key client.ObjectKey
 	states := map[string]bool{}
 	for _, o := range objects {
@@ -149,7 +150,7 @@ func (d *driftWatch) recordChange(tell bool, objects ...any) {
 		}
 		key = client.ObjectKey{Namespace: m.Labels[flux.OriginNamespace], Name: m.Labels[flux.OriginName]}
 		is := m.Annotations[stateAnnotation]
-		d.toggle(key, is)
+		d.toggle(key, k.String()+" "+is)
 		states[is] = true
 	}
 	if tell && len(states) == len(objects) {

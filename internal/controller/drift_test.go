@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -16,7 +17,7 @@ import (
 // requests a pass; a change of its status does not, nor does the first list, nor a repeated
 // list.
 func TestDriftWatchTellsChanges(t *testing.T) {
-	key := client.ObjectKey{Namespace: "apps", Name: "web"}
+	key, kind := client.ObjectKey{Namespace: "apps", Name: "web"}, schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 	d := &driftWatch{
 		sums: sums{digests: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 10), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
 		wanted: func(of client.ObjectKey, last time.Time) bool { return of == key && last.IsZero() },
@@ -43,26 +44,38 @@ func TestDriftWatchTellsChanges(t *testing.T) {
 		}
 	}
 	first := object("1", 1, "x")
-	d.recordChange(false, first)
+	d.recordChange(kind, false, first)
 	told("the first list", false)
 	digest := d.of(key)
 	if digest == (fingerprint{}) {
 		t.Fatal("the object is not seen")
 	}
-	d.recordChange(true, first, object("2", 1, "x"))
+	d.recordChange(kind, true, first, object("2", 1, "x"))
 	told("its status", false)
 	if d.of(key) != digest {
 		t.Error("its status counts")
 	}
-	d.recordChange(true, object("2", 1, "x"), object("3", 2, "x"))
+	d.recordChange(kind, true, object("2", 1, "x"), object("3", 2, "x"))
 	told("its spec", true)
-	d.recordChange(true, object("3", 2, "x"), object("4", 2, "y"))
+	d.recordChange(kind, true, object("3", 2, "x"), object("4", 2, "y"))
 	told("an annotation", true)
-	d.recordChange(true, object("4", 0, ""), object("5", 0, ""))
+	d.recordChange(kind, true, object("4", 0, ""), object("5", 0, ""))
 	told("an object without generations", true)
-	d.recordChange(true, object("4", 2, "y"))
+	d.recordChange(kind, true, object("4", 2, "y"))
 	told("that it is gone", true)
+	clear(d.digests)
+	versions := []schema.GroupVersionKind{kind, kind.GroupKind().WithVersion("v1")}
+	for _, k := range versions {
+		d.recordChange(k, false, first)
+	}
+	digest = d.of(key)
+	for _, k := range versions {
+		d.recordChange(k, false, first, object("3", 2, "x"))
+	}
+	if digest == (fingerprint{}) || d.of(key) == digest {
+		t.Error("an object is not seen, or its change, if its kind is watched in two versions")
+	}
 	d.driftHandled(key, time.Unix(1, 0))
-	d.recordChange(true, object("5", 3, ""))
+	d.recordChange(kind, true, object("5", 3, ""))
 	told("soon behind another one", false)
 }

@@ -151,13 +151,13 @@ func (d *driftWatch) register(ctx context.Context, k schema.GroupVersionKind) (s
 		return nil, err
 	}
 	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(o any, first bool) { d.recordChange(!first, o) },
-		UpdateFunc: func(was, is any) { d.recordChange(true, was, is) },
+		AddFunc:    func(o any, first bool) { d.recordChange(k, !first, o) },
+		UpdateFunc: func(was, is any) { d.recordChange(k, true, was, is) },
 		DeleteFunc: func(o any) {
 			if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 				o = gone.Obj
 			}
-			d.recordChange(true, o)
+			d.recordChange(k, true, o)
 		},
 	})
 	if err != nil {
