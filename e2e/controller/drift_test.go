@@ -10,11 +10,20 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
 
+// scaler is the template of a HorizontalPodAutoscaler: a kind whose status changes, and which has no generation.
+const scaler = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: '{{ .Release.Name }}'}
+spec: {maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: none}}`
+
 // With drift detection, too, a pass in sync sends no request: objects are watched by their metadata.
 // What somebody changes is restored immediately, not at the next interval of ten minutes.
 func TestCheck30DriftIsWatched(t *testing.T) {
 	r := newRig(t)
-	r.publish("app", "1.0.0", settings(""))
+	files := settings("")
+	files["templates/scaler.yaml"] = scaler
+	r.publish("app", "1.0.0", files)
 	metrics := port(t)
 	r.start("--metrics-addr=" + metrics)
 	cluster.Apply(t, r.namespace, `
@@ -23,7 +32,12 @@ kind: HelmRelease
 metadata: {name: often}
 spec: {interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}, driftDetection: {mode: enabled}}`)
 	r.ready("often", "1.0.0")
+	scale := func(to string) {
+		r.kubectl("patch", "hpa", "often", "--subresource=status", "--type=merge", `-p={"status":{"currentReplicas":`+to+`}}`)
+	}
+	scale("2")
 	from := quiet(t)
+	scale("3")
 	r.passInSync(metrics, 8)
 	if sent := since(t, from); len(sent) > 0 {
 		t.Errorf("passes in sync send %d requests: %v", len(sent), sent)

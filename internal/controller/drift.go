@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +30,7 @@ import (
 // driftWatch watches the metadata of the objects that HelmReleases with drift detection have
 // created, by the kinds in their inventories. A pass need not look for drift if the objects are as
 // the last pass left them, and a change by somebody else causes a pass soon. Changes of status are
-// ignored for objects that have a generation.
+// ignored.
 type driftWatch struct {
 	sums
 	cache cache.Cache
@@ -83,27 +84,48 @@ func (d *driftWatch) open(config *rest.Config, o cache.Options) error {
 // stateAnnotation holds a hash of all that matters about an object in the cache.
 const stateAnnotation = "state"
 
+// conditionsOfV1 and metricsOfV1 are annotations in which autoscaling/v1 has the status of a
+// HorizontalPodAutoscaler (k8s.io/kubernetes/pkg/apis/autoscaling/annotations.go).
+const (
+	conditionsOfV1 = "autoscaling.alpha.kubernetes.io/conditions"
+	metricsOfV1    = "autoscaling.alpha.kubernetes.io/current-metrics"
+)
+
 // state reduces an object to what tells which HelmRelease it belongs to and whether it has changed.
 func state(in any) (any, error) {
 	o, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {
 		return in, nil
 	}
-	version := o.ResourceVersion
-	if o.Generation > 0 {
-		text, err := json.Marshal([]any{o.Generation, o.Labels, o.Annotations, o.DeletionTimestamp})
-		if err != nil {
-			return nil, err
-		}
-		version = string(text)
+	delete(o.Annotations, conditionsOfV1)
+	delete(o.Annotations, metricsOfV1)
+	text, err := json.Marshal([]any{o.UID, version(o), o.Labels, o.Annotations, o.DeletionTimestamp})
+	if err != nil {
+		return nil, err
 	}
-	sum := sha256.Sum256([]byte(string(o.UID) + " " + version))
+	sum := sha256.Sum256(text)
 	o.ObjectMeta = metav1.ObjectMeta{
 		Namespace: o.Namespace, Name: o.Name, ResourceVersion: o.ResourceVersion,
 		Labels:      map[string]string{flux.OriginName: o.Labels[flux.OriginName], flux.OriginNamespace: o.Labels[flux.OriginNamespace]},
 		Annotations: map[string]string{stateAnnotation: string(sum[:])},
 	}
 	return o, nil
+}
+
+// version returns what changes with each write of an object except those of its status: its generation.
+// Kinds such as HorizontalPodAutoscaler, Service and ResourceQuota have none. Once the status of such an
+// object has been written, what its managedFields say about other writes stands in: each of these sets the
+// time of an entry, to the second, or takes fields from some (managedFieldsUpdater in
+// k8s.io/apimachinery/pkg/util/managedfields/internal). Until then it is the resource version.
+func version(o *metav1.PartialObjectMetadata) any {
+	if o.Generation > 0 {
+		return o.Generation
+	}
+	others := slices.DeleteFunc(slices.Clone(o.ManagedFields), func(e metav1.ManagedFieldsEntry) bool { return e.Subresource == "status" })
+	if len(others) == 0 || len(others) == len(o.ManagedFields) {
+		return o.ResourceVersion
+	}
+	return others
 }
 
 // watchesAllOf reports whether all kinds of the HelmRelease's objects are watched. It queues those that are

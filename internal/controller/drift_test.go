@@ -22,11 +22,11 @@ func TestDriftWatchTellsChanges(t *testing.T) {
 		sums: sums{digests: map[client.ObjectKey]fingerprint{}}, changed: make(chan event.GenericEvent, 10), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{},
 		wanted: func(of client.ObjectKey, last time.Time) bool { return of == key && last.IsZero() },
 	}
-	object := func(version string, generation int64, annotation string) any {
+	object := func(version string, generation int64, annotation string, written ...metav1.ManagedFieldsEntry) any {
 		o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "elsewhere", Name: "web", UID: types.UID("u"), ResourceVersion: version, Generation: generation,
 			Labels:      map[string]string{flux.OriginName: "web", flux.OriginNamespace: "apps"},
-			Annotations: map[string]string{"a": annotation},
+			Annotations: map[string]string{"a": annotation, "autoscaling.alpha.kubernetes.io/conditions": version}, ManagedFields: written,
 		}}
 		kept, err := state(o)
 		if err != nil {
@@ -61,6 +61,22 @@ func TestDriftWatchTellsChanges(t *testing.T) {
 	told("an annotation", true)
 	d.recordChange(kind, true, object("4", 0, ""), object("5", 0, ""))
 	told("an object without generations", true)
+	write := func(manager, subresource string, second int64, fields string) metav1.ManagedFieldsEntry {
+		at := metav1.Unix(second, 0)
+		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, Time: &at, FieldsV1: metav1.NewFieldsV1(fields)}
+	}
+	made, scaled := write("helm-controller", "", 1, `{"f:spec":{}}`), write("kube-controller-manager", "status", 2, `{"f:status":{}}`)
+	scaler := object("5", 0, "", made, scaled)
+	d.recordChange(kind, true, scaler, object("6", 0, "", made, write("kube-controller-manager", "status", 3, `{"f:status":{}}`)))
+	told("the status of an object without generations", false)
+	d.recordChange(kind, true, scaler, object("6", 0, "", made, write("kubectl", "", 3, `{"f:spec":{}}`), scaled))
+	told("the spec of an object without generations", true)
+	d.recordChange(kind, true, scaler, object("6", 0, "", write("helm-controller", "", 1, `{}`), scaled))
+	told("a field that is removed from an object without generations", true)
+	d.recordChange(kind, true, object("5", 0, "", made), object("6", 0, "", made))
+	told("an object without generations whose status was never written", true)
+	d.recordChange(kind, true, object("5", 0, "", scaled), object("6", 0, "", scaled))
+	told("an object without generations of which only the writer of the status is known", true)
 	d.recordChange(kind, true, object("4", 2, "y"))
 	told("that it is gone", true)
 	clear(d.digests)
