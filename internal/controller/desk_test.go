@@ -117,7 +117,7 @@ func desk(t *testing.T, f passing) (*reconciler, *etcd) {
 		client: e, live: e, passes: f, records: &recordDigests{digests()}, synced: &syncDigests{digests: map[client.ObjectKey]stateDigest{}},
 		wrote: &writes{versions: map[client.ObjectKey]string{}}, drift: &driftWatch{sums: digests(), last: map[client.ObjectKey]time.Time{}, asked: map[client.ObjectKey]bool{}},
 		events:  &events{records: &eventWriter{queue: make(chan *corev1.Event, 100)}, log: logr.Discard(), now: time.Now},
-		metrics: counted, memory: newBudget(256<<20, func(int64) {}), now: time.Now,
+		metrics: counted, memory: newBudget(256<<20, func(int64) {}), now: time.Now, options: Options{WatchAllNamespaces: true},
 		tries: workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](time.Second, time.Minute),
 	}
 	r.detached = newDetached(r)
@@ -256,15 +256,21 @@ func TestADeletedHelmReleaseIsUninstalledOnce(t *testing.T) {
 	}
 }
 
+// leftInSync returns the status of a HelmRelease after a pass that leaves nothing to do.
+func leftInSync(hr *flux.HelmRelease) flux.HelmReleaseStatus {
+	done := hr.Status
+	done.ObservedGeneration = 1
+	done.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "InstallSucceeded"}}
+	return done
+}
+
 // A pass over objects that were not watched yet does not count as one that saw them: one that was
 // deleted before its kind was watched would never be missed.
 func TestAPassThatDidNotSeeItsObjects(t *testing.T) {
 	passes := 0
 	r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, _ reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
 		passes++
-		done := hr.Status
-		done.ObservedGeneration = 1
-		done.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "InstallSucceeded"}}
+		done := leftInSync(hr)
 		done.Inventory = &flux.Inventory{Entries: []flux.InventoryEntry{{ID: "apps_web_apps_Deployment", Version: "v1"}}}
 		return reconcile.Outcome{Status: done, Changed: passes == 1, After: time.Hour}, nil
 	})
@@ -280,5 +286,35 @@ func TestAPassThatDidNotSeeItsObjects(t *testing.T) {
 	}
 	if passes != 3 {
 		t.Errorf("%d passes, want two before the kind is watched and one after", passes)
+	}
+}
+
+// Records in a namespace that is not watched may change unseen: each pass reads them.
+func TestRecordsThatAreNotWatched(t *testing.T) {
+	for _, c := range []struct {
+		all     bool
+		storage string
+		want    int
+	}{
+		{all: true, storage: "records", want: 1},
+		{storage: "apps", want: 1},
+		{storage: "records", want: 3},
+	} {
+		passes := 0
+		r, e := desk(t, func(_ context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+			passes++
+			if in.RecordsUnchanged {
+				t.Errorf("%+v: pass %d takes the records for unchanged", c, passes)
+			}
+			return reconcile.Outcome{Status: leftInSync(hr), Changed: passes == 1, After: time.Hour}, nil
+		})
+		r.options.WatchAllNamespaces, r.options.Namespace = c.all, "apps"
+		e.change("spec", "storageNamespace", c.storage)
+		for range 3 {
+			passed(t, r)
+		}
+		if passes != c.want {
+			t.Errorf("%+v: %d passes", c, passes)
+		}
 	}
 }

@@ -103,6 +103,12 @@ func (r *reconciler) knows(ctx context.Context, hr *flux.HelmRelease) bool {
 	return true
 }
 
+// watchesRecords reports whether the HelmRelease's records are watched: those on another cluster are not, nor those
+// in another namespace, if only one is watched.
+func (r *reconciler) watchesRecords(hr *flux.HelmRelease) bool {
+	return hr.Spec.KubeConfig == nil && (r.options.WatchAllNamespaces || hr.StorageNamespace() == r.options.Namespace)
+}
+
 // storage returns the namespace of the HelmRelease's records, and the release's name.
 func storage(hr *flux.HelmRelease) client.ObjectKey {
 	return client.ObjectKey{Namespace: hr.StorageNamespace(), Name: hr.ReleaseName()}

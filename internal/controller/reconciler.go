@@ -82,8 +82,7 @@ func (r *reconciler) reconcile(ctx context.Context, request ctrl.Request, on pau
 	}
 	defer func() { r.metrics.passed(key, r.now().Sub(began)) }()
 	looked := r.look(ctx, hr)
-	// Objects on another cluster are not watched.
-	seen := hr.Spec.KubeConfig == nil && r.knows(ctx, hr) && !looked.blind
+	seen := r.watchesRecords(hr) && r.knows(ctx, hr) && !looked.blind
 	if seen && r.synced.unchanged(key, looked) {
 		r.metrics.skipped()
 		return ctrl.Result{RequeueAfter: r.jitter(hr.Spec.Interval.Duration)}, nil
@@ -181,8 +180,7 @@ func (r *reconciler) sourcesFor(ctx context.Context, v *view, looked stateDigest
 	hr := v.hr
 	in := reconcile.Sources{
 		Hook: on.hook, Waiting: on.waiting,
-		// Records on another cluster are not watched.
-		RecordsUnchanged: hr.Spec.KubeConfig == nil && r.synced.unchanged(client.ObjectKeyFromObject(v.object), looked),
+		RecordsUnchanged: r.watchesRecords(hr) && r.synced.unchanged(client.ObjectKeyFromObject(v.object), looked),
 	}
 	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
 		r.sources(ctx, v, &in)

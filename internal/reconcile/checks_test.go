@@ -267,6 +267,12 @@ func TestUnchangedRecordsAreReadBeforeSomethingIsDone(t *testing.T) {
 		"other values": func(b *bench) { b.apply(drift + "values: {text: two}") },
 		"drift":        func(b *bench) { b.edit("by hand") },
 		"pending":      func(b *bench) { b.pending(); b.apply(drift + "values: {text: two}") },
+		"only pending": func(b *bench) { b.pending() },
+		"uninstalled": func(b *bench) {
+			if err := b.records.CoreV1().Secrets("shop").Delete(b.ctx, "sh.helm.release.v1.web.v1", metav1.DeleteOptions{}); err != nil {
+				b.t.Fatal(err)
+			}
+		},
 	} {
 		t.Run(why, func(t *testing.T) {
 			ends := func(unchanged bool) string {

@@ -32,9 +32,6 @@ type deviation struct {
 // lookForDrift compares live objects with the stored manifest, with one LIST per kind
 // and namespace, and a dry run for each object that exists.
 func (p *pass) lookForDrift(ctx context.Context) error {
-	if p.standing {
-		p.readRecords(ctx)
-	}
 	rules, err := drift.Compile(p.hr)
 	if err != nil {
 		return p.safe(err)

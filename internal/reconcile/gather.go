@@ -128,9 +128,10 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	return nil
 }
 
-// records reads the release's records, or has the history stand in for them.
+// records reads the release's records, or has the history stand in for them. The search for drift
+// would read them anyway, once it is too late to load the chart for what they call for.
 func (p *pass) records(ctx context.Context) bool {
-	if !p.in.RecordsUnchanged || len(p.hr.Status.History) == 0 {
+	if !p.in.RecordsUnchanged || len(p.hr.Status.History) == 0 || p.hr.DriftMode() != "" {
 		p.readRecords(ctx)
 		return true
 	}

@@ -76,8 +76,8 @@ type Sources struct {
 	Hook, Waiting func()
 	// RecordsUnchanged says that no record of the release has been written since a pass
 	// that ended in sync, with the status that the HelmRelease has: they are then not read
-	// unless there is something to do. Without drift detection such a pass sends no
-	// requests but those of Local.
+	// unless there is something to do, or drift to look for. Without drift detection such a pass
+	// sends no requests but those of Local.
 	RecordsUnchanged bool
 }
 
