@@ -216,17 +216,24 @@ func TestCheck39ServiceAccount(t *testing.T) {
 	}
 }
 
-// Check 40: the kubeconfig in a Secret says where the release goes; without the Secret, Ready says
-// so. For kubeconfigs that are refused see TestCheck40KubeconfigsThatAreRefused.
+// Check 40: the kubeconfig in a Secret says where the release goes, and those under its other keys have
+// connections of their own; without the Secret, Ready says so. For kubeconfigs that are refused see
+// TestCheck40KubeconfigsThatAreRefused.
 func TestCheck40Kubeconfig(t *testing.T) {
 	b := newBench(t, "kubeConfig: {secretRef: {name: remote}}")
 	if _, err := b.pass(); err == nil || b.condition("Ready") != "Ready False RESTClientError" {
 		t.Errorf("without the Secret: %v, %s", err, b.condition("Ready"))
 	}
-	b.local["Secret/remote"] = secret("remote", map[string]string{"value": "of another cluster"})
+	b.local["Secret/remote"] = secret("remote", map[string]string{"value": "of another cluster", "third": "of a third one"})
 	b.mustPass()
-	if got := string(b.access[len(b.access)-1].Kubeconfig); got != "of another cluster" {
+	one := b.access[len(b.access)-1]
+	if got := string(one.Kubeconfig); got != "of another cluster" {
 		t.Errorf("kubeconfig %q", got)
+	}
+	b.apply(base + "kubeConfig: {secretRef: {name: remote, key: third}}")
+	b.mustPass()
+	if other := b.access[len(b.access)-1]; string(other.Kubeconfig) != "of a third one" || other.Holder == one.Holder {
+		t.Errorf("kubeconfig %q, kept for %s as that of another key", other.Kubeconfig, other.Holder)
 	}
 }
 

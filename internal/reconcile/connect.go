@@ -16,7 +16,8 @@ type Access struct {
 	// with neither, it is the cluster that the HelmReleases are in.
 	Kubeconfig []byte
 	Server     *Server
-	// Holder is the object that provides these, "Secret/shop/remote"; "" with neither.
+	// Holder is what provides these, "ConfigMap/shop/remote" or a key of a Secret, "Secret/shop/remote value";
+	// "" with neither. A Secret may hold kubeconfigs of several clusters.
 	Holder string
 	// User is impersonated: "system:serviceaccount:apps:deployer"; "" means nobody.
 	User string
@@ -69,7 +70,7 @@ func (p *pass) accessTo(ctx context.Context) (Access, error) {
 	}
 	for _, key := range keys {
 		if data, ok := p.data(secret, key); ok {
-			out.Kubeconfig = data
+			out.Kubeconfig, out.Holder = data, out.Holder+" "+key
 			return out, nil
 		}
 	}
