@@ -120,12 +120,12 @@ func (e *events) send(ctx context.Context, n notification) {
 		return // cannot happen: every field can be encoded
 	}
 	const times = 3
-	for tried := 1; tried <= times; tried++ {
+	for tried := 1; ; tried++ {
 		if err = e.post(ctx, data); err == nil {
 			return
 		}
-		if retry.Pause(ctx, time.Duration(tried)*time.Second) != nil {
-			return
+		if tried == times || retry.Pause(ctx, time.Duration(tried)*time.Second) != nil {
+			break
 		}
 	}
 	e.log.Error(err, "notification not delivered", "reason", n.Reason)

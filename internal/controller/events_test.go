@@ -1,10 +1,14 @@
 package controller
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -115,5 +119,41 @@ func TestRepeatedEventsAreCounted(t *testing.T) {
 	}
 	if write(); only().Count != 3 {
 		t.Errorf("%+v", only())
+	}
+}
+
+// deaf is a receiver that takes no notification.
+type deaf struct{ asked int }
+
+func (d *deaf) RoundTrip(*http.Request) (*http.Response, error) {
+	d.asked++
+	return nil, errors.New("connection refused")
+}
+
+// A notification that is not delivered is logged once nobody tries any more: after three attempts, or when the
+// process ends before.
+func TestNotificationsThatAreNotDelivered(t *testing.T) {
+	for _, c := range []struct {
+		ends, took time.Duration
+		asked      int
+	}{
+		{time.Hour, 3 * time.Second, 3},
+		{2 * time.Second, 2 * time.Second, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e, _ := told("http://receiver.invalid")
+			receiver, log := &deaf{}, &bytes.Buffer{}
+			e.client.Transport, e.log = receiver, logr.FromSlogHandler(slog.NewTextHandler(log, nil))
+			ctx, cancel := context.WithTimeout(t.Context(), c.ends)
+			defer cancel()
+			began := time.Now()
+			e.send(ctx, notification{Reason: "UpgradeFailed"})
+			if took := time.Since(began); took != c.took || receiver.asked != c.asked {
+				t.Errorf("%d attempts in %s, want %d in %s", receiver.asked, took, c.asked, c.took)
+			}
+			if !strings.Contains(log.String(), "notification not delivered") {
+				t.Errorf("the log has %q", log)
+			}
+		})
 	}
 }
