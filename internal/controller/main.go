@@ -63,10 +63,11 @@ func Main(ctx context.Context, args []string, out io.Writer) int {
 }
 
 func (o LogOptions) logger(out io.Writer) (logr.Logger, error) {
-	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}
+	// helm-controller takes trace, too (fluxcd/pkg/runtime, logger); debug has all that there is.
+	levels := map[string]slog.Level{"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo, "error": slog.LevelError}
 	level, ok := levels[o.Level]
 	if !ok {
-		return logr.Logger{}, fmt.Errorf("--log-level: %q is not one of debug, info, error", o.Level)
+		return logr.Logger{}, fmt.Errorf("--log-level: %q is not one of trace, debug, info, error", o.Level)
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch o.Encoding {

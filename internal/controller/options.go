@@ -97,7 +97,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.DurationVar(&o.Leader.LeaseDuration, "leader-election-lease-duration", 35*time.Second, "how long others wait for a holder that does not renew the lease")
 	f.DurationVar(&o.Leader.RenewDeadline, "leader-election-renew-deadline", 30*time.Second, "how long the holder tries to renew the lease before it ends")
 	f.DurationVar(&o.Leader.RetryPeriod, "leader-election-retry-period", 5*time.Second, "pause between attempts")
-	f.StringVar(&o.Log.Level, "log-level", "info", "debug, info or error")
+	f.StringVar(&o.Log.Level, "log-level", "info", "debug, info or error; trace is debug")
 	f.StringVar(&o.Log.Encoding, "log-encoding", "json", "json or console")
 }
 

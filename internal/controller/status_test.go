@@ -100,6 +100,30 @@ func TestFlagsThatAreRefused(t *testing.T) {
 	}
 }
 
+// --log-level takes helm-controller's levels (fluxcd/pkg/runtime, logger), and no others.
+func TestLevelsOfTheLog(t *testing.T) {
+	for level, want := range map[string]string{"trace": "debug info error", "debug": "debug info error", "info": "info error", "error": "error", "warn": ""} {
+		var out strings.Builder
+		log, err := LogOptions{Level: level, Encoding: "console"}.logger(&out)
+		if (err == nil) != (want != "") {
+			t.Errorf("%s: %v", level, err)
+		}
+		if err != nil {
+			continue
+		}
+		log.V(4).Info("debug")
+		log.Info("info")
+		log.Error(nil, "error")
+		var logged []string
+		for _, line := range regexp.MustCompile(`msg=(\w+)`).FindAllStringSubmatch(out.String(), -1) {
+			logged = append(logged, line[1])
+		}
+		if got := strings.Join(logged, " "); got != want {
+			t.Errorf("%s logs %q, want %q", level, got, want)
+		}
+	}
+}
+
 // The flags of helm-controller that docs/controller.md lists as missing are missing. helm-controller 1.6.3
 // has no others that are.
 func TestFlagsOfHelmControllerThatAreMissing(t *testing.T) {
