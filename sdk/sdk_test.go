@@ -230,7 +230,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// The example compiles in its own module, and upgrades and rolls back.
+// The example compiles in its own module, and upgrades and rolls back, or uninstalls what it has installed.
 func TestExample(t *testing.T) {
 	namespace := control.Namespace(t)
 	chart, err := filepath.Abs(web)
@@ -246,6 +246,9 @@ func TestExample(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 		return string(out)
+	}
+	if out := run("-undo"); !strings.Contains(out, "revision 1 is deployed") || !strings.Contains(out, "delete Deployment/web") || !strings.Contains(out, "revision 1 is uninstalled") {
+		t.Errorf("install and uninstall:\n%s", out)
 	}
 	if out := run(); !strings.Contains(out, "create Deployment/web") || !strings.Contains(out, "revision 1 is deployed") {
 		t.Errorf("install:\n%s", out)

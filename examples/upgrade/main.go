@@ -35,7 +35,7 @@ func run(ctx context.Context) error {
 	name := flag.String("release", "web", "name of the release")
 	path := flag.String("chart", "", "folder or archive of the chart")
 	set := flag.String("set", "", "a value, KEY=VALUE")
-	undo := flag.Bool("undo", false, "roll back afterwards")
+	undo := flag.Bool("undo", false, "roll back afterwards, or uninstall what was installed")
 	flag.Parse()
 
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
@@ -56,18 +56,26 @@ func run(ctx context.Context) error {
 		Release: release, Chart: chart, Values: values(*set), Install: true, Atomic: true,
 		Run: sdk.Run{Timeout: time.Minute, Deny: []string{"data"}},
 	}
-	if err := planAndApply(ctx, client, upgrade); err != nil || !*undo {
-		return err
-	}
-	return planAndApply(ctx, client, sdk.Rollback{Release: release, Run: sdk.Run{Wait: true, Timeout: time.Minute}})
-}
-
-// planAndApply plans, looks at what would be done, and does it.
-func planAndApply(ctx context.Context, client *sdk.Client, operation sdk.Operation) error {
-	plan, err := client.Plan(ctx, operation)
+	plan, err := client.Plan(ctx, upgrade)
 	if err != nil {
 		return err
 	}
+	if err := apply(ctx, client, plan); err != nil || !*undo {
+		return err
+	}
+	waiting := sdk.Run{Wait: true, Timeout: time.Minute}
+	var back sdk.Operation = sdk.Rollback{Release: release, Run: waiting}
+	if plan.Operation() == "install" { // there is no revision to roll back to
+		back = sdk.Uninstall{Release: release, Run: waiting}
+	}
+	if plan, err = client.Plan(ctx, back); err != nil {
+		return err
+	}
+	return apply(ctx, client, plan)
+}
+
+// apply looks at what a plan would do, and does it.
+func apply(ctx context.Context, client *sdk.Client, plan *sdk.Plan) error {
 	for _, step := range plan.Steps() {
 		if step.Op == "none" || step.Op == "record" || step.Op == "wait" {
 			continue
