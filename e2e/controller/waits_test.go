@@ -63,13 +63,10 @@ func TestHooksHoldNoWorker(t *testing.T) {
 	r.release("web", "timeout: 10m")
 	r.ready("web", "1.0.0")
 	files := slow("600s")
-	files["templates/web.yaml"] = strings.Replace(files["templates/web.yaml"], "template: {spec: {restartPolicy",
-		`template: {metadata: {annotations: {testcluster.kubectl-release.dev/behave: run}}, spec: {restartPolicy`, 1)
+	files["templates/web.yaml"] = running(files["templates/web.yaml"])
 	hooks := r.hooks()
 	r.publish("app", "1.1.0", files)
-	r.eventually("the hook runs", func() bool {
-		return r.kubectl("get", "pods", "-l", "job-name=hook-2", "-o", "jsonpath={.items[*].status.phase}") == "Running"
-	})
+	r.runs("hook-2")
 	r.publish("other", "1.0.0", settings(""))
 	cluster.Apply(t, r.namespace, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: beside}, spec: {interval: 10m, chartRef: {kind: HelmChart, name: other}}}")
 	r.ready("beside", "1.0.0")
@@ -78,8 +75,7 @@ func TestHooksHoldNoWorker(t *testing.T) {
 	if got := r.kubectl("get", "secret", "sh.helm.release.v1.web.v2", "-o", "jsonpath={.metadata.labels.status}"); got != "pending-upgrade" {
 		t.Fatalf("the hook was broken off: revision 2 is %s", got)
 	}
-	pod := r.kubectl("get", "pods", "-l", "job-name=hook-2", "-o", "jsonpath={.items[0].metadata.name}")
-	r.kubectl("patch", "pod", pod, "--subresource=status", "--type=merge", "-p", `{"status": {"phase": "Succeeded"}}`)
+	r.succeeds("hook-2")
 	hr := r.ready("web", "1.2.0")
 	if h := hr.Status.Snapshots(); h[0].Version != 3 || hr.Status.Failures != 0 {
 		t.Errorf("failures %d, history %+v", hr.Status.Failures, h)
@@ -88,6 +84,56 @@ func TestHooksHoldNoWorker(t *testing.T) {
 		t.Errorf("hooks ran: %v", ran)
 	}
 	r.oneDeployed("web", hr)
+}
+
+// running has the Jobs of slow run until they are told to succeed.
+func running(jobs string) string {
+	return strings.ReplaceAll(jobs, "template: {spec: {restartPolicy",
+		"template: {metadata: {annotations: {testcluster.kubectl-release.dev/behave: run}}, spec: {restartPolicy")
+}
+
+// runs waits until the Job's pod runs.
+func (r *rig) runs(job string) {
+	r.Helper()
+	r.eventually(job+" runs", func() bool {
+		return r.kubectl("get", "pods", "-l", "job-name="+job, "-o", "jsonpath={.items[*].status.phase}") == "Running"
+	})
+}
+
+// succeeds has the Job's pod succeed.
+func (r *rig) succeeds(job string) {
+	r.Helper()
+	pod := r.kubectl("get", "pods", "-l", "job-name="+job, "-o", "jsonpath={.items[0].metadata.name}")
+	r.kubectl("patch", "pod", pod, "--subresource=status", "--type=merge", "-p", `{"status": {"phase": "Succeeded"}}`)
+}
+
+// Neither a hook that runs after the wait nor a test is interrupted, by a request or by another plan: the
+// test would count as failed.
+func TestHooksAfterAWaitAreNotInterrupted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	files := slow("1s")
+	_, hook, _ := strings.Cut(files["templates/web.yaml"], "---\n")
+	files["templates/web.yaml"] = running(strings.Replace(files["templates/web.yaml"], "pre-install,pre-upgrade", "post-install", 1))
+	files["templates/test.yaml"] = running(strings.NewReplacer("hook-", "test-", "pre-install,pre-upgrade", "test").Replace(hook))
+	r.publish("app", "1.0.0", files)
+	c := r.start("--concurrent=1")
+	r.release("web", "timeout: 10m, test: {enable: true}")
+	for i, job := range []string{"hook-1", "test-1"} {
+		r.runs(job)
+		r.release("web", fmt.Sprintf("timeout: 10m, test: {enable: true}, values: {note: %s}", job))
+		r.kubectl("annotate", "--overwrite", "hr", "web", fmt.Sprintf("reconcile.fluxcd.io/requestedAt=%d", i))
+		time.Sleep(5 * time.Second)
+		r.runs(job)
+		r.succeeds(job)
+	}
+	r.runs("test-2") // of the next plan
+	if got := c.log.String(); strings.Contains(got, "TestFailed") || strings.Contains(got, "HealthCheckCanceled") {
+		t.Error("a hook was interrupted")
+	}
+	if hr := r.get("web"); hr.Status.Failures != 0 || len(hr.Status.Snapshots()) != 2 {
+		t.Errorf("%+v", hr.Status)
+	}
 }
 
 // Waits hold none of the memory budget, either: more releases wait than there would be shares for, and

@@ -36,7 +36,7 @@ type detachedPass struct {
 	left, done chan struct{}
 	result     ctrl.Result
 	err        error
-	// waits is set once the pass has applied everything.
+	// waits is set while the pass has applied everything and only waits.
 	waits bool
 	// asked is what the HelmRelease asked for when it was last looked at. stale is set if this has
 	// changed since the pass began, unjudged if nobody has checked yet whether that changes the
@@ -141,6 +141,10 @@ func (f *detached) begin(ctx context.Context, request ctrl.Request) *detachedPas
 			if leave(); unjudged {
 				f.enqueue(process, request.NamespacedName)
 			}
+		}, waited: func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			out.waits = false
 		}}
 		out.result, out.err = f.guarded(ctx, request, on)
 		close(out.done)
@@ -187,9 +191,17 @@ func (f *detached) look(ctx context.Context, key client.ObjectKey, running *deta
 	if !judge {
 		return
 	}
-	if differs, err := f.inner.supersedes(ctx, key); err == nil && differs {
-		running.cancel(reconcile.ErrSuperseded)
+	differs, err := f.inner.supersedes(ctx, key)
+	if err != nil || !differs {
+		return
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if running.waits {
+		running.cancel(reconcile.ErrSuperseded)
+		return
+	}
+	running.unjudged = true // the wait has ended in the meantime, and another one may follow
 }
 
 // askedOf returns what the HelmRelease asks for: its generation, the annotations that request a
@@ -241,5 +253,6 @@ func (f *detached) Start(ctx context.Context) error {
 // would wait for passes that have not been told to stop.
 func (f *detached) NeedLeaderElection() bool { return !f.inner.options.AutomaticShards }
 
-// pauses are the functions that a pass calls when it starts a hook, and when it begins to wait.
-type pauses struct{ hook, waiting func() }
+// pauses are the functions that a pass calls when it starts a hook, and when it begins to wait and no
+// longer does.
+type pauses struct{ hook, waiting, waited func() }

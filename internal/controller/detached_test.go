@@ -79,3 +79,67 @@ func TestAnErrorDoesNotDelayAChange(t *testing.T) {
 		t.Error("no other pass is requested")
 	}
 }
+
+// judging answers whether a pass is superseded.
+type judging struct {
+	passing
+	supersedes func() (bool, error)
+}
+
+func (j judging) Supersedes(context.Context, *flux.HelmRelease, reconcile.Sources) (bool, error) {
+	return j.supersedes()
+}
+
+// A change ends a pass only while it waits: hooks, tests among them, are never interrupted, nor is a
+// rollback that is being sent after a wait.
+func TestAChangeEndsOnlyAWait(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, meanwhile func(reconcile.Sources)
+		want              error
+	}{
+		"a wait":          {before: func(in reconcile.Sources) { in.Waiting() }, want: reconcile.ErrSuperseded},
+		"a hook first":    {before: func(in reconcile.Sources) { in.Hook(); in.Waited(); in.Waiting() }, want: reconcile.ErrSuperseded},
+		"a hook after it": {before: func(in reconcile.Sources) { in.Waiting(); in.Waited(); in.Hook() }},
+		"one that is over once the change is judged": {
+			before: func(in reconcile.Sources) { in.Waiting() }, meanwhile: func(in reconcile.Sources) { in.Waited() },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var in reconcile.Sources
+			var ctx context.Context
+			begun, end := make(chan struct{}), make(chan struct{})
+			r, e := desk(t, nil)
+			r.passes = judging{func(of context.Context, hr *flux.HelmRelease, with reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+				ctx, in = of, with
+				test.before(in)
+				close(begun)
+				<-end
+				return reconcile.Outcome{Status: hr.Status, After: time.Hour}, nil
+			}, func() (bool, error) {
+				if test.meanwhile != nil {
+					test.meanwhile(in)
+				}
+				return true, nil
+			}}
+			request := func() {
+				if _, err := r.detached.Reconcile(t.Context(), web); err != nil {
+					t.Error(err)
+				}
+			}
+			request()
+			<-begun
+			e.change("metadata", "generation", 2)
+			request()
+			if got := context.Cause(ctx); !errors.Is(got, test.want) || (got == nil) != (test.want == nil) {
+				t.Errorf("the pass ends with %v, want %v", got, test.want)
+			}
+			if test.want == nil {
+				if in.Waiting(); len(r.detached.ended) != 1 {
+					t.Error("nobody looks at the change once the pass waits again")
+				}
+			}
+			close(end)
+			r.detached.all.Wait()
+		})
+	}
+}

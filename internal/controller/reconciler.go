@@ -179,7 +179,7 @@ const writeTimeout = 10 * time.Second
 func (r *reconciler) sourcesFor(ctx context.Context, v *view, looked stateDigest, on pauses) reconcile.Sources {
 	hr := v.hr
 	in := reconcile.Sources{
-		Hook: on.hook, Waiting: on.waiting,
+		Hook: on.hook, Waiting: on.waiting, Waited: on.waited,
 		RecordsUnchanged: r.watchesRecords(hr) && r.synced.unchanged(client.ObjectKeyFromObject(v.object), looked),
 	}
 	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {

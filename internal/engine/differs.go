@@ -9,7 +9,7 @@ import (
 )
 
 // Differs reports whether a deployment would send something other than the newest revision, which
-// is still pending; the chart is rendered as for that revision. It returns true if no revision is
+// is still pending; the chart is rendered as for that revision. It returns false if no revision is
 // pending.
 func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 	facts, err := e.Cluster.Facts(ctx)
@@ -22,7 +22,7 @@ func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 	}
 	last := history.Last()
 	if last == nil || !last.Info.Status.Pending() {
-		return true, nil
+		return false, nil
 	}
 	g := gathered{facts: facts, history: history[:len(history)-1], lookups: e.lookups(ctx)}
 	op := plan.Upgrade

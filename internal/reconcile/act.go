@@ -127,6 +127,7 @@ func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error
 	}
 	p.performed = true
 	err := a.run(ctx, d)
+	call(p.in.Waited)
 	if !left(err) {
 		p.unmade()
 	}

@@ -123,7 +123,7 @@ func (p *pass) open(ctx context.Context, namespace, storage string) error {
 	p.stored = c.Records
 	p.engine = &engine.Engine{
 		Cluster: c.Cluster, Store: store.In(storage, namespace), Locker: c.Locker,
-		Now: p.r.Now, Identity: releasestore.NewIdentity(p.r.Holder), ToolVersion: p.r.ToolVersion, Readiness: p.readiness, Observer: &watcher{p.in.Hook, p.in.Waiting},
+		Now: p.r.Now, Identity: releasestore.NewIdentity(p.r.Holder), ToolVersion: p.r.ToolVersion, Readiness: p.readiness, Observer: watcher{p.in.Hook, p.in.Waiting, p.in.Waited},
 	}
 	return nil
 }

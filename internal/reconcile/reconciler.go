@@ -71,9 +71,10 @@ type Sources struct {
 	// their digests. ErrArtifactGone says that the artifact does not
 	// exist (yet). The chart is not changed.
 	Chart func(ctx context.Context) (*chart.Chart, error)
-	// Hook, if set, is called when the pass starts a hook, and Waiting, if set, once it has sent
-	// everything and only waits for that to become ready. Hook may be called more than once.
-	Hook, Waiting func()
+	// Hook, if set, is called when the pass starts a hook, Waiting, if set, when it has sent everything
+	// and only waits for that to become ready, and Waited, if set, once it does anything else. Each may
+	// be called more than once: a rollback follows the upgrade that has failed.
+	Hook, Waiting, Waited func()
 	// RecordsUnchanged says that no record of the release has been written since a pass
 	// that ended in sync, with the status that the HelmRelease has: they are then not read
 	// unless there is something to do, or drift to look for. Without drift detection such a pass

@@ -66,16 +66,24 @@ func (p *pass) superseded(attempt flux.Attempt) {
 	p.tell(Event{Reason: canceled, Message: message, Metadata: metadata(m.Version, p.hr.Status.LastAttemptedConfigDigest, m.AppVersion, p.hr.Status.LastAttemptedRevisionDigest)})
 }
 
-// watcher reports when a run begins a hook, and once when it only waits.
-type watcher struct{ hook, waits func() }
+// watcher reports when a run begins a hook, and when it only waits and no longer does.
+type watcher struct{ hook, waits, waited func() }
 
 // Observe implements apply.Observer.
-func (w *watcher) Observe(e apply.Event) {
+func (w watcher) Observe(e apply.Event) {
 	switch {
-	case w.hook != nil && e.Type == apply.StepStarted && e.Op == plan.OpRun:
-		w.hook()
-	case w.waits != nil && e.Type == apply.StageStarted && plan.StageName(e.Stage) == plan.StageWait:
-		w.waits()
-		w.waits = nil
+	case e.Type == apply.StepStarted && e.Op == plan.OpRun:
+		call(w.hook)
+	case e.Type == apply.StageStarted && plan.StageName(e.Stage) == plan.StageWait:
+		call(w.waits)
+	case e.Type == apply.StageStarted:
+		call(w.waited)
+	}
+}
+
+// call calls f, if set.
+func call(f func()) {
+	if f != nil {
+		f()
 	}
 }

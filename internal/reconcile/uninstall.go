@@ -85,7 +85,7 @@ func (p *pass) before() *release.Revision {
 // another one by now. The release is where the status says.
 func (p *pass) uninstall(ctx context.Context) error {
 	cur := p.hr.Status.Snapshots()[0]
-	p.in.Waiting = p.in.Hook // nothing supersedes it, so nobody need ask while it waits
+	p.in.Waiting, p.in.Waited = p.in.Hook, nil // nothing supersedes it, so nobody need ask while it waits
 	if err := p.open(ctx, cur.Namespace, p.hr.Status.StorageNamespace); err != nil {
 		return p.safe(err)
 	}
