@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -106,6 +107,24 @@ func (f *detached) again(ctx context.Context, key client.ObjectKey, ended *detac
 		return driftPause
 	}
 	return 0
+}
+
+// errorPauses are the pauses after errors in a row. A call of Reconcile that leaves a pass without a
+// worker has no error, upon which controller-runtime forgets the earlier ones (0.25.2,
+// pkg/internal/controller/controller.go, reconcileHandler): only the end of the pass decides about that.
+type errorPauses struct {
+	workqueue.TypedRateLimiter[ctrl.Request]
+	passes *detached
+}
+
+// Forget implements workqueue.TypedRateLimiter.
+func (e errorPauses) Forget(request ctrl.Request) {
+	e.passes.mu.Lock()
+	running := e.passes.running[request.NamespacedName]
+	e.passes.mu.Unlock()
+	if running == nil {
+		e.TypedRateLimiter.Forget(request)
+	}
 }
 
 // over reports whether the pass has ended.

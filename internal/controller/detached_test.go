@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
@@ -77,6 +79,40 @@ func TestAnErrorDoesNotDelayAChange(t *testing.T) {
 	}
 	if len(r.detached.ended) != 1 {
 		t.Error("no other pass is requested")
+	}
+}
+
+// The pause after an error grows with each error in a row, also of passes that continue without a
+// worker, and starts over after a pass without one.
+func TestPausesAfterErrorsOfPassesWithoutAWorkerGrow(t *testing.T) {
+	end, failed := make(chan error), errors.New("it fails")
+	r, _ := desk(t, func(_ context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+		in.Hook()
+		return reconcile.Outcome{Status: hr.Status}, <-end
+	})
+	pauses := errorPauses{workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](time.Second, time.Minute), r.detached}
+	again := func() error { // as controller-runtime does, which forgets errors after a call without one
+		_, err := r.detached.Reconcile(t.Context(), web)
+		if err == nil {
+			pauses.Forget(web)
+		}
+		return err
+	}
+	for _, pass := range []struct {
+		err  error
+		want time.Duration
+	}{{failed, time.Second}, {failed, 2 * time.Second}, {failed, 4 * time.Second}, {nil, time.Second}, {failed, 2 * time.Second}} {
+		if err := again(); err != nil {
+			t.Fatal(err)
+		}
+		end <- pass.err
+		<-r.detached.ended
+		if err := again(); !errors.Is(err, pass.err) {
+			t.Fatal(err)
+		}
+		if got := pauses.When(web); got != pass.want {
+			t.Errorf("the pause is %s, want %s", got, pass.want)
+		}
 	}
 }
 

@@ -179,8 +179,8 @@ func (r *reconciler) watch(m manager.Manager) error {
 	b := builder.ControllerManagedBy(m).Named("helmrelease").
 		WithOptions(controller.TypedOptions[ctrl.Request]{
 			MaxConcurrentReconciles: r.options.Concurrent, NeedLeaderElection: new(r.detached.NeedLeaderElection()),
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
-				r.options.MinRetryDelay, r.options.MaxRetryDelay),
+			RateLimiter: errorPauses{workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](
+				r.options.MinRetryDelay, r.options.MaxRetryDelay), r.detached},
 		}).
 		For(&helmRelease{}, builder.WithPredicates(asked)).
 		Watches(&helmRelease{}, r.whoever(byDependency, flux.KindHelmRelease), builder.WithPredicates(released))
