@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -59,6 +60,7 @@ func (f *detached) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	f.mu.Lock()
 	running := f.running[key]
 	f.mu.Unlock()
+	var unjudged error
 	if running == nil {
 		running = f.begin(ctx, request)
 		select {
@@ -66,10 +68,10 @@ func (f *detached) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		case <-running.left:
 		}
 	} else if !running.over() {
-		f.look(ctx, key, running)
+		unjudged = f.look(ctx, key, running)
 	}
 	if !running.over() {
-		return ctrl.Result{}, nil
+		return ctrl.Result{}, unjudged
 	}
 	again := f.again(ctx, key, running)
 	if again > 0 && running.err != nil { // what has changed need not wait for the pause after the error
@@ -197,8 +199,9 @@ func (f *detached) enqueue(process context.Context, key client.ObjectKey) {
 	}
 }
 
-// look ends a waiting pass if its HelmRelease no longer asks for what it waits for.
-func (f *detached) look(ctx context.Context, key client.ObjectKey, running *detachedPass) {
+// look ends a waiting pass if its HelmRelease no longer asks for what it waits for. After an error,
+// which says why that is not known, it has to be called again.
+func (f *detached) look(ctx context.Context, key client.ObjectKey, running *detachedPass) error {
 	asked := f.askedOf(ctx, key)
 	f.mu.Lock()
 	if asked != running.asked {
@@ -208,19 +211,21 @@ func (f *detached) look(ctx context.Context, key client.ObjectKey, running *deta
 	running.unjudged = running.unjudged && !judge
 	f.mu.Unlock()
 	if !judge {
-		return
+		return nil
 	}
 	differs, err := f.inner.supersedes(ctx, key)
-	if err != nil || !differs {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if running.waits {
+	switch {
+	case err != nil:
+		running.unjudged = true
+		return fmt.Errorf("find out whether the wait is still for what is asked for: %w", err)
+	case differs && running.waits:
 		running.cancel(reconcile.ErrSuperseded)
-		return
+	case differs: // the wait has ended in the meantime, and another one may follow
+		running.unjudged = true
 	}
-	running.unjudged = true // the wait has ended in the meantime, and another one may follow
+	return nil
 }
 
 // askedOf returns what the HelmRelease asks for: its generation, the annotations that request a
@@ -248,7 +253,7 @@ func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool
 	v := &view{object: &helmRelease{}}
 	v.object.Namespace, v.object.Name = key.Namespace, key.Name
 	if err := r.refresh(ctx, v); err != nil {
-		return false, err
+		return false, client.IgnoreNotFound(err)
 	}
 	hr := v.hr
 	in, release := reconcile.Sources{}, func() {}

@@ -179,3 +179,33 @@ func TestAChangeEndsOnlyAWait(t *testing.T) {
 		})
 	}
 }
+
+// A change that can't be judged at first, because the API server does not answer, is judged again.
+func TestAChangeIsJudgedAgainAfterAnError(t *testing.T) {
+	var ctx context.Context
+	end, tries := make(chan struct{}), 0
+	r, e := desk(t, nil)
+	r.passes = judging{func(of context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+		ctx = of
+		in.Waiting()
+		<-end
+		return reconcile.Outcome{Status: hr.Status}, nil
+	}, func() (bool, error) {
+		if tries++; tries == 1 {
+			return false, errors.New("etcdserver: leader changed")
+		}
+		return true, nil
+	}}
+	if _, err := r.detached.Reconcile(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+	e.change("metadata", "generation", 2)
+	if _, err := r.detached.Reconcile(t.Context(), web); err == nil || ctx.Err() != nil {
+		t.Errorf("%v, the pass ends with %v", err, context.Cause(ctx))
+	}
+	if _, err := r.detached.Reconcile(t.Context(), web); err != nil || !errors.Is(context.Cause(ctx), reconcile.ErrSuperseded) {
+		t.Errorf("%v, the pass ends with %v", err, context.Cause(ctx))
+	}
+	close(end)
+	r.detached.all.Wait()
+}

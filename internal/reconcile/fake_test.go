@@ -53,6 +53,8 @@ type bench struct {
 	reported func(flux.HelmReleaseStatus)
 	// unwritten returns why such a status can't be written, nil if it can.
 	unwritten func(flux.HelmReleaseStatus) error
+	// unread is why the chart can't be loaded to judge a change, nil if it can.
+	unread error
 	// unseen is why live objects can't be looked at, nil if they can.
 	unseen  error
 	connect reconcile.Connector

@@ -197,12 +197,38 @@ func TestSupersedes(t *testing.T) {
 
 func (b *bench) supersedes() bool {
 	b.t.Helper()
-	in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, nil }}
-	got, err := b.r.Supersedes(b.t.Context(), b.hr, in)
+	got, err := b.judged()
 	if err != nil {
 		b.t.Error(err)
 	}
 	return got
+}
+
+func (b *bench) judged() (supersedes bool, err error) {
+	in := reconcile.Sources{Source: b.chartSource(), Chart: func(context.Context) (*chart.Chart, error) { return b.chart, b.unread }}
+	return b.r.Supersedes(b.t.Context(), b.hr, in)
+}
+
+// What a pass would be tried again for is an error: whether the change supersedes is not known yet.
+func TestSupersedesIsNotKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := pendingUpgrade(t)
+		for why, test := range map[string]struct {
+			spec   string
+			unread error
+		}{
+			"values that are not there":        {spec: "valuesFrom: [{kind: Secret, name: values}]"},
+			"a chart that can't be downloaded": {spec: "values: {text: three}", unread: errors.New("503 Service Unavailable")},
+			"a chart that does not render":     {spec: "values: {text: null}"},
+			"a kubeconfig that is not there":   {spec: "kubeConfig: {secretRef: {name: remote}}"},
+		} {
+			b.apply(base + test.spec)
+			b.unread = test.unread
+			if got, err := b.judged(); got || err == nil {
+				t.Errorf("%s: %t, %v", why, got, err)
+			}
+		}
+	})
 }
 
 // remedied is a specification by which a failed upgrade is rolled back.

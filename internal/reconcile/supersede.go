@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -21,7 +22,8 @@ var ErrSuperseded = errors.New("a newer plan replaces this one")
 
 // Supersedes reports whether the HelmRelease, as it is now, would have another revision made
 // than the one that is being waited for, or none at all: then the wait is pointless. An
-// obstacle to a pass does not supersede. Supersedes writes nothing.
+// obstacle to a pass does not supersede; if the pass would be tried again for it after a pause, it is
+// an error. Supersedes writes nothing.
 func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in Sources) (differs bool, err error) {
 	switch {
 	case hr.Metadata.DeletionTimestamp != nil:
@@ -35,14 +37,20 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 			differs, err = false, p.panicked(v)
 		}
 	}()
-	if p.gather(ctx); p.engine == nil || !p.load(ctx) {
-		return false, nil
+	if p.gather(ctx); p.engine != nil {
+		p.load(ctx)
 	}
 	d := p.next()
 	last := p.newest()
 	switch {
 	case d.Reason == "TargetChanged":
 		return true, nil
+	case d.State == "" && d.Action == decision.Fail:
+		return false, errors.New(p.masked(p.why(d)))
+	case d.State == "":
+		return false, nil
+	case p.input.Obstacles.Records != nil:
+		return false, p.safe(p.input.Obstacles.Records)
 	case last != nil && last.Info.Status == release.StatusPendingRollback && d.Resets == "":
 		return false, nil // what it replaces has failed, and would again
 	}
