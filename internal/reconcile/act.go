@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
-	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
 // actionKind is the kind of an action; a pass has at most one action of each.
@@ -149,10 +148,8 @@ func (p *pass) failed(err error) error {
 	if left(err) {
 		return err
 	}
-	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
-		p.deferred, p.performed = true, false
-		p.progress(progressingWithRetry, locked.Error())
-		p.after, p.fixed = p.r.dependencyInterval(), true
+	if locked(err) {
+		p.awaitLock(err)
 		return nil
 	}
 	if held := (*Held)(nil); errors.As(err, &held) {

@@ -64,7 +64,7 @@ func (p *pass) deploy(ctx context.Context, attempt flux.Attempt, d engine.Deploy
 		return err
 	}
 	defer p.summarize()
-	if locked := (*releasestore.LockedError)(nil); errors.As(err, &locked) {
+	if locked(err) {
 		return err
 	}
 	s.LastAttemptedReleaseActionDuration = &metav1.Duration{Duration: p.r.Now().Sub(began)}

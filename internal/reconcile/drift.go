@@ -144,7 +144,14 @@ func (p *pass) correctDrift(ctx context.Context, _ decision.Decision) error {
 	done := &corrections{}
 	restoring := *p.engine
 	restoring.Observer = done
-	err := p.safe(restoring.Restore(ctx, p.drift.plan, releasestore.LockOptions{Wait: lockWait}))
+	err := p.safe(p.ended(restoring.Restore(ctx, p.drift.plan, releasestore.LockOptions{Wait: lockWait})))
+	if left(err) {
+		return err
+	}
+	if locked(err) {
+		p.summarize()
+		return err
+	}
 	slices.Sort(done.lines)
 	lines := strings.Join(done.lines, "\n")
 	if err == nil {

@@ -257,13 +257,23 @@ var key = release.Key{Namespace: "shop", Name: "web"}
 // lockedByAnother runs passes while somebody else is working on the release.
 func (b *bench) lockedByAnother(passes func()) {
 	b.t.Helper()
+	free := b.lock()
+	passes()
+	free()
+}
+
+// lock takes the lock of the release for somebody else, until the returned function is called.
+func (b *bench) lock() (free func()) {
+	b.t.Helper()
 	locker := releasestore.NewLocker(b.records.CoordinationV1(), releasestore.SystemClock{})
 	held, err := locker.Lock(b.t.Context(), key, releasestore.NewIdentity("other"), releasestore.LockOptions{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	passes()
-	if err := held.Release(b.t.Context()); err != nil {
-		b.t.Fatal(err)
+	return func() {
+		b.t.Helper()
+		if err := held.Release(b.t.Context()); err != nil {
+			b.t.Fatal(err)
+		}
 	}
 }

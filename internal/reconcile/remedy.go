@@ -30,7 +30,7 @@ func (p *pass) rollBack(ctx context.Context, d decision.Decision) error {
 		}
 		return made, err
 	})
-	if left(err) {
+	if left(err) || locked(err) {
 		return err
 	}
 	if outcome.Recorded {
@@ -77,7 +77,7 @@ func truth(yes bool) metav1.ConditionStatus {
 // remedyByUninstall removes a release that has failed.
 func (p *pass) remedyByUninstall(ctx context.Context, _ decision.Decision) error {
 	_, changed, err := p.takeDown(ctx, actionRemedy)
-	if left(err) {
+	if left(err) || locked(err) {
 		return err
 	}
 	cur := p.hr.Status.Snapshots()[0]

@@ -80,7 +80,7 @@ func (p *pass) catchUp(ctx context.Context, other bool) error {
 	switch last.Info.Status {
 	case release.StatusDeployed:
 		if err := p.engine.Tidy(ctx, p.key(), releasestore.LockOptions{Wait: lockWait}); err != nil {
-			return p.failed(p.safe(err))
+			return p.failed(p.safe(p.ended(err)))
 		}
 	case release.StatusFailed:
 		_, text, _ := strings.Cut(last.Info.Description, " failed: ")
@@ -166,10 +166,10 @@ func (p *pass) resume(ctx context.Context, d decision.Decision) error {
 		return err
 	}
 	defer p.summarize()
-	switch locked := (*releasestore.LockedError)(nil); {
+	switch {
 	case errors.Is(err, engine.ErrNotResumable):
 		return p.unlock(ctx, d)
-	case errors.As(err, &locked), err != nil && !outcome.Recorded:
+	case locked(err), err != nil && !outcome.Recorded:
 		return err
 	case last.Info.Status == release.StatusPendingRollback:
 		return p.rolledBack(ctx, last.Info.RollbackRevision, outcome, err)

@@ -16,7 +16,7 @@ import (
 func (p *pass) test(ctx context.Context, _ decision.Decision) error {
 	o := testingOptions(p.hr)
 	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanTest(ctx, p.key(), o) })
-	if left(err) {
+	if left(err) || locked(err) {
 		return err
 	}
 	defer p.summarize()

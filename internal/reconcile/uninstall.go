@@ -90,7 +90,7 @@ func (p *pass) uninstall(ctx context.Context) error {
 		return p.safe(err)
 	}
 	none, _, err := p.takeDown(ctx, actionUninstall)
-	if held := (*Held)(nil); left(err) || errors.As(err, &held) {
+	if held := (*Held)(nil); left(err) || locked(err) || errors.As(err, &held) {
 		return err
 	}
 	defer p.summarize()
@@ -120,6 +120,10 @@ func (p *pass) move(ctx context.Context) error {
 	err := p.uninstall(ctx)
 	if held := (*Held)(nil); errors.As(err, &held) {
 		p.hold(held)
+		return nil
+	}
+	if locked(err) {
+		p.awaitLock(err)
 		return nil
 	}
 	if err != nil {
@@ -158,8 +162,11 @@ func (p *pass) remove(ctx context.Context) error {
 			err = p.uninstall(ctx)
 		}
 	}
+	if p.released = err == nil; locked(err) {
+		p.awaitLock(err)
+		return nil
+	}
 	if err != nil {
-		p.released = false
 		return p.safe(err)
 	}
 	p.forget()

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,7 +27,7 @@ func (p *pass) unlock(ctx context.Context, _ decision.Decision) error {
 		return fmt.Sprintf("Release unlocked from stale '%s' state", s)
 	})
 	if err != nil {
-		return p.safe(err)
+		return p.safe(p.ended(err))
 	}
 	if failed == nil {
 		return nil // somebody else was faster
@@ -48,4 +49,18 @@ func (p *pass) unlock(ctx context.Context, _ decision.Decision) error {
 	p.mark(released, metav1.ConditionFalse, "PendingRelease", message)
 	p.tellOf(next, false, "PendingRelease", message)
 	return nil
+}
+
+// locked reports whether an action was not begun because another run holds the release's lock: nothing
+// has failed.
+func locked(err error) bool {
+	_, is := errors.AsType[*releasestore.LockedError](err)
+	return is
+}
+
+// awaitLock ends a pass whose action was not begun because of that.
+func (p *pass) awaitLock(why error) {
+	p.deferred, p.performed = true, false
+	p.progress(progressingWithRetry, why.Error())
+	p.after, p.fixed = p.r.dependencyInterval(), true
 }
