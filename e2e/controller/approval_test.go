@@ -63,6 +63,30 @@ func TestApproval(t *testing.T) {
 	}
 }
 
+// What was approved is not broken off for a plan that is not: the new one waits until the wait is over.
+func TestAnApprovedWaitGoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish("app", "1.0.0", slow("1s"))
+	c := r.start()
+	r.release("web", "")
+	r.ready("web", "1.0.0")
+	r.kubectl("annotate", "hr", "web", "kubectl-release.dev/plan=require-approval")
+	r.publish("app", "1.1.0", slow("15s"))
+	waiting := func(hr *flux.HelmRelease) bool {
+		c := flux.Condition(hr.Status.Conditions, "Approved")
+		return c != nil && c.Reason == "ApprovalRequired"
+	}
+	r.until("web", "waiting for its approval", waiting)
+	r.kubectl(strings.Fields(r.waiting()["web"])[1:]...)
+	r.underway("web", 2)
+	r.release("web", "values: {note: other}")
+	hr := r.until("web", "waiting again", waiting)
+	if h := hr.Status.Snapshots(); h[0].Version != 2 || h[0].Status != "deployed" || strings.Contains(c.log.String(), "HealthCheckCanceled") {
+		t.Errorf("what was approved was broken off: %+v", h)
+	}
+}
+
 // plannedDigest returns the effect digest that plan many reports for a HelmRelease whose chart has the
 // files.
 func (r *rig) plannedDigest(name, version string, files map[string]string) string {

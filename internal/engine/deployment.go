@@ -58,6 +58,11 @@ func (e *Engine) PlanDeployment(ctx context.Context, d Deployment) (*plan.Plan, 
 	if d.IgnoreHistory {
 		g.history, g.pending = nil, plan.Pending{}
 	}
+	return e.planDeployment(ctx, d, g)
+}
+
+// planDeployment plans a deployment from what was gathered.
+func (e *Engine) planDeployment(ctx context.Context, d Deployment, g gathered) (*plan.Plan, error) {
 	op, err := d.operation(g.history)
 	if err != nil {
 		return nil, err

@@ -37,3 +37,17 @@ func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 		slices.EqualFunc(target.Record.Hooks, last.Hooks, func(a, b release.Hook) bool { return a.Manifest == b.Manifest })
 	return !same, nil
 }
+
+// PlanSuccessor plans a deployment as if the newest revision, if it is pending, had failed: as which it is
+// recorded once its run is given up for this plan. Errors are those of PlanDeployment.
+func (e *Engine) PlanSuccessor(ctx context.Context, d Deployment) (*plan.Plan, error) {
+	g, err := e.factsAndHistory(ctx, d.Release)
+	if err != nil {
+		return nil, err
+	}
+	if last := g.history.Last(); last != nil && last.Info.Status.Pending() {
+		g.history = slices.Clone(g.history)
+		g.history[len(g.history)-1] = last.WithStatus(release.StatusFailed, "")
+	}
+	return e.planDeployment(ctx, d, g)
+}

@@ -84,9 +84,18 @@ type gathered struct {
 	lookups *lookups
 }
 
-// gather reads the cluster's facts and the history in parallel, since each costs a round trip. If
-// both fail, it returns the cluster's error; without the facts, the history is given up.
+// gather reads the cluster's facts and the history, and inspects a pending revision.
 func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (gathered, error) {
+	g, err := e.factsAndHistory(ctx, key, also...)
+	if err != nil {
+		return gathered{}, err
+	}
+	return g, e.inspectPending(ctx, key, &g)
+}
+
+// factsAndHistory reads both in parallel, since each costs a round trip. If both fail, it returns the
+// cluster's error; without the facts, the history is given up.
+func (e *Engine) factsAndHistory(ctx context.Context, key release.Key, also ...goals) (gathered, error) {
 	g := gathered{also: also}
 	var historyErr error
 	read := make(chan struct{})
@@ -111,7 +120,7 @@ func (e *Engine) gather(ctx context.Context, key release.Key, also ...goals) (ga
 		gcpacing.Expect(treesPerByte * int64(len(last.Manifest)))
 	}
 	g.lookups = e.lookups(ctx)
-	return g, e.inspectPending(ctx, key, &g)
+	return g, nil
 }
 
 // treesPerByte is the size of the heap relative to that of the stored manifest once its objects,

@@ -126,14 +126,7 @@ func title(a flux.Attempt) string { return strings.ToUpper(string(a[:1])) + stri
 
 // apply plans and applies under the release's lock. Errors contain no secrets.
 func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome, error) {
-	withSecrets := func(ctx context.Context) (*plan.Plan, error) {
-		made, err := prepare(ctx)
-		if made != nil {
-			made = made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
-		}
-		return made, err
-	}
-	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, withSecrets, func(made *plan.Plan) error {
+	_, outcome, err := p.engine.PlanAndApply(ctx, releasestore.LockOptions{Wait: lockWait}, p.withSecrets(prepare), func(made *plan.Plan) error {
 		p.seen(made)
 		is := p.planned(made)
 		if err := made.WhyBlocked(); err != nil {
@@ -142,6 +135,17 @@ func (p *pass) apply(ctx context.Context, prepare engine.Planner) (apply.Outcome
 		return p.checkGate(ctx, made, is)
 	})
 	return outcome, p.safe(p.ended(err))
+}
+
+// withSecrets returns a planner whose plans also know the secrets among the values.
+func (p *pass) withSecrets(prepare engine.Planner) engine.Planner {
+	return func(ctx context.Context) (*plan.Plan, error) {
+		made, err := prepare(ctx)
+		if made != nil {
+			made = made.WithSecrets(append(p.secrets[:len(p.secrets):len(p.secrets)], made.Secrets...))
+		}
+		return made, err
+	}
 }
 
 // ended adds apply.ErrLeave to an action's error when the process is ending: then

@@ -22,13 +22,17 @@ type Summary struct {
 // planned makes the condition Planned report the plan that was made last, whether it is carried
 // out, held or blocked. helm-controller has no such condition.
 func (p *pass) planned(made *plan.Plan) Summary {
-	is := Summary{Text: p.describe(made), Digest: redact.EffectDigest(made, nil)}
+	is := p.summary(made)
 	if p.r.Compatible {
 		p.drop(flux.ConditionPlanned)
 		return is
 	}
 	p.mark(flux.ConditionPlanned, metav1.ConditionTrue, planReasons[made.Operation], is.Text+": "+is.Digest)
 	return is
+}
+
+func (p *pass) summary(made *plan.Plan) Summary {
+	return Summary{Text: p.describe(made), Digest: redact.EffectDigest(made, nil)}
 }
 
 // planReasons are the reasons of the condition Planned.

@@ -39,7 +39,7 @@ type Reconciler struct {
 	// Compatible removes the differences from helm-controller that docs/controller.md lists as
 	// such: in conditions, history, records and objects.
 	Compatible bool
-	// Gate checks plans of installs and upgrades before they are applied; nil lets all
+	// Gate checks plans of installs and upgrades before they are applied or end a wait; nil lets all
 	// of them pass.
 	Gate Gate
 	// MayHold reports whether Gate may hold plans of the HelmRelease; nil means that it may.

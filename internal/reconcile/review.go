@@ -63,7 +63,12 @@ func (e *unwrittenError) Unwrap() error { return e.err }
 // early reports whether, as in helm-controller, the status reports an action before its plan is
 // made, and the uninstall of a deleted HelmRelease only once it is done.
 func (p *pass) early() bool {
-	return p.r.Compatible && (p.r.Gate == nil || p.r.MayHold != nil && !p.r.MayHold(p.hr))
+	return p.r.Compatible && !p.mayBeHeld()
+}
+
+// mayBeHeld reports whether the gate may hold plans of the HelmRelease.
+func (p *pass) mayBeHeld() bool {
+	return p.r.Gate != nil && (p.r.MayHold == nil || p.r.MayHold(p.hr))
 }
 
 // hold ends a pass whose plan is held. It is planned again after the interval, since

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
+	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -23,7 +24,8 @@ var ErrSuperseded = errors.New("a newer plan replaces this one")
 // Supersedes reports whether the HelmRelease, as it is now, would have another revision made
 // than the one that is being waited for, or none at all: then the wait is pointless. An
 // obstacle to a pass does not supersede; if the pass would be tried again for it after a pause, it is
-// an error. Supersedes writes nothing.
+// an error. Nor does a plan that the gate holds: nothing is done for it, so what is under way goes on.
+// Supersedes writes nothing.
 func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in Sources) (differs bool, err error) {
 	switch {
 	case hr.Metadata.DeletionTimestamp != nil:
@@ -44,7 +46,7 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	last := p.newest()
 	switch {
 	case d.Reason == "TargetChanged":
-		return true, nil
+		return p.letThrough(ctx, p.planMove)
 	case d.State == "" && d.Action == decision.Fail:
 		return false, errors.New(p.masked(p.why(d)))
 	case d.State == "":
@@ -59,8 +61,27 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	if upgrade(hr).PreserveValues {
 		wanted.Source.Reuse = values.ReuseValues
 	}
-	differs, err = p.engine.Differs(ctx, wanted)
-	return differs, p.safe(err)
+	if differs, err := p.engine.Differs(ctx, wanted); err != nil || !differs {
+		return false, p.safe(err)
+	}
+	return p.letThrough(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanSuccessor(ctx, wanted) })
+}
+
+// letThrough reports whether the gate does not hold a plan, which is made only to ask it.
+func (p *pass) letThrough(ctx context.Context, prepare engine.Planner) (bool, error) {
+	if !p.mayBeHeld() {
+		return true, nil
+	}
+	made, err := p.withSecrets(prepare)(ctx)
+	if err != nil {
+		return false, p.safe(err)
+	}
+	p.mask = redact.NewMask(made)
+	_, err = p.r.Gate(p.hr, made, p.summary(made))
+	if _, held := errors.AsType[*Held](err); held {
+		return false, nil
+	}
+	return err == nil, p.safe(err)
 }
 
 // superseded records an install or upgrade that was given up for a newer plan. That does not

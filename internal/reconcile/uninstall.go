@@ -33,21 +33,9 @@ const deleting = "Deletion in progress (or silently failed)"
 // none says that there was no release, changed that a record was written.
 func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool, err error) {
 	cur, o := p.hr.Status.Snapshots()[0], p.uninstalling()
-	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
 	var kept []string
-	outcome, err := p.apply(ctx, func(ctx context.Context) (*plan.Plan, error) {
-		var spare plan.Spare
-		var unread error
-		switch {
-		case action == actionRemedy:
-			spare, unread = p.spare(ctx, p.before())
-		case p.moving && p.r.Compatible:
-			spare, unread = p.leftBehind(ctx, key)
-		}
-		made, err := p.engine.PlanUninstall(ctx, key, engine.Uninstall{Options: o, Spare: spare})
-		if err == nil {
-			kept, err = spared(made, spare), unread // it counts only where there is a release
-		}
+	outcome, err := p.apply(ctx, func(ctx context.Context) (made *plan.Plan, err error) {
+		made, kept, err = p.planUninstall(ctx, action)
 		return made, err
 	})
 	if !p.moving && outcome.Revision != nil {
@@ -70,6 +58,25 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 		p.hr.Status.History[i].Action = action
 	}
 	return false, true, err
+}
+
+// planUninstall plans to uninstall the release of the newest snapshot, and names what that keeps because it
+// is older than the release.
+func (p *pass) planUninstall(ctx context.Context, action string) (made *plan.Plan, kept []string, err error) {
+	cur := p.hr.Status.Snapshots()[0]
+	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
+	var spare plan.Spare
+	var unread error
+	switch {
+	case action == actionRemedy:
+		spare, unread = p.spare(ctx, p.before())
+	case p.moving && p.r.Compatible:
+		spare, unread = p.leftBehind(ctx, key)
+	}
+	if made, err = p.engine.PlanUninstall(ctx, key, engine.Uninstall{Options: p.uninstalling(), Spare: spare}); err != nil {
+		return made, nil, err
+	}
+	return made, spared(made, spare), unread // it counts only where there is a release
 }
 
 // before returns the good revision before the attempt that an uninstall remediates: nil for an install.
@@ -133,6 +140,16 @@ func (p *pass) move(ctx context.Context) error {
 	p.clearFailures()
 	p.again = true
 	return nil
+}
+
+// planMove plans the uninstall by which a HelmRelease begins to move.
+func (p *pass) planMove(ctx context.Context) (*plan.Plan, error) {
+	p.moving = true
+	if err := p.open(ctx, p.hr.Status.Snapshots()[0].Namespace, p.hr.Status.StorageNamespace); err != nil {
+		return nil, err
+	}
+	made, _, err := p.planUninstall(ctx, actionUninstall)
+	return made, err
 }
 
 // forget removes the release from the status.

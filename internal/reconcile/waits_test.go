@@ -3,9 +3,12 @@ package reconcile_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // A pass reports each of its waits, and the end of each before it does anything else: whoever gives up a
@@ -47,5 +50,34 @@ func TestNothingSupersedesWhatIsNotPending(t *testing.T) {
 	b.apply(base + "values: {text: two}")
 	if b.supersedes() {
 		t.Error("a revision that is deployed is superseded")
+	}
+}
+
+// A plan that waits for approval, or is denied, does not supersede what is under way: nothing would be done
+// for it. It is approved by the digest that it will have.
+func TestWhatIsHeldDoesNotSupersede(t *testing.T) {
+	for why, spec := range map[string]string{"other values": "values: {text: three}", "a move": "releaseName: other\nvalues: {text: two}"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := pendingUpgrade(t)
+			b.apply(base + spec)
+			approved := ""
+			var asked []string
+			b.r.Gate = func(_ *flux.HelmRelease, made *plan.Plan, is reconcile.Summary) (bool, error) {
+				if asked = append(asked, is.Digest); is.Digest != approved {
+					return false, &reconcile.Held{Message: string(made.Operation) + " waits"}
+				}
+				return true, nil
+			}
+			if b.supersedes() || len(asked) != 1 {
+				t.Fatalf("%s: a plan that is held supersedes it, %v", why, asked)
+			}
+			if approved = asked[0]; !b.supersedes() {
+				t.Errorf("%s: an approved plan does not supersede it", why)
+			}
+			b.mustPass()
+			if got := asked[len(asked)-1]; got != approved || len(asked) < 3 || b.condition("Approved") == "Approved False ApprovalRequired" {
+				t.Errorf("%s: the digest becomes %s, approved was %s", why, got, approved)
+			}
+		})
 	}
 }
