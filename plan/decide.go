@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
 // wantedStep decides what happens to an object of the target.
@@ -41,7 +42,7 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 	case b.isBehindHook(o.ID):
 		b.createBehindHook(&step, o)
 	case live.Object == nil:
-		b.create(&step, o, b.created(stored))
+		b.create(&step, o, b.left(stored))
 	case live.Object.GetDeletionTimestamp() != nil:
 		step.Op, step.Fidelity, step.Why = OpCreate, FidelityUnknown, "the live object is being deleted"
 		b.blockTerminating(o.ID, live.Object)
@@ -53,20 +54,20 @@ func (b *builder) wantedStep(o manifest.Object) Step {
 	return step
 }
 
-// created reports whether the object was surely created once: the last successful revision has it. Failed
-// attempts may have ended before.
-func (b *builder) created(stored StoredObject) bool {
-	good := b.in.History.SinceUninstall().LastSuccessful()
-	return good != nil && slices.Contains(stored.Revisions, good.Version)
+// left reports whether the release's last run surely left the object in the cluster: its revision is deployed and has
+// it. A run that failed may have ended before it created the object, or after it deleted it.
+func (b *builder) left(stored StoredObject) bool {
+	last := b.in.History.Last()
+	return last != nil && last.Info.Status == release.StatusDeployed && slices.Contains(stored.Revisions, last.Version)
 }
 
-// create turns the step into the creation of an object; existed says that there was one.
-func (b *builder) create(step *Step, o manifest.Object, existed bool) {
+// create turns the step into the creation of an object; lost says that the release had left it in the cluster.
+func (b *builder) create(step *Step, o manifest.Object, lost bool) {
 	step.Op = OpCreate
 	step.Body = b.sent(o.Doc)
 	step.Expect = Expect{Absent: true}
 	step.Why = "the chart has it and the cluster does not"
-	if existed {
+	if lost {
 		step.Why = "it was deleted outside of this release"
 	}
 	if b.in.Options.ServerSide {
