@@ -208,11 +208,7 @@ func (b *builder) threeWay(step *Step, stored StoredObject, live *unstructured.U
 	if len(docs) == 0 {
 		docs = append(docs, nil)
 	}
-	base = live
-	if live.GetAPIVersion() != step.Body.GetAPIVersion() {
-		base = live.DeepCopy()
-		base.SetAPIVersion(step.Body.GetAPIVersion())
-	}
+	base = inVersion(live, step.Body.GetAPIVersion())
 	merged = base
 	for _, d := range docs {
 		if p, err = patch.ThreeWay(d, merged, step.Body); err != nil {

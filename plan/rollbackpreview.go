@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/immutable"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
@@ -46,9 +46,10 @@ type Lasting struct {
 	What string `json:"what"`
 }
 
-// rollbackPreview derives the rollback from the plan's steps. Only an install is undone by an
-// uninstall: what an upgrade finds may be in use even if no revision has succeeded, such as one whose
-// wait timed out. Helm, too, leaves it then (3.22.0 and 4.3.1, pkg/action/upgrade.go, failRelease).
+// rollbackPreview compares what the revision that is restored has with what is there after this plan, whether
+// this plan writes it or a failed run before it has. Only an install is undone by an uninstall: what an upgrade
+// finds may be in use even if no revision has succeeded, such as one whose wait timed out. Helm, too, leaves it
+// then (3.22.0 and 4.3.1, pkg/action/upgrade.go, failRelease).
 func (b *builder) rollbackPreview() *RollbackPreview {
 	installed := b.in.History.SinceUninstall()
 	r := &RollbackPreview{KeepHistory: len(installed) < len(b.in.History)}
@@ -59,50 +60,82 @@ func (b *builder) rollbackPreview() *RollbackPreview {
 	case b.in.Operation != Install:
 		return nil
 	}
-	restores := b.objectsOf(good)
-	brings := manifest.DefinedKinds(restores)
-	unserved := map[manifest.ID]string{}
-	for _, o := range restores {
-		if why := b.unservedThen(o, brings); why != "" {
-			unserved[o.ID] = why
-		}
+	objects := b.objectsOf(good)
+	brings := manifest.DefinedKinds(objects)
+	at := make(map[manifest.ID]int, len(objects))
+	for i, o := range objects {
+		at[o.ID] = i
 	}
+	last, settled := b.lastSteps(at), make([]bool, len(objects))
 	b.plan.Steps(func(stage StageName, s *Step) {
-		var restored *unstructured.Unstructured
-		if good != nil {
-			stored, _ := b.storedObject(s.Object)
-			restored = stored.in(good.Version).Doc
+		i, restored := at[s.Object]
+		what := Lasting{Step: s.ID, Object: s.Object, What: b.lasting(stage, s, restored)}
+		switch {
+		case !b.resource(stage, s):
+		case restored:
+			settled[i] = true
+			if left := r.restore(b, objects[i], last[i], brings); left.What != "" {
+				what = left
+			}
+		case s.Op != OpDelete && s.Op != OpKeep && !staysOnUninstall(s):
+			r.Delete++
 		}
-		what, stays := b.lasting(stage, s, restored != nil), oneWay(s, restored)
-		resource := b.resource(stage, s)
-		switch why, known := unserved[s.Object]; {
-		case known && resource && !s.Writes(): // it follows below, as it is no effect of the step
-			return
-		case known && resource:
-			what = notRestored + why
-			delete(unserved, s.Object)
-		case stays != "":
-			what = cmp.Or(what, "it stays as this plan leaves it: "+stays)
-		case resource && s.Op == OpCreate && b.differs(restored, s.Body):
-			r.Patch++
-		case resource:
-			r.count(s, restored != nil)
-		}
-		if what != "" {
-			r.Lasting = append(r.Lasting, Lasting{Step: s.ID, Object: s.Object, What: what})
-		}
+		r.lasts(what)
 	})
-	for _, o := range restores {
-		if why, left := unserved[o.ID]; left {
-			r.Lasting = append(r.Lasting, Lasting{Object: o.ID, What: notRestored + why})
+	for i, o := range objects {
+		if !settled[i] {
+			r.lasts(r.restore(b, o, last[i], brings))
 		}
 	}
 	r.hooksBack(b, brings)
 	return r
 }
 
-// notRestored begins what the preview says of an object that the restored revision has and the cluster does not serve.
-const notRestored = "it is not restored: "
+func (r *RollbackPreview) lasts(l Lasting) {
+	if l.What != "" {
+		r.Lasting = append(r.Lasting, l)
+	}
+}
+
+// lastSteps returns for each of the objects, of which at has the indexes, the step that decides what is there after
+// this plan, if nothing fails; nil if there is none.
+func (b *builder) lastSteps(at map[manifest.ID]int) []*Step {
+	last := make([]*Step, len(at))
+	b.plan.Steps(func(_ StageName, s *Step) {
+		i, known := at[s.Object]
+		switch {
+		case !known, s.Op == OpWait, s.Op == OpRecord, s.When == WhenFailed:
+		case s.leaves() && last[i] != nil: // it is a hook from now on, which has run
+		default:
+			last[i] = s
+		}
+	})
+	return last
+}
+
+// restore counts what the rollback does to an object of the revision that it restores, and returns why it does not
+// restore it; What is "" if it does. s is the object's last step, nil if there is none: then it is gone already.
+func (r *RollbackPreview) restore(b *builder, o manifest.Object, s *Step, brings map[schema.GroupKind]manifest.DefinedKind) Lasting {
+	left, as := Lasting{Object: o.ID}, "it is"
+	if s != nil && !s.leaves() {
+		left.Step, as = s.ID, "this plan leaves it"
+	}
+	unserved := b.unservedThen(o, brings)
+	switch {
+	case unserved != "":
+		left.What = "it is not restored: " + unserved
+	case s == nil, s.Op == OpDelete:
+		r.Create++
+	case !b.changesBack(o, s):
+	case s.Op == OpRecreate: // what this plan replaces, its rollback may replace, see Input.Recreated
+		r.Recreate++
+	case oneWay(s.result(), o.Doc) != "":
+		left.What = "it stays as " + as + ": " + oneWay(s.result(), o.Doc)
+	default:
+		r.Patch++
+	}
+	return left
+}
 
 // objectsOf returns the resources that a stored revision, which may be nil, has sent.
 func (b *builder) objectsOf(r *release.Revision) []manifest.Object {
@@ -118,20 +151,43 @@ func (b *builder) objectsOf(r *release.Revision) []manifest.Object {
 	return objects
 }
 
-// differs reports whether the document of the restored revision is another than what was sent for the same object.
-// Either may be nil: nothing is sent in place of an object that is being deleted.
-func (b *builder) differs(restored, sent *unstructured.Unstructured) bool {
-	return restored != nil && sent != nil && len(fielddiff.Compare(b.sent(restored).Object, sent.Object)) > 0
+// changesBack reports whether the rollback changes what a step leaves of an object to get back to the document o. It
+// does not where the plan wants the same document, and so has done all that sending it does.
+func (b *builder) changesBack(o manifest.Object, s *Step) bool {
+	stored, _ := b.storedObject(o.ID)
+	sent, live := stored.Docs[stored.Attempts:], s.result()
+	if i, wanted := b.targets[o.ID]; wanted {
+		target := b.in.Target.Objects[i]
+		if target.Doc == o.Doc { // of what does not change there is one in memory
+			return false
+		}
+		o.Doc = owned(o.Doc, b.in.Release)
+		if jsontree.Same(b.sent(target.Doc).Object, b.sent(o.Doc).Object) {
+			return false
+		}
+		if s.Writes() {
+			sent = append([]manifest.Object{target}, sent...) // first, as it is the one that differs most often
+		}
+	}
+	o.Doc = owned(o.Doc, b.in.Release)
+	return live == nil || !b.agree(o, StoredObject{Docs: sent}, inVersion(live, o.Doc.GetAPIVersion()))
 }
 
-// oneWay says why an object that the step changes can't be changed back to the document of the restored
-// revision, which may be nil: a claim has grown, for example. It returns "" if it can.
-func oneWay(s *Step, restored *unstructured.Unstructured) string {
-	if !s.Writes() || s.removes() {
-		return ""
+// inVersion returns the object in another API version of its kind, as far as nothing but the version differs.
+func inVersion(doc *unstructured.Unstructured, apiVersion string) *unstructured.Unstructured {
+	if doc.GetAPIVersion() == apiVersion {
+		return doc
 	}
+	out := manifest.Sharing(doc)
+	out.SetAPIVersion(apiVersion)
+	return out
+}
+
+// oneWay says why an object can't be changed back to the document of the restored revision: a claim has grown, for
+// example. It returns "" if it can.
+func oneWay(live, restored *unstructured.Unstructured) string {
 	var why []string
-	for _, field := range immutable.Predict(s.outcome(), restored) {
+	for _, field := range immutable.Predict(live, restored) {
 		why = append(why, field.Why)
 	}
 	return strings.Join(why, ", ")
@@ -152,25 +208,6 @@ func (r *RollbackPreview) hooksBack(b *builder, brings map[schema.GroupKind]mani
 				r.Lasting = append(r.Lasting, left)
 			}
 		}
-	}
-}
-
-// count counts the effect of the rollback on one resource; restored says that the restored revision
-// has it. Namespaces, CRDs and hooks are not rolled back.
-func (r *RollbackPreview) count(s *Step, restored bool) {
-	switch {
-	case s.Op == OpDelete && restored:
-		r.Create++
-	case s.Op == OpKeep && restored: // it is adopted again
-		r.Patch++
-	case s.Op == OpDelete, s.Op == OpKeep:
-	case !restored && !staysOnUninstall(s):
-		r.Delete++
-	case !restored, s.Op == OpNone, s.Op == OpCreate:
-	case s.Op == OpRecreate:
-		r.Recreate++
-	default:
-		r.Patch++
 	}
 }
 

@@ -234,3 +234,17 @@ func (s *Step) outcome() *unstructured.Unstructured {
 	}
 	return s.Body
 }
+
+// leaves reports whether the step leaves its object as it is.
+func (s *Step) leaves() bool { return s.Op == OpNone || s.Op == OpKeep }
+
+// result returns what is there of the object after the step, nil if that is nothing.
+func (s *Step) result() *unstructured.Unstructured {
+	switch {
+	case s.Op == OpDelete:
+		return nil
+	case s.leaves():
+		return s.Before
+	}
+	return s.outcome()
+}

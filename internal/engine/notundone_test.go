@@ -41,16 +41,18 @@ func TestRollbackLeavesWhatIsRefused(t *testing.T) {
 		text     string // of the ConfigMap
 		rollback string // why it has failed
 		left     string
+		again    bool // the same upgrade has failed before, and was left as it was
 	}{
-		"a claim that has grown": {claim, shrinks, plan.Options{}, "2Gi", "one", "", "spec.resources.requests.storage is immutable"},
+		"a claim that has grown": {claim, shrinks, plan.Options{}, "2Gi", "one", "", "spec.resources.requests.storage is immutable", false},
 		"a claim that has grown, with --force": {
-			claim, shrinks, plan.Options{Force: true}, "2Gi", "one", "", "spec.resources.requests.storage is immutable",
+			claim, shrinks, plan.Options{Force: true}, "2Gi", "one", "", "spec.resources.requests.storage is immutable", false,
 		},
+		"a claim that has grown before": {claim, shrinks, plan.Options{}, "2Gi", "one", "", "spec.resources.requests.storage is immutable", true},
 		"another refusal": {
 			configMap, &plan.Refusal{Reason: "Invalid", Message: "no rollback"},
 			plan.Options{},
 			"1Gi", "two",
-			"everything is changed back but\n  ConfigMap/web: the API server refuses it: no rollback", "the API server refuses it: no rollback",
+			"everything is changed back but\n  ConfigMap/web: the API server refuses it: no rollback", "the API server refuses it: no rollback", false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,10 +63,18 @@ func TestRollbackLeavesWhatIsRefused(t *testing.T) {
 				b.Cluster = failingJobs{c}
 				c.Objects[claim].Object["status"] = map[string]any{"phase": "Bound"} // the rollback waits for it
 				uid := c.Objects[claim].GetUID()
-				test.options.Atomic = true
-				_, err := b.deploy(Deployment{
+				grown := Deployment{
 					Source: store(map[string]any{"text": "two", "size": "2Gi", "hook": true}), ServerSide: ServerSideOff, Options: test.options,
-				}, func(*plan.Plan) {
+				}
+				statuses := "superseded failed deployed"
+				if test.again {
+					statuses = "superseded failed failed deployed"
+					if _, err := b.deploy(grown, nothing); err == nil {
+						t.Fatal("the first upgrade succeeds")
+					}
+				}
+				grown.Options.Atomic = true
+				_, err := b.deploy(grown, func(*plan.Plan) {
 					c.Trouble = func(int) clusterfake.Trouble {
 						if size(c) == "2Gi" {
 							c.Refuse = map[manifest.ID]*plan.Refusal{test.refused: test.why}
@@ -86,7 +96,7 @@ func TestRollbackLeavesWhatIsRefused(t *testing.T) {
 				if text := c.Objects[configMap].Object["data"].(map[string]any)["text"]; text != test.text || size(c) != test.size || c.Objects[claim].GetUID() != uid {
 					t.Errorf("the ConfigMap has %v, the claim %v (%s)", text, size(c), c.Objects[claim].GetUID())
 				}
-				if got := b.statuses(); got != "superseded failed deployed" {
+				if got := b.statuses(); got != statuses {
 					t.Errorf("the history is %q", got)
 				}
 				if got := back.Back.Revision.Info.Description; !strings.HasSuffix(got, "; not undone: "+test.refused.String()) {
