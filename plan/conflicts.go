@@ -16,9 +16,8 @@ func (b *builder) conflicts(step *Step) (force bool, refusal *Refusal) {
 	if step.PatchType != types.ApplyPatchType || step.Before == nil || step.Body == nil || b.in.Options.ForceConflicts {
 		return false, nil
 	}
-	own := append([]string{b.in.Options.FieldManager}, step.MigrateOwnership...)
 	var r Refusal
-	for _, c := range managedfields.Conflicts(b.live(step.Object).Managers, step.Before.Object, step.Body.Object, own...) {
+	for _, c := range managedfields.Conflicts(b.others(step, b.live(step.Object).Managers), step.Before.Object, step.Body.Object) {
 		force = true
 		if !c.ByKubectl() {
 			r.Managers = with(r.Managers, c.Owner.Manager)

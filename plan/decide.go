@@ -186,11 +186,11 @@ func (b *builder) applied(step *Step, stored StoredObject, live *unstructured.Un
 	if err != nil {
 		return nil, err
 	}
-	entries, err := managedfields.AsApplied(b.live(step.Object).Managers, b.in.Options.FieldManager, step.APIVersion, step.Clears)
+	entries, err := managedfields.AsApplied(b.live(step.Object).Managers, b.fieldManager(), step.APIVersion, step.Clears)
 	if err != nil {
 		return nil, err
 	}
-	merged = managedfields.Keep(merged, base, entries, b.owners(step)...)
+	merged = managedfields.Keep(merged, base, b.others(step, entries))
 	return patch.InApplyOrder(merged, base, step.Body), nil
 }
 

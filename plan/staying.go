@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,13 +54,21 @@ func removed(changes []fielddiff.Change) paths {
 // is none. A controller that writes a subresource is none: the chart leaves replicas to it, as it should.
 func (b *builder) otherOwner(step *Step, path string) string {
 	live := b.live(step.Object)
-	others := slices.DeleteFunc(slices.Clone(live.Managers), func(e metav1.ManagedFieldsEntry) bool {
+	others := slices.DeleteFunc(b.others(step, live.Managers), func(e metav1.ManagedFieldsEntry) bool {
 		return e.Subresource != "" && !managedfields.IsKubectl(e)
 	})
-	return managedfields.LastWriter(others, live.content(), path, b.owners(step)...).Manager
+	return managedfields.LastWriter(others, live.content(), path).Manager
 }
 
-// owners returns the field managers whose fields are the release's own in a server-side apply.
-func (b *builder) owners(step *Step) []string {
-	return append([]string{b.in.Options.FieldManager, FieldManager}, step.MigrateOwnership...)
+// others returns the entries of managedFields whose fields are not the release's own in a server-side apply. Only plain
+// updates are taken over: what another manager has applied stays with it, even where that is Helm's, before a controller
+// took the release over (k8s.io/client-go v0.36.3, util/csaupgrade/upgrade.go; so it is with helm-controller 1.6.3).
+func (b *builder) others(step *Step, entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e metav1.ManagedFieldsEntry) bool {
+		updates := e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
+		return e.Manager == b.fieldManager() || updates && slices.Contains(step.MigrateOwnership, e.Manager)
+	})
 }
+
+// fieldManager returns the field manager that owns what is applied.
+func (b *builder) fieldManager() string { return cmp.Or(b.in.Options.FieldManager, FieldManager) }

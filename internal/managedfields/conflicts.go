@@ -59,14 +59,14 @@ func (c Conflict) ByKubectl() bool {
 }
 
 // Conflicts foresees for which fields a server-side apply of the body is refused unless it is forced: those that
-// it sets to another value than the live object has and that others than the own managers own.
-func Conflicts(entries []metav1.ManagedFieldsEntry, live, body map[string]any, own ...string) []Conflict {
+// it sets to another value than the live object has and that, by these entries, others own.
+func Conflicts(entries []metav1.ManagedFieldsEntry, live, body map[string]any) []Conflict {
 	var found []Conflict
 	for _, c := range fielddiff.Compare(live, body) {
 		if c.To == nil { // what the body does not set is left to its other owners
 			continue
 		}
-		if owner := LastWriter(entries, live, c.Path, own...); owner.Manager != "" {
+		if owner := LastWriter(entries, live, c.Path); owner.Manager != "" {
 			found = append(found, Conflict{c.Path, owner})
 		}
 	}

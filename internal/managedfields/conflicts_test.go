@@ -43,13 +43,12 @@ func TestOnlyKubectlConflicts(t *testing.T) {
 // An apply conflicts over what it sets to another value than somebody else has, not over what it leaves out.
 func TestConflicts(t *testing.T) {
 	entries := []metav1.ManagedFieldsEntry{
-		entry("us", 1, `{"f:spec":{"f:ours":{}}}`),
 		entry("other", 1, `{"f:spec":{"f:theirs":{},"f:same":{},"f:left":{},"f:list":{}}}`),
 	}
 	live := map[string]any{"spec": map[string]any{"ours": "a", "theirs": "a", "same": "a", "left": "a", "list": []any{"a"}}}
 	body := map[string]any{"spec": map[string]any{"ours": "b", "theirs": "b", "same": "a", "list": []any{"a", "b"}, "new": "b"}}
 	var paths []string
-	for _, c := range Conflicts(entries, live, body, "us") {
+	for _, c := range Conflicts(entries, live, body) {
 		paths = append(paths, c.Path+" of "+c.Owner.Manager)
 	}
 	if got, want := strings.Join(paths, ", "), "spec.list of other, spec.theirs of other"; got != want {

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
-// Keep adds to a document what it lacks of the live object although others than the own managers own it: a
+// Keep adds to a document what it lacks of the live object although, by these entries, others own it: a
 // server-side apply does not remove that (structured-merge-diff v6.4.2, merge/update.go, prune). An item of a list
 // stays only if it is owned itself; a field in it is not enough. Entries that can't be read own nothing.
-func Keep(doc, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, own ...string) *unstructured.Unstructured {
+func Keep(doc, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry) *unstructured.Unstructured {
 	others := fieldpath.NewSet()
 	for _, entry := range entries {
-		if slices.Contains(own, entry.Manager) || entry.Subresource == "status" {
+		if entry.Subresource == "status" {
 			continue
 		}
 		if set, err := fieldsOf(entry); err == nil {
