@@ -49,12 +49,17 @@ func (b *builder) givesUp(id manifest.ID, what string) bool {
 	if !wanted {
 		return b.goes(id)
 	}
-	if answer := b.in.Predictions[stepID(StageResources, id)].After; answer != nil {
-		return !slices.Contains(allocations(answer.Object), what)
+	o, live := b.in.Target.Objects[i], b.live(id).Object
+	answer := b.in.Predictions[stepID(StageResources, id)]
+	switch {
+	case answer.After != nil:
+		return !slices.Contains(allocations(answer.After.Object), what)
+	case answer.Refused != nil && answer.Refused.Immutable && b.mayReplace(id, live): // one that is created anew has none to carry over
+		return !slices.Contains(allocations(o.Doc.Object), what)
 	}
 	var was, after corev1.Service
-	estimate, err := b.estimateOf(b.in.Target.Objects[i])
-	return err == nil && typed(b.live(id).Object, &was) && typed(estimate, &after) && !slices.Contains(kept(&was, &after), what)
+	estimate, err := b.estimateOf(o)
+	return err == nil && typed(live, &was) && typed(estimate, &after) && !slices.Contains(kept(&was, &after), what)
 }
 
 // estimateOf estimates what becomes of a live object.

@@ -6,14 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // immutable turns a change that is not possible in place into a recreate if --force is given, and
 // into a problem otherwise. fields are the immutable fields that change.
 func (b *builder) immutable(step *Step, why string, fields []string) {
-	allowed := b.in.Options.Force || b.wasReplaced(step)
+	allowed := b.mayReplace(step.Object, step.Before)
 	do := "keep the field as it is, or allow deleting and creating the object with --force"
 	switch {
 	case allowed && (!b.dataAtStake(step) || b.asksFor(step, fields)):
@@ -27,10 +30,11 @@ func (b *builder) immutable(step *Step, why string, fields []string) {
 	b.refuse(step, Problem{Kind: ProblemImmutable, Fields: fields, What: why, Do: do})
 }
 
-// wasReplaced reports whether the failed run has deleted the object that was there before it, and created this one.
-func (b *builder) wasReplaced(step *Step) bool {
-	before, recreated := b.in.Recreated[step.Object]
-	return recreated && step.Before != nil && step.Before.GetUID() != before
+// mayReplace reports whether an object may be deleted and created again because it can't be changed: with --force, or
+// if the failed run has deleted the object that was there before it, and created this one.
+func (b *builder) mayReplace(id manifest.ID, live *unstructured.Unstructured) bool {
+	before, recreated := b.in.Recreated[id]
+	return b.in.Options.Force || recreated && live != nil && live.GetUID() != before
 }
 
 // asksFor reports whether the chart itself changes one of the fields: what is sent differs there from what
