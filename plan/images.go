@@ -38,8 +38,20 @@ type imageUse struct {
 	object manifest.ID
 }
 
-func newImages() *images {
-	return &images{was: map[string]bool{}, is: map[string]bool{}, at: map[[2]string]int{}, has: map[imageUse]bool{}}
+// newImages returns a collection that knows the images of hooks: those of the last deployed revision, and those that the
+// release has from now on. Most hooks run in other operations, and have no step.
+func (b *builder) newImages() *images {
+	i := &images{was: map[string]bool{}, is: map[string]bool{}, at: map[[2]string]int{}, has: map[imageUse]bool{}}
+	if b.in.Operation != Upgrade && b.in.Operation != Rollback {
+		return i
+	}
+	for key, hook := range b.lastHooks() {
+		use(i.was, key.id, hook.Doc)
+	}
+	for _, o := range slices.Concat(b.in.HookObjects()...) {
+		use(i.is, o.ID, o.Doc)
+	}
+	return i
 }
 
 // changes returns what has been collected. What another object used before is not new, and what another
@@ -50,30 +62,21 @@ func (i *images) changes() []ImageChange {
 	})
 }
 
-// use notes the images of a step's object before and after the plan.
+// use notes the images of a resource before and after a step.
 func (i *images) use(s *Step) {
-	if !namesImages(s.Object) || s.HookDeletion() {
+	if s.Hook == nil {
+		use(i.was, s.Object, s.Before)
+		use(i.is, s.Object, s.result())
+	}
+}
+
+// use notes the images that an object, if there is one, names.
+func use(images map[string]bool, id manifest.ID, doc *unstructured.Unstructured) {
+	if doc == nil || !namesImages(id) {
 		return
 	}
-	before, after := s.Before, s.outcome()
-	switch {
-	case s.Op == OpDelete:
-		after = nil
-	case s.Op == OpNone || s.Op == OpKeep:
-		after = before
-	case s.Op == OpRun && s.Hook.Since == HookSame:
-		before = after
-	}
-	for _, side := range []struct {
-		of   *unstructured.Unstructured
-		uses map[string]bool
-	}{{before, i.was}, {after, i.is}} {
-		if side.of == nil {
-			continue
-		}
-		for _, image := range imagesIn(side.of.Object["spec"]) {
-			side.uses[image] = true
-		}
+	for _, image := range imagesIn(doc.Object["spec"]) {
+		images[image] = true
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Step) changeOf() (kind ChangeKind, ok bool) {
 // objects are deleted is expected.
 func (b *builder) impact() {
 	out := &b.plan.Impact
-	restarts, images, limits := &restarts{}, newImages(), &limits{}
+	restarts, images, limits := &restarts{}, b.newImages(), &limits{}
 	access := map[manifest.ID][]AccessChange{}
 	b.plan.Steps(func(stage StageName, s *Step) {
 		out.Volumes = append(out.Volumes, b.namedClaims(s)...)
