@@ -9,8 +9,8 @@ import (
 )
 
 // assignments finds the values in "--password=x", "-password=x" and "DB_PASSWORD=x", where that is the
-// whole text or a word of a command line, and in "?token=x". References to variables are not found in
-// words, nor what a program assigns or compares.
+// whole text or a word of a command line, and in "?token=x". References to variables are not found, nor,
+// in words, what a program assigns or compares.
 func assignments(s string) []haystack.Span {
 	var found []haystack.Span
 	for from := 0; ; {
@@ -25,8 +25,11 @@ func assignments(s string) []haystack.Span {
 			continue
 		}
 		value := haystack.Span{From: from, To: len(s), Part: true}
-		if start > 0 {
+		switch {
+		case start > 0:
 			value = word(s, from)
+		case isReference(s[from:]):
+			continue
 		}
 		if value.From < value.To {
 			found = append(found, value)
@@ -65,8 +68,11 @@ func followsOption(line []any, i int) bool {
 // with a dollar sign, too.
 var reference = regexp.MustCompile(`^\$([({]|[A-Z_][A-Z0-9_]*$)`)
 
-// isReference reports whether a value refers to a variable.
-func isReference(s string) bool { return s[0] == '$' && reference.MatchString(s) }
+// isReference reports whether a value refers to a variable, or is a template that somebody else fills in, as in an
+// ExternalSecret.
+func isReference(s string) bool {
+	return strings.HasPrefix(s, "{{") || strings.HasPrefix(s, "$") && reference.MatchString(s)
+}
 
 // urlPasswords finds the passwords in URLs: "scheme://user:HERE@host". References such as
 // $(PASSWORD) are not passwords. A password may have a slash, question mark or number sign that should

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -68,6 +69,8 @@ func TestPasswordsInCommandLines(t *testing.T) {
 		"https://host/hook?token=abc&x=1":           "abc",
 		"host=db,password=abc":                      "abc",
 		"run --password=$(PASSWORD) --token=$T":     "",
+		"--password=$(PASSWORD)":                    "",
+		"DB_PASSWORD={{ .password }}":               "",
 		"export PASSWORD=`cat /run/p`":              "",
 		"if password == other && token => x":        "",
 		"run --password= --token=\"\"":              "",
@@ -86,6 +89,20 @@ func TestPasswordsInCommandLines(t *testing.T) {
 	}
 	if got := m.Text("connect with s3cret-1"); strings.Contains(got, "s3cret") {
 		t.Errorf("elsewhere it is shown: %s", got)
+	}
+}
+
+// A reference is masked neither where it is a password's value nor wherever else it occurs.
+func TestReferencesAreNoPasswords(t *testing.T) {
+	values := map[string]any{"password": "${DB_PASSWORD}", "args": []any{"--password=$(PASSWORD)"}, "token": "{{ .token }}"}
+	m := NewValuesMask(values, nil)
+	for _, text := range []string{"login ${DB_PASSWORD}", "login $(PASSWORD)", "login {{ .token }}"} {
+		if got := m.Text(text); got != text {
+			t.Errorf("%q is shown as %q", text, got)
+		}
+	}
+	if got, _ := json.Marshal(m.Tree(values)); strings.Contains(string(got), tokenOpen) {
+		t.Errorf("shown as %s", got)
 	}
 }
 

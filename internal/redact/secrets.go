@@ -127,7 +127,7 @@ func (s *secrets) addCredentialsInOrder(v any) {
 	case map[string]any:
 		name, _ := v["name"].(string)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if credential.Named(key) || key == "auth" || key == "value" && credential.Named(name) {
+			if (credential.Named(key) || key == "auth" || key == "value" && credential.Named(name)) && isSecretScalar(v[key]) {
 				s.addScalar(v[key])
 			}
 			s.addCredentialsInOrder(v[key])
