@@ -2,10 +2,16 @@ package redact
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -103,6 +109,42 @@ func TestReferencesAreNoPasswords(t *testing.T) {
 	}
 	if got, _ := json.Marshal(m.Tree(values)); strings.Contains(string(got), tokenOpen) {
 		t.Errorf("shown as %s", got)
+	}
+}
+
+// The password that an option has as an argument of its own is masked in the change of this argument, however short it is,
+// and even if it is the object's name.
+func TestChangedArgumentsOfOptions(t *testing.T) {
+	pod := func(password, token string) map[string]any {
+		return map[string]any{"kind": "Pod", "spec": map[string]any{"containers": []any{map[string]any{
+			"name": "web", "args": []any{"--verbose", "on", "--password", password, "--token", token},
+		}}}}
+	}
+	before, after := pod("12345", "web"), pod("54321", "12")
+	before["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["args"].([]any)[1] = "off"
+	step := plan.Step{
+		ID: "s", Op: plan.OpPatch, Object: manifest.ID{Kind: "Pod", Name: "web"},
+		Before: &unstructured.Unstructured{Object: before}, After: &unstructured.Unstructured{Object: after},
+	}
+	for _, c := range fielddiff.Compare(before, after) {
+		step.Changes = append(step.Changes, plan.Change{Path: c.Path, From: c.From, To: c.To})
+	}
+	p := CanaryPlan()
+	p.Stages = []plan.Stage{{Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}
+	p.Values = []plan.Change{{Path: "args[1]", From: "1234", To: "4321"}, {Path: "args[0]", From: "-p", To: "--password"}}
+	p.Record = &release.Revision{Config: map[string]any{"args": []any{"--password", "4321"}}}
+	masked := Plan(p)
+	shown := map[string]string{}
+	for _, c := range append(masked.Stages[0].Waves[0].Steps[0].Changes, masked.Values...) {
+		shown[c.Path] = fmt.Sprint(c.Sensitive, " ", c.From, " ", c.To)
+	}
+	for path, hidden := range map[string]bool{
+		"spec.containers[web].args[1]": false, "spec.containers[web].args[3]": true, "spec.containers[web].args[5]": true,
+		"args[0]": false, "args[1]": true,
+	} {
+		if got := shown[path]; hidden != (strings.HasPrefix(got, "true ") && strings.Count(got, tokenOpen) == 2) {
+			t.Errorf("%s: %q", path, got)
+		}
 	}
 }
 

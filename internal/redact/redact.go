@@ -10,9 +10,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -69,7 +66,7 @@ func (m *Mask) Plan(p *plan.Plan) *plan.Plan {
 		out.Options.Labels[key] = m.Text(value)
 	}
 	out.Options.Policy = m.policy(p.Options.Policy)
-	out.Values = m.changes(p.Values, false)
+	out.Values = m.changes(p.Values, false, valuesOf(p))
 	out.Impact = m.impact(p.Impact)
 	out.Reviews = m.reviews(p.Reviews)
 	out.Problems = m.Problems(p.Problems)
@@ -126,18 +123,16 @@ func (m *Mask) Problems(problems []plan.Problem) []plan.Problem {
 // base64, which changes may not.
 func collect(p *plan.Plan, found *secrets) {
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		for _, u := range []*unstructured.Unstructured{s.Body, s.Before, s.After} {
-			if u != nil {
-				collectObject(u.Object, s.Object.IsSecret(), found)
-			}
+		for _, object := range documentsOf(*s) {
+			collectObject(object, s.Object.IsSecret(), found)
 		}
 		if patch, ok := patchFields(s.Patch); ok {
 			collectObject(patch, s.Object.IsSecret(), found)
 		}
 	})
-	collectChanges(p.Values, false, found)
+	collectChanges(p.Values, false, valuesOf(p), found)
 	p.Steps(func(_ plan.StageName, s *plan.Step) {
-		collectChanges(s.Changes, s.Object.IsSecret(), found)
+		collectChanges(s.Changes, s.Object.IsSecret(), documentsOf(*s), found)
 	})
 }
 
@@ -151,7 +146,7 @@ func collectObject(v any, secret bool, found *secrets) {
 	found.addTree(fields["stringData"], false)
 }
 
-func collectChanges(changes []plan.Change, secret bool, found *secrets) {
+func collectChanges(changes []plan.Change, secret bool, documents []map[string]any, found *secrets) {
 	for _, c := range changes {
 		parts := jsontree.SplitPath(c.Path)
 		for _, v := range []any{jsontree.Plain(c.From), jsontree.Plain(c.To)} {
@@ -161,7 +156,7 @@ func collectChanges(changes []plan.Change, secret bool, found *secrets) {
 				found.addTree(v, false)
 			case c.Sensitive:
 				found.addTree(v, false)
-			case credential.InPath(parts) && isSecretScalar(v):
+			case isSecretScalar(v) && namesCredential(parts, documents):
 				found.addScalar(v)
 			case secret && len(parts) == 0:
 				collectObject(v, true, found)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -14,12 +15,12 @@ import (
 
 // step returns a masked copy of a step. Names, and what the step expects, stay.
 func (m *Mask) step(s plan.Step) plan.Step {
-	secret := s.Object.IsSecret()
+	secret, documents := s.Object.IsSecret(), documentsOf(s)
 	s.Body = m.unstructured(s.Body, secret)
 	s.Before = m.unstructured(s.Before, secret)
 	s.After = m.unstructured(s.After, secret)
 	s.Patch = m.patch(s.Patch, secret)
-	s.Changes, s.Clears, s.Empties = m.changes(s.Changes, secret), m.paths(s.Clears), m.paths(s.Empties)
+	s.Changes, s.Clears, s.Empties = m.changes(s.Changes, secret, documents), m.paths(s.Clears), m.paths(s.Empties)
 	s.Estimate, s.Why = m.Text(s.Estimate), m.Text(s.Why)
 	s.Place = m.place(s.Place)
 	if s.Hook != nil {
@@ -69,18 +70,19 @@ func (m *Mask) patch(patch []byte, secret bool) []byte {
 	return out
 }
 
-func (m *Mask) changes(changes []plan.Change, secret bool) []plan.Change {
+// changes masks changes of the documents.
+func (m *Mask) changes(changes []plan.Change, secret bool, documents []map[string]any) []plan.Change {
 	out := slices.Clone(changes)
 	for i := range out {
-		out[i] = m.change(out[i], secret)
+		out[i] = m.change(out[i], secret, documents)
 	}
 	return out
 }
 
-func (m *Mask) change(c plan.Change, secret bool) plan.Change {
+func (m *Mask) change(c plan.Change, secret bool, documents []map[string]any) plan.Change {
 	parts := jsontree.SplitPath(c.Path)
 	c.From, c.To = jsontree.Plain(c.From), jsontree.Plain(c.To)
-	named := credential.InPath(parts) && (isSecretScalar(c.From) || isSecretScalar(c.To))
+	named := namesCredential(parts, documents) && (isSecretScalar(c.From) || isSecretScalar(c.To))
 	switch {
 	case c.Sensitive, secret && inData(parts), named:
 		c.Sensitive = true
@@ -92,6 +94,50 @@ func (m *Mask) change(c plan.Change, secret bool) plan.Change {
 	}
 	c.Path, c.Detail, c.Place = m.name(c.Path), m.name(c.Detail), m.place(c.Place)
 	return c
+}
+
+// namesCredential reports whether a path leads to a credential in the documents: by its name, or behind an option
+// such as "--password" in a command line.
+func namesCredential(parts []string, documents []map[string]any) bool {
+	last := len(parts) - 1
+	if last < 1 || credential.InPath(parts) {
+		return credential.InPath(parts)
+	}
+	i, err := strconv.Atoi(parts[last])
+	if err != nil || i < 1 {
+		return false
+	}
+	follows := false
+	for _, document := range documents {
+		at(document, parts[:last], func(v any) any {
+			line, _ := v.([]any)
+			follows = follows || i < len(line) && followsOption(line, i)
+			return v
+		})
+	}
+	return follows
+}
+
+// documentsOf returns the objects that a step's changes are about.
+func documentsOf(s plan.Step) (out []map[string]any) {
+	for _, u := range []*unstructured.Unstructured{s.Body, s.Before, s.After} {
+		if u != nil {
+			out = append(out, u.Object)
+		}
+	}
+	return out
+}
+
+// valuesOf returns the values that the changes of a plan's values are about; those of subcharts, and those before, are
+// not in the plan.
+func valuesOf(p *plan.Plan) (out []map[string]any) {
+	if p.Record != nil {
+		out = append(out, p.Record.Config)
+		if p.Record.Chart != nil {
+			out = append(out, p.Record.Chart.Values)
+		}
+	}
+	return out
 }
 
 // place masks secrets in names of files.
