@@ -29,7 +29,8 @@ const onlyValues = "values"
 
 // CheckPattern checks a pattern of plan.Options.Sensitive: "PATH" or "OBJECT:PATH". PATH is a field
 // as the plan prints it: "data.token", "spec.template.spec.containers[web].env[API].value"; its
-// parts may have wildcards, and it includes everything below the field. OBJECT is "KIND",
+// parts may have wildcards, and it includes everything below the field. A field within a text, such as
+// "data[app.json] db.host", stands for the whole text. OBJECT is "KIND",
 // "KIND/NAME", where NAME may have wildcards, or "values".
 func CheckPattern(text string) error {
 	_, err := parsePattern(text)
@@ -68,11 +69,30 @@ func matchesPart(pattern, key string) bool {
 func sensitives(p *plan.Plan) []pattern {
 	var out []pattern
 	for _, text := range p.Options.Sensitive {
-		if parsed, err := parsePattern(text); err == nil {
-			out = append(out, parsed)
+		for _, text := range slices.Compact([]string{text, withoutInside(text)}) {
+			if parsed, err := parsePattern(text); err == nil {
+				out = append(out, parsed)
+			}
 		}
 	}
 	return out
+}
+
+// withoutInside returns a pattern up to the blank after which a plan names what has changed inside a text, as in
+// "data[app.json] db.host". The names of some fields of values have blanks, too.
+func withoutInside(text string) string {
+	bracket := false
+	for i := range len(text) {
+		switch text[i] {
+		case '[', ']':
+			bracket = text[i] == '['
+		case ' ':
+			if !bracket {
+				return text[:i]
+			}
+		}
+	}
+	return text
 }
 
 // at returns a copy of v in which the value at the path is rewritten.

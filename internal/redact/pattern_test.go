@@ -65,6 +65,8 @@ func TestSensitivePatterns(t *testing.T) {
 		"of another object":                         {"ConfigMap/api:data.phrase", all, true},
 		"of values only":                            {"values:data.phrase", all - 2, true},
 		"a key with dots as the plan prints it":     {"data[app.ini]", all - 6, true},
+		"a field inside a text is the text":         {"data[app.ini] db.password", all - 6, true},
+		"also without brackets":                     {"ConfigMap/web:data.phrase words[0]", all - 1, false},
 		"all below a field":                         {"ConfigMap:data", all - 10, false},
 		"an item of a list by its name":             {"list[first].value", all - 4, true},
 		"an item of a list by its port":             {"list[80]", all - 3, true},
@@ -171,7 +173,7 @@ func TestSensitiveItemsThatThePlanShortens(t *testing.T) {
 
 func TestCheckSensitive(t *testing.T) {
 	for pattern, want := range map[string]string{
-		"data.token": "", "ConfigMap/*:data.token": "", "values:auth": "", "data[a:b]": "", "Deployment:spec.containers[web].env[A].value": "",
+		"data.token": "", "ConfigMap/*:data.token": "", "values:auth": "", "data[a:b]": "", "ConfigMap/web:data[app.json] db.password": "", "Deployment:spec.containers[web].env[A].value": "",
 		"": "names no field", "ConfigMap:": "names no field", ":data": "names no object", "Config[Map": "",
 		"a[b": "",
 	} {
