@@ -150,9 +150,12 @@ func TestChangedArgumentsOfOptions(t *testing.T) {
 
 // No part of a text is read once for each URL or assignment in it: this test would take hours.
 func TestLongTextsAreReadOnce(t *testing.T) {
-	for _, part := range []string{"://", "://a:b", "token=$", `token="$`, "token='"} {
+	for _, part := range []string{
+		"://", "://a:b", "token=$", `token="$`, "token='", "token: ", `"token":"`, `"token":(`, `\"token\":\"`, `"token":\`, "\ntoken = (", "\ntoken: \"",
+	} {
 		text := strings.Repeat(part, 8<<20/len(part))
 		urlPasswords(text)
 		assignments(text)
+		settings(text, false)
 	}
 }

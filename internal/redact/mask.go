@@ -100,11 +100,14 @@ func (m *Mask) tokenOf(secret string) string {
 func (m *Mask) find(s string) []haystack.Span { return m.finder.Find(s) }
 
 // Text replaces every secret value in s by its token.
-func (m *Mask) Text(s string) string {
+func (m *Mask) Text(s string) string { return m.text(s, true) }
+
+// text is Text for prose, or for a text in an object or in values, which may be a configuration file.
+func (m *Mask) text(s string, prose bool) string {
 	if m == nil || s == "" || IsToken(s) {
 		return s
 	}
-	return m.replace(s, slices.Concat(m.find(s), urlPasswords(s), assignments(s)))
+	return m.replace(s, slices.Concat(m.find(s), urlPasswords(s), assignments(s), settings(s, prose)))
 }
 
 // Lines replaces every secret value in the lines of a text, also those of several lines; each of these

@@ -9,7 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/findings"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/report"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -90,6 +94,50 @@ func TestWhatTemplatesReadFromSecretsIsMasked(t *testing.T) {
 	}
 	if got := redact.NewMask(redact.LookedUpPlan()).Text(`Invalid value: "canary\u0026read"`); strings.Contains(got, "canary") {
 		t.Errorf("an error shows it: %s", got)
+	}
+}
+
+// Nor does one show what the documents in ConfigMaps have under the names of credentials, however short it is.
+func TestNoOutputShowsACredentialInADocument(t *testing.T) {
+	files := map[string]string{
+		"app.json": `{"db":{"password":"%s","token":"%s"},"level":"%s"}`,
+		"app.yaml": "db:\n  password: %s\n  token: %s\nlevel: %s\n",
+		"app.ini":  "[db]\npassword = %s\ntoken = %s\n[log]\nlevel = %s\n",
+	}
+	step := plan.Step{ID: "c", Op: plan.OpPatch, Object: manifest.ID{Kind: "ConfigMap", Namespace: "shop", Name: "web"}}
+	object := func(values ...any) *unstructured.Unstructured {
+		data := map[string]any{}
+		for name, text := range files {
+			data[name] = fmt.Sprintf(text, values...)
+		}
+		return &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap", "data": data}}
+	}
+	step.Before, step.Body = object("canary-old", "zq1", "info"), object("canary-new", "zq2", "debug")
+	step.After = step.Body
+	for _, c := range fielddiff.Compare(step.Before.Object, step.After.Object) {
+		step.Changes = append(step.Changes, plan.Change{Path: c.Path, From: c.From, To: c.To, Cause: plan.CauseChart})
+	}
+	p := redact.CanaryPlan()
+	p.Stages = []plan.Stage{{Name: plan.StageResources, Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}
+	shown := redact.Plan(p)
+	for name, output := range outputs() {
+		var b bytes.Buffer
+		if err := output(&b, &shown.Document); err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range []string{"canary-", "zq1", "zq2"} {
+			if strings.Contains(b.String(), secret) {
+				t.Errorf("%s shows %s:\n%s", name, secret, b.String())
+			}
+		}
+		if name != "text" {
+			continue
+		}
+		for _, want := range []string{`data\[app.json\] db.password +changed \(\w{4}… → \w{4}…\)`, `data\[app.yaml\] db.token +changed \(`, `data\[app.json\] level +info → debug`} {
+			if !regexp.MustCompile(want).MatchString(b.String()) {
+				t.Errorf("want %s in\n%s", want, b.String())
+			}
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func TestARecordMaskHidesTheRevisionsSecrets(t *testing.T) {
 }
 
 // kubectl's copy of an object that is no Secret may have the password from before the last change:
-// it is masked there, however short, and wherever else it occurs.
+// it is masked there, however short, and wherever else it occurs. So is what any other annotation has in a document.
 func TestOldPasswordsInKubectlsCopyAreMasked(t *testing.T) {
 	const long, short = "canary-of-old", "0ld"
 	applied := `{"data":{"password":"` + long + `","token":"` + short + `","max":9007199254740993},"kind":"ConfigMap"}` + "\n"
@@ -51,7 +51,7 @@ func TestOldPasswordsInKubectlsCopyAreMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(masked)
-	if strings.Contains(text, long) || strings.Count(text, short) != 1 || !strings.Contains(text, `\"max\":9007199254740993`) {
+	if strings.Contains(text, long) || strings.Contains(text, short) || !strings.Contains(text, `\"max\":9007199254740993`) {
 		t.Errorf("%q or %q is shown, or more is lost:\n%s", long, short, text)
 	}
 }

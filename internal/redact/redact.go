@@ -23,9 +23,9 @@ import (
 //     anywhere (12 for plain lower-case words), not counting space around them.
 //     Words such as "true", numbers of up to 5 digits and shorter values are
 //     masked in the Secret only;
-//   - values named like a credential (password, token, apiKey …), and passwords
-//     in URLs and command lines, wherever they appear; those of the user's
-//     values, too, as long as the plan has its Record;
+//   - values named like a credential (password, token, apiKey …), also within JSON, YAML, INI and properties files
+//     that are texts of objects or values, and passwords in URLs and command lines, wherever they appear; those of
+//     the user's values, too, as long as the plan has its Record;
 //   - what templates have read from Secrets of the cluster, wherever it appears;
 //   - the fields of Options.Sensitive, wherever their values appear.
 //

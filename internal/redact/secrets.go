@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
@@ -27,8 +24,6 @@ const (
 	// own; minWordyLine is that of lines with blanks, as those of configuration files. Most of the
 	// lines that many files have, such as "listen 8080;", are shorter.
 	minLine, minWordyLine = 16, 24
-	// maxParsed limits the size of texts that are searched for credentials, in bytes.
-	maxParsed = 64 << 10
 )
 
 // secrets are the values of a plan that must not be printed.
@@ -39,10 +34,12 @@ type secrets struct {
 	weak map[string]bool
 	// added are the values whose forms have been added.
 	added map[string]bool
+	// read are the texts whose documents have been read: an object is there before and after a change.
+	read map[string]bool
 }
 
 func newSecrets() *secrets {
-	return &secrets{plain: map[string]string{}, weak: map[string]bool{}, added: map[string]bool{}}
+	return &secrets{plain: map[string]string{}, weak: map[string]bool{}, added: map[string]bool{}, read: map[string]bool{}}
 }
 
 // addEncoded adds a value of a Secret's data, which is base64.
@@ -93,13 +90,7 @@ func (s *secrets) addParts(value, trimmed string) {
 			}
 		}
 	}
-	if len(value) > maxParsed || !strings.ContainsAny(value, "{:") || !utf8.ValidString(value) {
-		return
-	}
-	var parsed any
-	if yaml.Unmarshal([]byte(value), &parsed) == nil {
-		s.addCredentials(parsed)
-	}
+	s.addCredentials(value)
 }
 
 // isTelling reports whether a line of a secret text counts as a secret of its own: logs show single
@@ -146,6 +137,27 @@ func (s *secrets) addCredentialsInOrder(v any) {
 		for _, at := range append(assignments(v), urlPasswords(v)...) {
 			s.add(v[at.From:at.To])
 		}
+		s.addSettings(v)
+	}
+}
+
+// addSettings adds the credentials in a text that is a document or another configuration file. A value that is itself
+// named like a credential may be a variable of a script: it is masked in place only.
+func (s *secrets) addSettings(text string) {
+	var parsed []any
+	if mayHoldCredentials(text) {
+		if s.read[text] {
+			return
+		}
+		s.read[text] = true
+		parsed = documents(text)
+		s.addCredentialsInOrder(parsed)
+	}
+	for _, at := range settings(text, false) {
+		value := text[at.From:at.To]
+		if unescaped := len(parsed) > 0 && strings.Contains(value, `\`); !unescaped && !credential.Named(value) {
+			s.add(value)
+		}
 	}
 }
 
@@ -169,7 +181,7 @@ func hasCredentials(v any) bool {
 			}
 		}
 	case string:
-		return len(assignments(v)) > 0 || len(urlPasswords(v)) > 0
+		return len(assignments(v)) > 0 || len(urlPasswords(v)) > 0 || len(settings(v, false)) > 0 || mayHoldCredentials(v)
 	}
 	return false
 }

@@ -71,7 +71,7 @@ func (m *Mask) tree(v any) (masked any, changed bool) {
 		return out, changed
 	}
 	if text, ok := jsontree.ScalarText(v); ok {
-		if masked := m.Text(text); masked != text {
+		if masked := m.text(text, false); masked != text {
 			return masked, true
 		}
 	}

@@ -39,6 +39,7 @@ func inside(c plan.Change) []plan.Change {
 		}
 		within := c
 		within.Path, within.From, within.To = c.Path+" "+in.Path, in.From, in.To
+		within.Sensitive = isHidden(in.From) || isHidden(in.To)
 		out = append(out, within)
 	}
 	return out

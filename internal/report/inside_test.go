@@ -52,6 +52,7 @@ func TestDocumentsInTextsAreComparedInside(t *testing.T) {
 		{"keys that are given twice stay a text", "a: 1\na: 2\n", "a: 1\na: 3\n", "data[x]  text, +1 −1 lines"},
 		{"so do those of JSON", `{"a":[{"b":1,"b":2}],"c":1}`, `{"a":[{"b":1,"b":2}],"c":2}`, `data[x]  {"a":[{"b":1,"b":2}],"c":1} → {"a":[{"b":1,"b":2}],"c":2}`},
 		{"keys that several tables have", `{"a":[{"b":1,"c":{"b":1}},{"b":1}],"b":1}`, `{"a":[{"b":1,"c":{"b":1}},{"b":1}],"b":2}`, "data[x] b  1 → 2"},
+		{"a masked value", `{"a":{"token":"(sensitive 9f2c…)"}}`, `{"a":{"token":"(sensitive 41ab…)"}}`, "data[x] a.token  changed (9f2c… → 41ab…)"},
 		{"a list that becomes a map", `[1]`, `{"a":1}`, `data[x]  [1] → {"a":1}`},
 	} {
 		p := changing(map[string][]plan.Change{"c": {{Path: "data[x]", From: tc.from, To: tc.to}}}, "c")

@@ -1,0 +1,92 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+
+	yamlv3 "sigs.k8s.io/yaml/goyaml.v3"
+
+	"github.com/kubectl-release/kubectl-release/internal/credential"
+)
+
+// maxParsed limits the size of texts that are parsed, in bytes.
+const maxParsed = 64 << 10
+
+// mayHoldCredentials reports whether a text can be a JSON or YAML document with credentials in it. It is called for
+// every text of every object, such as the descriptions in CRDs, so it has to be fast.
+func mayHoldCredentials(text string) bool {
+	structured := strings.IndexByte(text, ':') >= 0 || strings.IndexByte(text, '{') >= 0
+	return structured && len(text) <= maxParsed && looksStructured(text) && mentionsCredential(text)
+}
+
+// looksStructured reports whether a text begins as a document does, after comments.
+func looksStructured(text string) bool {
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			text = rest
+			continue
+		}
+		word, _, _ := strings.Cut(line, " ")
+		return strings.ContainsAny(word[:1], "{[\"'") || strings.HasSuffix(word, ":") || word == "-" || word == "---"
+	}
+	return false
+}
+
+func mentionsCredential(text string) bool {
+	isOther := func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
+	for word := range strings.FieldsFuncSeq(text, isOther) {
+		if word == "auth" || credential.Named(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// documents parses the JSON or YAML documents in a text, up to the first error. Scalars are as they are written.
+func documents(text string) []any {
+	if v, ok := parseJSON([]byte(text)); ok {
+		return []any{v}
+	}
+	var out []any
+	for decoder := yamlv3.NewDecoder(strings.NewReader(text)); ; {
+		var node yamlv3.Node
+		if decoder.Decode(&node) != nil {
+			return out
+		}
+		out = append(out, treeOf(&node))
+	}
+}
+
+// treeOf returns a node as decoded JSON. Aliases are followed to scalars only, so that the result is no larger than the
+// document; whatever else they stand for is in it anyway.
+func treeOf(n *yamlv3.Node) any {
+	switch n.Kind {
+	case yamlv3.DocumentNode:
+		return treeOf(n.Content[0])
+	case yamlv3.MappingNode:
+		fields := make(map[string]any, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			fields[n.Content[i].Value] = treeOf(n.Content[i+1])
+		}
+		return fields
+	case yamlv3.SequenceNode:
+		items := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			items[i] = treeOf(item)
+		}
+		return items
+	case yamlv3.AliasNode:
+		if n.Alias.Kind == yamlv3.ScalarNode {
+			return treeOf(n.Alias)
+		}
+	case yamlv3.ScalarNode:
+		if tag := n.ShortTag(); tag != "!!null" && tag != "!!bool" {
+			return n.Value
+		}
+	}
+	return nil
+}

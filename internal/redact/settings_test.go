@@ -1,0 +1,100 @@
+package redact
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/haystack"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/plan"
+)
+
+var tokens = regexp.MustCompile(`\(sensitive [0-9a-f]{4}…\)`)
+
+// The passwords of configuration files are found; references, structures, prose and code are none.
+func TestPasswordsInConfigurationFiles(t *testing.T) {
+	for text, password := range map[string]string{
+		`{"db":{"user":"app","password":"s3 cret"}}`:            "s3 cret",
+		`{"password" : "a\"b\\", "token": 12345, "n": 1}`:       `a\"b\\,12345`,
+		`{"app": "{\"password\":\"a\\\"b\",\"n\":1}"}`:          `a\\\"b`,
+		"{'password': 'x'}":                                     "x",
+		"db:\n  password: x # y\n  user: app\r\n  token: z\r\n": "x,z",
+		"- password: 'x y'\n- token: \"z\"":                     "x y,z",
+		"[db]\npassword = x\nuser = app\ntoken= y":              "x",
+		"db.password: x\ndb.token = y":                          "x,y",
+		"password: s3cr3t:x=y":                                  "s3cr3t:x=y",
+		"password: |\n  x\ntoken: *x\nsecret: {a: b}":           "",
+		`{"password": null, "token": true, "secret": ["x"]}`:    "",
+		`{"password": password, "token": e()}`:                  "",
+		`{"password": "", "token": "${TOKEN}"}`:                 "",
+		"password: {{ .password }}\ntoken: \"{{ .token }}\"":    "",
+		"password: ${PASSWORD}\ntoken: $TOKEN\nsecret: ~":       "",
+		"# password: x\n; token = x":                            "",
+		"Token: the one to log in with\nno token: x":            "",
+		"password = read(x)\ntoken := x\nif password == x:":     "",
+		"this.token = x;\n  password: password,":                "",
+		"token:x\npassword:\n  x":                               "",
+		"passwordKey: x\nexistingSecret: y":                     "",
+		"password: \"not closed\ntoken: x":                      "x",
+		"password:":                                             "",
+	} {
+		expectFound(t, func(s string) []haystack.Span { return settings(s, false) }, text, password)
+	}
+	for text, password := range map[string]string{
+		`it sent {"password":"x","token":12}`: "x,12",
+		"token: none\npassword = x":           "",
+		`unknown "token": required`:           "",
+	} {
+		expectFound(t, func(s string) []haystack.Span { return settings(s, true) }, text, password)
+	}
+}
+
+// What a document in a ConfigMap has under a credential's name is masked in its text, however short it is, and, unless it
+// is, wherever else it occurs. Single lines can be enough, as in a properties file.
+func TestCredentialsInDocumentsOfConfigMaps(t *testing.T) {
+	for name, c := range map[string]struct{ secret, text, masked string }{
+		"JSON":                    {"canary-1", `{"db":{"password":"canary-1","token":"12"},"port":8080}`, `{"db":{"password":"X","token":"X"},"port":8080}`},
+		"YAML":                    {"canary-1", "# of db\ndb: {user: app}\nlogin:\n  password: canary-1\n  token: '12' # y\n", "# of db\ndb: {user: app}\nlogin:\n  password: X\n  token: 'X' # y\n"},
+		"YAML on one line":        {"canary-1", "db: {user: app, password: canary-1}", "db: {user: app, password: X}"},
+		"the second document":     {"canary-1", "a: b\n---\nprivateKey: |\n  canary-1\n", "a: b\n---\nprivateKey: |\n  X\n"},
+		"a word of several":       {"canary-1 and more", "db:\n  password: canary-1 and more\n", "db:\n  password: X\n"},
+		"a number as it is":       {"012345678", "token: 012345678\n", "token: X\n"},
+		"an alias":                {"canary-1", "x: &x canary-1\ndb: {password: *x}\n", "x: &x X\ndb: {password: *x}\n"},
+		"a variable":              {"canary-1", "kind: Pod\nenv:\n- name: DB_PASSWORD\n  value: canary-1\n", "kind: Pod\nenv:\n- name: DB_PASSWORD\n  value: X\n"},
+		"an option":               {"canary-1", `{"args":["--password","canary-1"]}`, `{"args":["--password","X"]}`},
+		"a registry":              {"Y2FuYXJ5LTE=", `{"auths":{"r":{"auth":"Y2FuYXJ5LTE="}}}`, `{"auths":{"r":{"auth":"X"}}}`},
+		"INI":                     {"canary-1", "[db]\npassword = canary-1\nuser = app\n", "[db]\npassword = X\nuser = app\n"},
+		"a properties file":       {"canary-1", "db.user: app\ndb.password: canary-1\n", "db.user: app\ndb.password: X\n"},
+		"a document in another":   {"canary-1", `{"app":"db:\n  password: canary-1\n"}`, `{"app":"db:\n  password: X\n"}`},
+		"what is not to be found": {"", "db:\n  passwordKey: canary\n  token: ${TOKEN}\n  secret: true\n", "db:\n  passwordKey: canary\n  token: ${TOKEN}\n  secret: true\n"},
+		"a script":                {"", "set -e\nif [ $a: ]; then token=$(cat x); fi\necho password: none given\n", "set -e\nif [ $a: ]; then token=$(cat x); fi\necho password: none given\n"},
+		"its variable":            {"", "token = token\nuse(token)\n", "token = X\nuse(token)\n"},
+	} {
+		p := &plan.Plan{Document: plan.Document{Stages: []plan.Stage{{Waves: []plan.Wave{{Steps: []plan.Step{{
+			Object: manifest.ID{Kind: "ConfigMap", Name: "web"}, Why: "it was " + c.secret,
+			Body: &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap", "data": map[string]any{"file": c.text}}},
+		}}}}}}}}
+		step := Plan(p).Stages[0].Waves[0].Steps[0]
+		got, _, _ := unstructured.NestedString(step.Body.Object, "data", "file")
+		if got = tokens.ReplaceAllString(got, "X"); got != c.masked {
+			t.Errorf("%s: %q, want %q", name, got, c.masked)
+		}
+		if c.secret != "" && strings.Contains(step.Why, c.secret) {
+			t.Errorf("%s: elsewhere it is shown as %q", name, step.Why)
+		}
+	}
+}
+
+// A document keeps its form, so that a plan can compare it inside.
+func TestMaskedDocumentsStayDocuments(t *testing.T) {
+	m := NewValuesMask(nil, nil)
+	masked, _ := m.Tree(`{"password":"a\"b","n":1}`).(string)
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(masked), &fields); err != nil || fields["n"] != 1.0 || !holdsToken(fields["password"]) {
+		t.Errorf("%s: %v", masked, err)
+	}
+}
