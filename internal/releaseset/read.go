@@ -56,6 +56,11 @@ var ownVersion = regexp.MustCompile(`(?m)^(version:\s*|["']version["']:\s*|\{\s*
 // a version, which the other formats do not have.
 func Own(data []byte) bool { return ownVersion.Match(data) }
 
+var setKeys = regexp.MustCompile(`(?m)^(?:releases|helmfiles):`)
+
+// Declares reports whether a file with this content has the keys by which a releases.yaml or a helmfile declares releases.
+func Declares(data []byte) bool { return setKeys.Match(data) }
+
 // Read reads a releases.yaml of a tree. Errors name the file and the line: an unknown
 // field, a path that leads out of the tree, needs that do not exist or form a cycle.
 func Read(tree Tree, name string) (*Set, error) {

@@ -19,9 +19,13 @@ func objectFiles(tree releaseset.Tree, files []string, r Reading) (objects, othe
 		data, err := releaseset.ReadFile(tree, name)
 		switch {
 		case !there(tree, name):
-		case r.Flux, err != nil, repository.Holds(data), argo.Holds(data):
+		case r.Flux, err != nil:
 			objects = append(objects, name)
-		case kindOf.Match(data) && !releaseset.Own(data):
+		case releaseset.Own(data), releaseset.Declares(data) && !kindOf.Match(data): // objects in it are in the values of its releases
+			others = append(others, name)
+		case repository.Holds(data), argo.Holds(data):
+			objects = append(objects, name)
+		case kindOf.Match(data):
 			beside = append(beside, name)
 		default:
 			others = append(others, name)

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/argv"
@@ -61,15 +60,12 @@ func (t *Trees) declaresNothing(named, name string) (hasSet bool, err error) {
 	return false, argv.Usage("the folder %s declares no HelmRelease or Application", named)
 }
 
-// declares matches what declares releases in a helmfile or a releases.yaml.
-var declares = regexp.MustCompile(`(?m)^(?:releases|helmfiles):`)
-
 // hasSets reports whether a folder has files of sets under other names, as helmfile.d has.
 func (t *Trees) hasSets(name string) bool {
 	files, err := fs.Glob(t.Head.Tree, path.Join(name, "*.yaml"))
 	return err == nil && slices.ContainsFunc(files, func(file string) bool {
 		data, err := releaseset.ReadFile(t.Head.Tree, file)
-		return err == nil && declares.Match(data)
+		return err == nil && releaseset.Declares(data)
 	})
 }
 
