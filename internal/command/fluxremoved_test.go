@@ -90,6 +90,58 @@ func TestWhatDecidesAboutAHelmReleaseThatLeavesIsNotKnown(t *testing.T) {
 	}
 }
 
+// What a suspended Kustomization applies stays as it is, and so does what that would have applied because of the
+// change, on any level below it.
+func TestBelowAKustomizationThatIsSuspended(t *testing.T) {
+	const apps, changed = "Kustomization flux-system/apps is suspended: ", "the change of Kustomization flux-system/team is not applied"
+	text := func(text string) string { return "postBuild: {substitute: {TEXT: " + text + "}}" }
+	for _, c := range []struct{ why, owner, base, head, values, want string }{
+		{"new", "suspend: true", "", text("one"), "one", "nothing: " + apps + "it does not create Kustomization flux-system/team, so nothing happens"},
+		{"new, below another one", "suspend: true", "", "below", "one", "nothing: " + apps + "it does not create Kustomization flux-system/team, so nothing happens"},
+		{"changed", "suspend: true", text("one"), text("two"), "${TEXT}", "unknown: " + apps + changed},
+		{"changed, so that it has no HelmRelease", "suspend: true", text("one"), "path: ./charts", "one", "unknown: " + apps + changed},
+		{"resumed", "suspend: true", text("one") + ", suspend: true", text("two"), "${TEXT}", "nothing: " + apps + "Kustomization flux-system/team stays suspended"},
+		{"suspended", "suspend: true", text("one"), text("two") + ", suspend: true", "${TEXT}", "unknown: " + apps + changed},
+		{"the same", "suspend: true", text("one"), text("one"), "three", "upgrade: the values change"},
+		{"changed, of one that is not suspended", "", text("one"), text("two"), "${TEXT}", "upgrade: the values change"},
+	} {
+		for _, live := range []bool{false, true} {
+			d := atDesk(t)
+			for side, more := range map[string]string{"base": c.base, "head": c.head} {
+				d.tree(side, "prune: true, "+c.owner, "", "one")
+				values := c.values
+				if side == "base" && !strings.Contains(values, "$") {
+					values = "one"
+				}
+				d.releaseFile(side+"/team/web.yaml", "web", webOf("")+", values: {text: '"+values+"'}")
+				switch {
+				case more == "below":
+					d.file(side+"/apps/team.yaml", strings.Replace(kustomization("team", ""), "./team", "./more", 1))
+					d.file(side+"/more/below.yaml", strings.Replace(kustomization("below", ""), "./below", "./team", 1))
+				case strings.HasPrefix(more, "path"):
+					d.file(side+"/apps/team.yaml", strings.Replace(kustomization("team", ""), "./team", "./more", 1))
+					d.file(side+"/more/keep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, namespace: shop}\n")
+				case more != "":
+					d.file(side+"/apps/team.yaml", kustomization("team", more))
+				}
+			}
+			line := offlineFlux
+			if live {
+				d.must("install web ./base/charts/web")
+				line = strings.Replace(line, " --offline", "", 1)
+			}
+			t.Chdir("head")
+			got := verdict(d.planned(line)["web"])
+			if live && strings.HasPrefix(c.want, "upgrade") {
+				c.want = "upgrade: " // since there is no HelmRelease in the cluster
+			}
+			if !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s, live %t: %s, want %s", c.why, live, got, c.want)
+			}
+		}
+	}
+}
+
 // What is found about a HelmRelease that leaves and is not uninstalled is what helm-controller does, also
 // with --prune.
 func TestFindingsAboutHelmReleasesThatLeave(t *testing.T) {

@@ -72,6 +72,8 @@ type Applier struct {
 	Remote []string
 	// By is the name of what applies it.
 	By string
+	// Spec is what it is declared as, in the types of decoded JSON.
+	Spec any
 }
 
 // Fetches returns something remote that the applier has and another version of it has not, "" for nothing.

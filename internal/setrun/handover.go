@@ -16,6 +16,7 @@ func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	p.suspended(j.base.Manager.Applier(), &v)
 	j.out.Verdict = &v
 	j.base = acting(j.base, v.Options)
 	return v.Plans, nil
@@ -42,8 +43,8 @@ func (p *Planner) removed(ctx context.Context, e *releaseset.Entry, successor bo
 	return v, nil
 }
 
-// uninstalls and unsure are actions of a verdict.
-const uninstalls, unsure = "uninstall", "unknown"
+// Actions of a verdict.
+const uninstalls, unsure, idles = "uninstall", "unknown", "nothing"
 
 // handover adds to the verdict about an entry what becomes of the release because the base has another
 // object for it, or something else that applies the object.

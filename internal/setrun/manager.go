@@ -61,6 +61,7 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 			return false, err
 		}
 	}
+	p.suspended(m.Applier(), v)
 	if err := p.handover(ctx, j, v); err != nil {
 		return false, err
 	}

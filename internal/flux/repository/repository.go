@@ -222,7 +222,7 @@ func (r *Repository) build(k *flux.Kustomization, p placed, without []string) er
 	}
 	r.built[k.String()] = true
 	unknown := deleting(k, without)
-	a := releaseset.Applier{Suspended: k.Spec.Suspend, Prunes: k.Spec.Prune, Unknown: unknown}
+	a := releaseset.Applier{Suspended: k.Spec.Suspend, Prunes: k.Spec.Prune, Unknown: unknown, Spec: p.object["spec"]}
 	if p.owner != nil {
 		a.By = applier(p.owner)
 	}
