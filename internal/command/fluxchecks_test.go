@@ -12,16 +12,21 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// planned runs a line of plan many and returns its results by release name.
-func (d *desk) planned(line string) map[string]releaseset.Planned {
+// document runs a line of plan many and returns what it prints as JSON.
+func (d *desk) document(line string) (made releaseset.Document) {
 	d.t.Helper()
 	a := d.types("plan many " + line + " -o json")
-	var made releaseset.Document
 	if err := json.Unmarshal([]byte(a.out), &made); err != nil {
 		d.t.Fatalf("%s: %v\n%s%s", line, err, a.out, a.err)
 	}
+	return made
+}
+
+// planned runs a line of plan many and returns its results by release name.
+func (d *desk) planned(line string) map[string]releaseset.Planned {
+	d.t.Helper()
 	out := map[string]releaseset.Planned{}
-	for _, r := range made.Releases {
+	for _, r := range d.document(line).Releases {
 		out[r.Release.Name] = r
 	}
 	return out

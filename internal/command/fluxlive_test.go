@@ -291,6 +291,45 @@ func TestHealthChecksThatDoNotCompile(t *testing.T) {
 	}
 }
 
+// Two HelmReleases may have the same release in different clusters. One that moves to another cluster leaves its
+// release in the one that it had.
+func TestTheSameReleaseInTwoClusters(t *testing.T) {
+	release := func(name, namespace, more string) string {
+		return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: " + namespace + "}\nspec: {interval: 1m, targetNamespace: shop, releaseName: web, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, " + more + "}\n"
+	}
+	other := func(key string) string { return "kubeConfig: {secretRef: {name: other" + key + "}}" }
+	d := atDesk(t)
+	d.file("release.yaml", release("web", "a", other(""))+"---\n"+release("web", "b", other(", key: more"))+"---\n"+release("here", "b", ""))
+	d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: a}, data: {value: YQ==}}"))
+	d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: b}, data: {more: Yg==}}"))
+	for _, line := range []string{"release.yaml --offline --base-dir /dev/null", "release.yaml"} {
+		var keys []string
+		for _, r := range d.document(line).Releases {
+			keys = append(keys, r.Key.String()+" "+verdict(r)[:7])
+		}
+		slices.Sort(keys)
+		if got, want := strings.Join(keys, ", "), "Secret/a/other/shop/web install, Secret/b/other/more/shop/web install, shop/web install"; got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	if slices.Sort(d.users); !slices.Equal(slices.Compact(d.users), []string{"a", "b"}) {
+		t.Errorf("asked by %q", d.users)
+	}
+	for _, c := range []struct{ base, head, was, is string }{{"", other(""), "shop/web", "Secret/a/other/shop/web"}, {other(""), other(", key: more"), "Secret/a/other/shop/web", "Secret/a/other/more/shop/web"}} {
+		d := atDesk(t)
+		d.file("release.yaml", release("web", "a", c.head))
+		d.file("base/release.yaml", release("web", "a", c.base))
+		d.file("base/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+		got := map[string]string{}
+		for _, r := range d.document("release.yaml --offline --base-dir base").Releases {
+			got[r.Key.String()] = verdict(r)
+		}
+		if is, was := got[c.is], got[c.was]; !strings.HasPrefix(is, "install: no release is stored") || was != "nothing: left running: HelmRelease a/web moves to another cluster, and leaves what it has in this one" {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // Check 15 of FLUX.md with a cluster: objects that hold unknown values are estimated, and such a plan
 // can't be saved, so no marker is ever written.
 func TestCheck15MarkersAreNeverWritten(t *testing.T) {

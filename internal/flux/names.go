@@ -55,6 +55,20 @@ func (hr *HelmRelease) StorageNamespace() string {
 	return hr.Metadata.Namespace
 }
 
+// Cluster returns what the release's cluster is called: "Secret/shop/other" after the object that holds its
+// kubeconfig, with the key unless that is the default one; "" for the cluster of the HelmRelease.
+func (hr *HelmRelease) Cluster() string {
+	k := hr.Spec.KubeConfig
+	holder := k.Holder()
+	switch {
+	case holder == nil:
+		return ""
+	case k.SecretRef != nil && k.SecretRef.Key != "" && k.SecretRef.Key != "value":
+		return holder.In(hr.Metadata.Namespace).String() + "/" + k.SecretRef.Key
+	}
+	return holder.In(hr.Metadata.Namespace).String()
+}
+
 // String returns "namespace/name".
 func (hr *HelmRelease) String() string { return hr.Metadata.Namespace + "/" + hr.Metadata.Name }
 

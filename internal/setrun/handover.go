@@ -22,12 +22,13 @@ func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
 	return v.Plans, nil
 }
 
-// removed returns what the controller does about an entry of the base whose object is gone, or, with
-// successor, deploys another release now.
-func (p *Planner) removed(ctx context.Context, e *releaseset.Entry, successor bool) (v releaseset.Verdict, err error) {
+// removed returns what the controller does about an entry of the base whose object is gone, or deploys
+// another release now: the successor.
+func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (v releaseset.Verdict, err error) {
 	var live releaseset.Lookup
 	if e.Manager.Writer().Storage != "" {
-		own, err := p.Clusters.Engine(e.Cluster, p.Head.Clusters(p.Base)[e.Cluster], "")
+		name, cluster := p.asked(e)
+		own, err := p.Clusters.Engine(name, cluster, "")
 		if err != nil {
 			return v, err
 		}
@@ -36,7 +37,12 @@ func (p *Planner) removed(ctx context.Context, e *releaseset.Entry, successor bo
 		}
 	}
 	v = e.Manager.Removed(p.Head.Set.Appliers, live)
-	if successor {
+	switch {
+	case successor == nil:
+	case successor.Cluster != e.Cluster:
+		v.Action, v.Plans = idles, false
+		v.Notes = []string{"left running: " + e.Manager.String() + " moves to another cluster, and leaves what it has in this one"}
+	default:
 		v.Action, v.Plans = uninstalls, true
 		v.Notes = []string{e.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}
 	}
@@ -66,7 +72,7 @@ func (p *Planner) handover(ctx context.Context, j *job, v *releaseset.Verdict) e
 	if e == nil || e.Manager.Applier() == "" || e.Manager.Applier() == j.head.Manager.Applier() || v.Leaves != nil {
 		return nil
 	}
-	gone, err := p.removed(ctx, e, false)
+	gone, err := p.removed(ctx, e, nil)
 	if err != nil || !gone.Plans || !j.stored(ctx, e) {
 		return err
 	}

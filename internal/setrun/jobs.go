@@ -9,7 +9,7 @@ import (
 
 // jobs returns the selected entries of both sides, in the order of their needs.
 func (p *Planner) jobs() (out []*job, err error) {
-	managed, stayed := map[string]*releaseset.Entry{}, map[string]bool{}
+	managed, stayed := map[string]*releaseset.Entry{}, map[string]*releaseset.Entry{}
 	if p.Base != nil {
 		for i := range p.Base.Set.Entries {
 			if e := &p.Base.Set.Entries[i]; e.Manager != nil {
@@ -17,9 +17,9 @@ func (p *Planner) jobs() (out []*job, err error) {
 			}
 		}
 	}
-	for _, e := range p.Head.Set.Entries {
-		if e.Manager != nil {
-			stayed[e.Manager.String()] = true
+	for i := range p.Head.Set.Entries {
+		if e := &p.Head.Set.Entries[i]; e.Manager != nil {
+			stayed[e.Manager.String()] = e
 		}
 	}
 	waves, err := releaseset.Waves(p.Head.Set.Entries)
@@ -35,7 +35,9 @@ func (p *Planner) jobs() (out []*job, err error) {
 		if e.Manager != nil {
 			j.managed = managed[e.Manager.String()]
 		}
-		j.successor = j.base != nil && j.base.Manager != nil && stayed[j.base.Manager.String()]
+		if j.base != nil && j.base.Manager != nil {
+			j.successor = stayed[j.base.Manager.String()]
+		}
 		out = append(out, j)
 	}
 	for _, e := range left {
@@ -44,7 +46,9 @@ func (p *Planner) jobs() (out []*job, err error) {
 		}
 		j := &job{out: planned(e), base: e}
 		j.out.Left = true
-		j.successor = e.Manager != nil && stayed[e.Manager.String()]
+		if e.Manager != nil {
+			j.successor = stayed[e.Manager.String()]
+		}
 		out = append(out, j)
 	}
 	return out, nil

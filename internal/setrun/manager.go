@@ -106,11 +106,11 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 		return j.asked, nil
 	}
 	e := cmp.Or(j.head, j.base)
-	cluster := p.Head.Clusters(p.Base)[e.Cluster]
 	if e.Manager != nil && e.Manager.Writer().Storage == "" {
 		return nil, nil // there are no releases to plan; objects are compared with the base's
 	}
-	asked, err := p.Clusters.Engine(e.Cluster, cluster, "")
+	name, cluster := p.asked(e)
+	asked, err := p.Clusters.Engine(name, cluster, "")
 	if err != nil || asked == nil || e.Manager == nil {
 		j.asked = asked
 		return asked, err
@@ -130,7 +130,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 		j.asked = asked
 		return asked, nil
 	}
-	as := func(user string) (*engine.Engine, error) { return p.Clusters.Engine(e.Cluster, cluster, user) }
+	as := func(user string) (*engine.Engine, error) { return p.Clusters.Engine(name, cluster, user) }
 	if w.Kubeconfig != nil {
 		as = func(user string) (*engine.Engine, error) { return p.Clusters.Foreign(ctx, w.Kubeconfig, user) }
 		foreign, err := as("")

@@ -80,10 +80,9 @@ type job struct {
 	made *plan.Plan
 	// given holds the values of both sides, for masking them where templates quote them.
 	given []any
-	// managed is the base's entry of the object that deploys this one; successor reports
-	// whether the head has the object of base, with another release unless it still is this one's.
-	managed   *releaseset.Entry
-	successor bool
+	// managed is the base's entry of the object that deploys this one; successor is the head's entry
+	// of the object of base, with another release unless it still is this one's.
+	managed, successor *releaseset.Entry
 	// asked is the engine that plans the entry, see Planner.engine.
 	asked *engine.Engine
 	// own is the engine with the user's own permissions; reader reports whether asked plans
@@ -139,6 +138,14 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	}
 	out.Finish()
 	return out, nil
+}
+
+// asked returns the cluster that is asked about an entry: with a manager, the one that has the manager's object.
+func (p *Planner) asked(e *releaseset.Entry) (name string, cluster releaseset.Cluster) {
+	if e.Manager != nil {
+		return "", releaseset.Cluster{}
+	}
+	return e.Cluster, p.Head.Clusters(p.Base)[e.Cluster]
 }
 
 func planned(e *releaseset.Entry) *releaseset.Planned {

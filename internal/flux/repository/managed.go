@@ -125,7 +125,7 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	if before != nil {
 		next.Metadata.Generation = 2
 		next.Status = before.deployed(was)
-		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() {
+		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() && before.hr.Cluster() == next.Cluster() {
 			in.Records = []*release.Revision{record(next.Status.History[0])}
 		}
 	}

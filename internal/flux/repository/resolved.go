@@ -37,7 +37,8 @@ func (r *Repository) resolve(e releaseset.Entry, m *Managed, lookup releaseset.L
 			return e, secrets, err
 		}
 	}
-	if next, found := r.resolved.entries[m.String()]; found && next.Key == e.Key {
+	if next, found := r.resolved.entries[m.String()]; found && next.Release() == e.Release() {
+		next.Key = e.Key // its cluster may have had another name
 		return next, nil, nil
 	}
 	return e, nil, nil // its name is not known

@@ -18,7 +18,7 @@ import (
 // One that can't be read is in the set's Unread; one whose chart or values can't be
 // found is an entry whose manager says why.
 func (r *Repository) Set() *releaseset.Set {
-	out := &releaseset.Set{Unread: slices.Clone(r.Unread), Appliers: r.appliers, Absent: r.absent}
+	out := &releaseset.Set{Unread: slices.Clone(r.Unread), Appliers: r.appliers, Absent: r.absent, Clusters: map[string]releaseset.Cluster{}}
 	var all []*flux.HelmRelease
 	keys := map[string]releaseset.Key{}
 	for _, p := range r.objects {
@@ -37,6 +37,9 @@ func (r *Repository) Set() *releaseset.Set {
 			m.without, m.fields = without, append(m.fields, assumed(without))
 		}
 		keys[hr.String()] = e.Key
+		if e.Cluster != "" {
+			out.Clusters[e.Cluster] = releaseset.Cluster{}
+		}
 		out.Entries = append(out.Entries, e)
 	}
 	out.Warnings = slices.Concat(r.Warnings, r.outdated(), r.unapplied(), r.generated()) // entries add to them
@@ -104,7 +107,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 	from := releaseset.Place{File: p.from}
 	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, hidden: p.secrets, fields: unplanned(hr)}
 	e := releaseset.Entry{
-		Key:    releaseset.Key{Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
+		Key:    releaseset.Key{Cluster: hr.Cluster(), Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
 		Labels: hr.Metadata.Labels, Options: options.Upgrade(hr, nil), From: from, Manager: m,
 	}
 	e.Chart, m.err = r.chart(hr, p.owner, m)
