@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -124,6 +125,79 @@ func TestCheck10ValuesFiles(t *testing.T) {
 		}
 		if !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s, want %s", c.files, text, c.want)
+		}
+	}
+}
+
+// The version of a chart has the generation of its HelmChart if valuesFiles are set, so that any change of the
+// HelmChart's spec is a new version; so is another strategy.
+func TestCheck10ChangesOfTheHelmChart(t *testing.T) {
+	const file, renewed = "valuesFiles: [two.yaml]", "upgrade: the chart's version changes from 1.0.0 to 1.0.0"
+	for _, c := range []struct{ why, base, head, want string }{
+		{"another file", file, "valuesFiles: [three.yaml]", renewed + "+generation"},
+		{"one more file", file, "valuesFiles: [two.yaml, three.yaml]", renewed + "+generation"},
+		{"the first file", "", file, renewed + "+generation"},
+		{"no file any more", file, "", "upgrade: the chart's version changes from 1.0.0+generation to 1.0.0"},
+		{"the chart's own values", "", "valuesFiles: [values.yaml]", ""},
+		{"the interval with files", file, file + ", interval: 9m", renewed + "+generation"},
+		{"the interval without", "", "interval: 9m", ""},
+		{"a default", file, file + ", reconcileStrategy: ChartVersion, version: '*', ignoreMissingValuesFiles: false", ""},
+		{"to Revision", "", "reconcileStrategy: Revision", renewed + "+commit"},
+		{"from Revision", "reconcileStrategy: Revision", "reconcileStrategy: ChartVersion", "upgrade: the chart's version changes from 1.0.0+commit to 1.0.0"},
+		{"to both", "", "reconcileStrategy: Revision, " + file, renewed + "+commit.generation"},
+	} {
+		for _, kind := range []string{"GitRepository", "HelmRepository", "HelmChart"} {
+			want := c.want
+			if kind == "HelmRepository" && strings.Contains(c.why, "Revision") {
+				want = "" // it has no effect
+			} else if kind == "HelmRepository" {
+				want = strings.Replace(want, "commit.", "", 1)
+			}
+			d := atDesk(t)
+			for side, more := range map[string]string{"base": c.base, "head": c.head} {
+				for _, dir := range []string{side, side + "/web"} {
+					d.file(dir+"/two.yaml", "text: one\n")
+					d.file(dir+"/three.yaml", "text: one\n")
+				}
+				d.file(side+"/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+				d.file(side+"/web/values.yaml", "text: one\n")
+				d.file(side+"/web/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {text: {{ .Values.text }}}\n")
+				if kind == "HelmChart" {
+					if !strings.Contains(more, "interval") {
+						more += ", interval: 1m"
+					}
+					d.file(side+"/chart.yaml", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmChart\nmetadata: {name: web, namespace: shop}\nspec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}, "+strings.TrimPrefix(more, ", ")+"}\n")
+					d.releaseFile(side+"/release.yaml", "web", "chartRef: {kind: HelmChart, name: web}")
+				} else {
+					d.file(side+"/chart.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: none}\n")
+					d.releaseFile(side+"/release.yaml", "web", "chart: {spec: {chart: ./web, sourceRef: {kind: "+kind+", name: fleet}, "+more+"}}")
+				}
+			}
+			t.Chdir("head")
+			web := d.planned("release.yaml chart.yaml --offline --base-dir ../base --source HelmRepository/shop/fleet=web")["web"]
+			if got := verdict(web); want == "" && strings.HasPrefix(got, "upgrade") || !strings.HasPrefix(got, want) || strings.HasPrefix(got, want+"+") {
+				t.Errorf("%s, %s: %q %s, want %q", c.why, kind, got, web.Error, want)
+			}
+			if touched := c.base != c.head && (kind != "HelmChart" || want != ""); web.Touched != touched {
+				t.Errorf("%s, %s: touched %t", c.why, kind, web.Touched)
+			}
+		}
+	}
+	// The HelmRelease's interval is the HelmChart's.
+	for more, want := range map[string]string{file: renewed, file + ", interval: 1m": "nothing: ", "": "nothing: "} {
+		d := atDesk(t)
+		d.file("two.yaml", "text: one\n")
+		spec := "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}, " + more + "}}"
+		d.releaseFile("release.yaml", "web", spec)
+		d.file("base/release.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop}\nspec: {interval: 5m, "+spec+"}\n")
+		d.file("base/two.yaml", "text: one\n")
+		for _, name := range []string{"Chart.yaml", "values.yaml", "templates/all.yaml"} {
+			if text, err := os.ReadFile("web/" + name); err == nil {
+				d.file("base/web/"+name, string(text))
+			}
+		}
+		if got := verdict(d.planned("release.yaml --offline --base-dir base")["web"]); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", more, got, want)
 		}
 	}
 }

@@ -291,6 +291,61 @@ func TestHealthChecksThatDoNotCompile(t *testing.T) {
 	}
 }
 
+// The metadata of a chart's version is that of the deployed one unless the change gives it another one, wherever
+// the chart comes from.
+func TestVersionMetadataInTheCluster(t *testing.T) {
+	const file, revision, own, other = ", valuesFiles: [two.yaml]", ", reconcileStrategy: Revision", "{kind: GitRepository, name: fleet}", "{kind: GitRepository, name: other}"
+	const sync, named = "nothing: chart, values and post-renderers are those of the newest revision", "chartRef: {kind: HelmChart, name: web}"
+	digest := strings.Repeat("a", 12)
+	artifact := "{apiVersion: source.toolkit.fluxcd.io/v1, kind: ExternalArtifact, metadata: {name: web, namespace: shop, generation: 1}, spec: {}, status: {artifact: {url: 'http://a', revision: '%s'}}}"
+	packaged := "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: web, namespace: shop, generation: 3}, spec: {interval: 1m, chart: ./web, version: '*', reconcileStrategy: ChartVersion, sourceRef: " + own + file + "}, status: {observedGeneration: 3, artifact: {url: 'http://a', revision: 1.0.0+3}}}"
+	template := func(source, more string) string {
+		return "chart: {spec: {chart: ./web, sourceRef: " + source + more + "}}"
+	}
+	for _, c := range []struct{ why, metadata, live, head, source, declared, want string }{
+		{"valuesFiles", "3", template(own, file), template(own, file), "", "", sync},
+		{"other valuesFiles", "3", template(own, file), template(own, ", valuesFiles: [three.yaml]"), "", "", "upgrade: the chart's version changes from 1.0.0+3 to 1.0.0+generation"},
+		{"the interval", "3", template(own, file), template(own, file+", interval: 9m"), "", "", "upgrade: the chart's version changes from 1.0.0+3 to 1.0.0+generation"},
+		{"no valuesFiles any more", "3", template(own, file), template(own, ""), "", "", "upgrade: the chart's version changes from 1.0.0+3 to 1.0.0"},
+		{"Revision", digest, template(own, revision), template(own, revision), "", "", sync},
+		{"Revision of another source", digest, template(other, revision), template(other, revision), "", "", sync},
+		{"an artifact", digest, "chartRef: {kind: ExternalArtifact, name: web}", "chartRef: {kind: ExternalArtifact, name: web}", fmt.Sprintf(artifact, "latest@sha256:"+strings.Repeat("a", 64)), "", sync},
+		{"another artifact", digest, "chartRef: {kind: ExternalArtifact, name: web}", "chartRef: {kind: ExternalArtifact, name: web}", fmt.Sprintf(artifact, "latest@sha256:"+strings.Repeat("b", 64)), "", "upgrade: the chart's version changes from 1.0.0+aaaaaaaaaaaa to 1.0.0+bbbbbbbbbbbb"},
+		{"an artifact without a digest", "", "chartRef: {kind: ExternalArtifact, name: web}", "chartRef: {kind: ExternalArtifact, name: web}", fmt.Sprintf(artifact, "latest"), "", sync},
+		{"a HelmChart", "3", named, named, packaged, "interval: 1m" + file, sync},
+		{"another HelmChart", "3", named, named, packaged, "interval: 9m" + file, "upgrade: the chart's version changes from 1.0.0+3 to 1.0.0+generation"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			version := strings.TrimSuffix("1.0.0+"+c.metadata, "+")
+			d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: "+version+"}")
+			d.must("install web ./web")
+			d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+			d.file("two.yaml", "text: one\n")
+			d.file("three.yaml", "text: one\n")
+			d.file("vendor/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+			d.file("chart.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: none}\n")
+			if c.declared != "" {
+				d.file("chart.yaml", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmChart\nmetadata: {name: web, namespace: shop}\nspec: {chart: ./web, sourceRef: "+own+", "+c.declared+"}\n")
+			}
+			d.released("{interval: 1m, "+c.live+"}", noValues)
+			live := d.Objects[manifest.ID{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "web"}].DeepCopy()
+			status := live.Object["status"].(map[string]any)
+			status["lastAttemptedRevision"] = version
+			status["history"].([]any)[0].(map[string]any)["chartVersion"] = version
+			d.Put(live)
+			if c.source != "" {
+				d.Put(objecttest.Parse(t, c.source))
+			}
+			d.releaseFile("release.yaml", "web", c.head)
+			web := d.planned("release.yaml chart.yaml --source GitRepository/shop/other=vendor --source ExternalArtifact/shop/web=web")["web"]
+			if got := verdict(web); !strings.HasPrefix(got, c.want) || strings.HasPrefix(got, c.want+"+") {
+				t.Errorf("%s %s, want %s", got, web.Error, c.want)
+			}
+		})
+	}
+}
+
 // Two HelmReleases may have the same release in different clusters. One that moves to another cluster leaves its
 // release in the one that it had.
 func TestTheSameReleaseInTwoClusters(t *testing.T) {

@@ -71,6 +71,31 @@ func TestTreesOfOtherSources(t *testing.T) {
 	}
 }
 
+// A chart of another source, whose files a user has named, is packaged as source-controller does it.
+func TestVersionsOfChartsOfOtherSources(t *testing.T) {
+	for _, c := range []struct{ kind, more, want string }{
+		{"GitRepository", "reconcileStrategy: Revision", "upgrade: the chart's version changes from 1.0.0 to 1.0.0+commit"},
+		{"Bucket", "reconcileStrategy: Revision", "upgrade: the chart's version changes from 1.0.0 to 1.0.0+commit"},
+		{"GitRepository", "", "nothing: nothing will happen: chart version 1.0.0 is unchanged"},
+		{"HelmRepository", "reconcileStrategy: Revision", "nothing: nothing will happen: chart version 1.0.0 is unchanged"},
+	} {
+		d := atDesk(t)
+		for _, side := range []string{"base", "head"} {
+			d.file(side+"/vendor/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+			d.file(side+"/vendor/web/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {text: "+side+"}\n")
+			d.releaseFile(side+"/release.yaml", "web", "chart: {spec: {chart: web, sourceRef: {kind: "+c.kind+", name: other}, "+c.more+"}}")
+		}
+		t.Chdir("head")
+		place := "vendor"
+		if c.kind == "HelmRepository" {
+			place += "/web"
+		}
+		if got := verdict(d.planned("release.yaml --offline --base-dir ../base --source " + c.kind + "/shop/other=" + place)["web"]); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s, %s: %s, want %s", c.kind, c.more, got, c.want)
+		}
+	}
+}
+
 // A change to an archive in the repository is a change to what is built from it.
 func TestAnArchiveOfTheRepositoryIsThatOfItsSide(t *testing.T) {
 	d := atDesk(t)

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -183,4 +184,46 @@ func (s HelmReleaseSpec) Defaulted() HelmReleaseSpec {
 		s.Uninstall = &u
 	}
 	return s
+}
+
+// HelmChart returns the spec of the HelmChart that helm-controller creates from the template, nil if
+// that makes none (helm-controller 1.6.3, internal/reconcile/helmchart_template.go,
+// buildHelmChartFromTemplate).
+func (hr *HelmRelease) HelmChart() *SourceSpec {
+	t := hr.Spec.Chart
+	if t == nil || t.Spec == nil || t.Kind == KindOCIRepository {
+		return nil
+	}
+	made := SourceSpec{
+		Interval: hr.Spec.Interval, Chart: t.Spec.Chart, Version: t.Spec.Version, SourceRef: t.Spec.SourceRef,
+		ReconcileStrategy: t.Spec.ReconcileStrategy, ValuesFiles: t.Spec.ValuesFiles,
+		IgnoreMissingValuesFiles: t.Spec.IgnoreMissingValuesFiles, Verify: t.Spec.Verify,
+	}
+	if t.Spec.Interval != nil {
+		made.Interval = *t.Spec.Interval
+	}
+	return made.defaulted(hr.Metadata.Namespace)
+}
+
+// HelmChart returns the spec of a HelmChart, nil for sources of other kinds.
+func (s *Source) HelmChart() *SourceSpec {
+	if s.Kind != KindHelmChart {
+		return nil
+	}
+	return s.Spec.defaulted(s.Metadata.Namespace)
+}
+
+// defaulted returns a copy of a HelmChart's spec with the defaults that the API server fills in from the CRD,
+// and with the namespace of its source.
+func (s SourceSpec) defaulted(namespace string) *SourceSpec {
+	s.Version, s.ReconcileStrategy = cmp.Or(s.Version, "*"), cmp.Or(s.ReconcileStrategy, ByChartVersion)
+	if s.SourceRef != nil {
+		s.SourceRef = &Reference{Kind: s.SourceRef.Kind, Name: s.SourceRef.Name, Namespace: cmp.Or(s.SourceRef.Namespace, namespace)}
+	}
+	if s.Verify != nil {
+		verify := *s.Verify
+		verify.Provider = cmp.Or(verify.Provider, "cosign")
+		s.Verify = &verify
+	}
+	return &s
 }

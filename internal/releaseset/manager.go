@@ -127,6 +127,8 @@ type Live struct {
 	Drift *plan.Document
 	// Commit is the commit of the tree that is assumed to be deployed, "" when it is unknown.
 	Commit string
+	// Change says that the tree differs from that one, and will be another commit.
+	Change bool
 }
 
 // Verdict is what a controller does about an entry.

@@ -159,7 +159,7 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 // live returns the verdict based on the cluster's state. Live objects are compared only if it
 // depends on them.
 func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritten bool) (*releaseset.Verdict, error) {
-	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own), Commit: p.Commit}
+	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own), Commit: p.Commit, Change: p.Base != nil}
 	found.Records, found.Unreadable = j.asked.Records(ctx, j.head.Release())
 	if found.Unreadable != nil && !apierrors.IsForbidden(found.Unreadable) {
 		return nil, found.Unreadable

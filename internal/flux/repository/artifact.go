@@ -103,7 +103,7 @@ func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadat
 		return nil, exact
 	}
 	revision := live.Status.Artifact.Revision
-	if live.Kind == flux.KindOCIRepository {
+	if live.HasRevisionDigest() {
 		version, _, err := flux.VersionOf(is.Version, revision)
 		in.Obstacles.Version = err
 		switch {
@@ -121,12 +121,6 @@ func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadat
 	return append(notes, m.checkout(has)...), exact
 }
 
-// pinned reports whether the version of an OCIRepository's chart is that of the artifact that
-// was fetched.
-func (m *Managed) pinned(is *chart.Metadata) bool {
-	return m.hr.ChartSource().Kind == flux.KindOCIRepository && strings.Contains(is.Version, "+")
-}
-
 // core returns a version without metadata.
 func core(version string) string {
 	out, _, _ := strings.Cut(version, "+")
@@ -139,12 +133,17 @@ func (m *Managed) sourceNow(lookup releaseset.Lookup, ref flux.Reference) (live,
 	if declared, err = m.in.source(ref); err != nil {
 		return nil, nil, err
 	}
+	live, err = liveSource(lookup, ref)
+	return live, declared, err
+}
+
+// liveSource returns a source as it is in the cluster, nil if it is not there.
+func liveSource(lookup releaseset.Lookup, ref flux.Reference) (*flux.Source, error) {
 	object, err := lookup(flux.SourceGroup+"/v1", ref.Kind, ref.Namespace, ref.Name)
 	if err != nil || object == nil {
-		return nil, declared, err
+		return nil, err
 	}
-	live, err = flux.DecodeSource(object)
-	return live, declared, err
+	return flux.DecodeSource(object)
 }
 
 // sameSource reports whether two sources have the same content, as far as their specs
@@ -156,15 +155,12 @@ func sameSource(a, b *flux.Source) bool {
 // decisive returns the spec with its defaults, and without what the content does not depend on.
 func decisive(s *flux.Source) flux.SourceSpec {
 	out := s.Spec
+	if c := s.HelmChart(); c != nil {
+		out = *c
+	}
 	out.Interval.Duration, out.Timeout, out.Suspend = 0, nil, false
 	if out.Provider == "" {
 		out.Provider = "generic"
-	}
-	if s.Kind == flux.KindHelmChart && out.Version == "" {
-		out.Version = "*"
-	}
-	if s.Kind == flux.KindHelmChart && out.ReconcileStrategy == "" {
-		out.ReconcileStrategy = flux.ByChartVersion
 	}
 	return out
 }

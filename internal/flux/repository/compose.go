@@ -23,7 +23,9 @@ func (m *Managed) InCluster(e releaseset.Entry, lookup releaseset.Lookup) releas
 	if known, ok := next.Manager.(*Managed); ok {
 		out = *known
 	}
-	next.Manager = &out
+	if next.Manager = &out; out.helmChart == nil { // of a HelmChart that only the cluster has
+		out.helmChart = out.now(out.hr, lookup).helmChart
+	}
 	if err != nil {
 		out.err, out.secrets = err, secrets
 		return next

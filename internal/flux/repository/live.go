@@ -56,7 +56,7 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		if err != nil {
 			return releaseset.Verdict{}, err
 		}
-		before, there = &Managed{hr: live, git: m.git}, live.Metadata.Unapplied()
+		before, there = m.now(live, has.Lookup), live.Metadata.Unapplied()
 		next = *m.filled(live)
 		m.over(&next, live)
 		in.Chart.Version = m.known(is, live.Status.LastAttemptedRevision)
@@ -74,12 +74,25 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	if in.Dependencies, err = dependencies(has.Lookup, &next, object); err != nil {
 		return releaseset.Verdict{}, err
 	}
-	v := m.verdict(in, before, was, exact)
+	seen := version{in.Chart.Version, exact}
+	if !exact {
+		in.Chart.Version = m.renewed(in.Chart.Version, before, rewritten || m.git && has.Change)
+	}
+	v := m.verdict(in, before, was, seen)
 	v.Notes = append(v.Notes, proof...)
 	if has.Drift != nil {
 		v.Notes = append(v.Notes, m.drifted(has.Drift)...)
 	}
 	return v, nil
+}
+
+// now returns the live HelmRelease. A HelmChart that can't be read in the cluster is taken to be the one that is planned.
+func (m *Managed) now(live *flux.HelmRelease, lookup releaseset.Lookup) *Managed {
+	out := &Managed{hr: live, helmChart: helmChart(live, func(ref flux.Reference) (*flux.Source, error) { return liveSource(lookup, ref) })}
+	if live.Spec.ChartRef != nil && out.helmChart == nil {
+		out.helmChart = m.helmChart
+	}
+	return out
 }
 
 // obstacles returns what ends each pass over the HelmRelease as it is in the repository.
@@ -89,15 +102,6 @@ func (m *Managed) obstacles() (o decision.Obstacles) {
 		o.Denied = m.hr.CrossNamespace()
 	}
 	return o
-}
-
-// known returns the chart's version as helm-controller sees it: if its metadata is not
-// known, that of the last attempt, provided it is the same version.
-func (m *Managed) known(own *chart.Metadata, attempted string) string {
-	if m.estimated() && !m.pinned(own) && core(own.Version) == core(attempted) {
-		return attempted
-	}
-	return own.Version
 }
 
 // dependencies returns the HelmReleases of spec.dependsOn as they are in the cluster.

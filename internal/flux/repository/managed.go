@@ -3,7 +3,6 @@ package repository
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -27,9 +26,10 @@ type Managed struct {
 	// Secrets that variables of it, and of its chart's source, come from.
 	sealed []string
 	hidden [][]byte
-	// git reports whether the chart is in a GitRepository, packaged by strategy.
-	git      bool
-	strategy string
+	// helmChart is the spec of the HelmChart that packages the chart, see helmChart.
+	helmChart *flux.SourceSpec
+	// git reports whether the chart is in the repository itself, a GitRepository.
+	git bool
 	// repository is that GitRepository.
 	repository flux.Reference
 	// chartValues replace the chart's own values.
@@ -80,7 +80,7 @@ func (m *Managed) Sum() string { return m.declared() + m.otherwise }
 // declared is Sum for variables that are not known either way, see Repository.otherwise.
 func (m *Managed) declared() string {
 	suspended, has := m.owner != nil && m.owner.Spec.Suspend, m.hr.Metadata
-	data, err := json.Marshal([]any{m.hr.Object["spec"], has.Name, has.Namespace, m.Applier(), suspended, has.Unapplied(), has.OnlyCreated()})
+	data, err := json.Marshal([]any{m.hr.Object["spec"], has.Name, has.Namespace, m.Applier(), suspended, has.Unapplied(), has.OnlyCreated(), m.versioning()})
 	if err != nil {
 		return err.Error()
 	}
@@ -97,12 +97,6 @@ func (m *Managed) Applier() string {
 
 // Rewrite post-renders a manifest.
 func (m *Managed) Rewrite(text string) (string, error) { return build.PostRender(m.hr, text) }
-
-// estimated reports whether the chart's version gets metadata, digits of a commit or
-// digest and a generation, that is not known before a change is merged.
-func (m *Managed) estimated() bool {
-	return m.git && m.strategy == flux.ByRevision || len(m.chartValues.Files) > 0 || m.hr.ChartSource().Kind == flux.KindOCIRepository
-}
 
 // Next returns what helm-controller would do if base is what it has deployed; base
 // is nil for a new release. is and was are the charts, rewritten reports whether
@@ -124,7 +118,7 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	next.Metadata.Generation = 1
 	if before != nil {
 		next.Metadata.Generation = 2
-		next.Status = before.deployed(was)
+		next.Status = before.deployed(before.deploying(was, m))
 		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() && before.hr.Cluster() == next.Cluster() {
 			in.Records = []*release.Revision{record(next.Status.History[0])}
 		}
@@ -133,7 +127,11 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	if v := m.held(&next, before, ""); v != nil {
 		return *v
 	}
-	v := m.verdict(in, before, was, m.pinned(is))
+	seen := version{is.Version, m.pinned(is)}
+	if !seen.exact { // what is deployed is another commit
+		in.Chart.Version = m.renewed(is.Version, before, rewritten || m.git)
+	}
+	v := m.verdict(in, before, was, seen)
 	if before != nil && v.Options != nil && v.Options.ReuseValues && v.Action == string(decision.Upgrade) {
 		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: the plan uses those of the base, and what the base no longer has is not known")
 	}
@@ -145,24 +143,20 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	return v
 }
 
-// verdict puts a decision into words. exact reports whether the chart's version is the final one.
-func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata, exact bool) releaseset.Verdict {
+// verdict puts a decision into words. seen is the version that the chart's templates see.
+func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata, seen version) releaseset.Verdict {
 	if m.cycle != nil {
 		return m.idle(decision.Wait, "a dependency cycle: "+strings.Join(m.cycle, " → ")+"; all of them wait forever")
 	}
 	if m.owner != nil && m.owner.Spec.Suspend {
 		return m.idle(decision.Nothing, fmt.Sprintf("Kustomization %s is suspended: nothing happens", m.owner))
 	}
-	version := in.Chart.Version
-	if m.git && m.strategy == flux.ByRevision && in.Chart.Rewritten {
-		in.Chart.Version += "+commit"
-	}
 	var baseline *flux.HelmRelease
 	if before != nil {
 		baseline = before.hr
 	}
 	d := decision.Next(in)
-	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d), Version: version}
+	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d), Version: seen.text}
 	o := options.Upgrade(m.hr, release.NewHistory(in.Records).Last())
 	if d.Action == decision.Install || slices.Contains(d.Then, decision.Install) {
 		o = options.Install(m.hr)
@@ -176,8 +170,8 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 	if out.OldChart = out.Plans && before != nil && m.keepsArtifact(before, in, was); out.OldChart {
 		out.Notes = append(out.Notes, fmt.Sprintf("chart version %s is unchanged: changes to the chart's files are not deployed", was.Version))
 	}
-	if m.estimated() && !exact {
-		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated"+with(version))
+	if m.estimated() && !seen.exact {
+		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated"+with(seen.text))
 	}
 	for _, name := range m.unknown {
 		out.Notes = append(out.Notes, name+" is not known: it is assumed to be the same before and after")
@@ -204,14 +198,6 @@ func with(version string) string {
 
 func (m *Managed) idle(a decision.Action, why string) releaseset.Verdict {
 	return releaseset.Verdict{Action: string(a), Notes: slices.Concat([]string{why}, m.fields, m.notes)}
-}
-
-// keepsArtifact reports whether source-controller builds no new artifact of the chart:
-// it is from Git and packaged by version, and neither the version nor the chart's spec
-// has changed.
-func (m *Managed) keepsArtifact(before *Managed, in decision.Input, was *chart.Metadata) bool {
-	return m.git && before.git && in.Chart.Rewritten && m.strategy != flux.ByRevision && in.Chart.Version == was.Version &&
-		reflect.DeepEqual(m.hr.Spec.Defaulted().Chart, before.hr.Spec.Defaulted().Chart)
 }
 
 func actions(then []decision.Action) []string {

@@ -105,7 +105,7 @@ func (r *Repository) helmRelease(p placed) (hr *flux.HelmRelease, without []stri
 
 func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 	from := releaseset.Place{File: p.from}
-	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, hidden: p.secrets, fields: unplanned(hr)}
+	m := &Managed{in: r, hr: hr, owner: p.owner, from: from, hidden: p.secrets, fields: unplanned(hr), helmChart: helmChart(hr, r.source)}
 	e := releaseset.Entry{
 		Key:    releaseset.Key{Cluster: hr.Cluster(), Namespace: hr.ReleaseNamespace(), Name: hr.ReleaseName()},
 		Labels: hr.Metadata.Labels, Options: options.Upgrade(hr, nil), From: from, Manager: m,
@@ -131,7 +131,6 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 		if hr.Spec.Chart.Kind == flux.KindOCIRepository {
 			return m.oci(t.URL, t.Ref, t.LayerSelector), nil
 		}
-		m.strategy = t.ReconcileStrategy
 		return r.fromSource(*t.SourceRef, hr.Metadata.Namespace, chartOf{t.Chart, t.Version, t.ValuesFiles, t.IgnoreMissingValuesFiles}, owner, m)
 	}
 	source, err := m.chartSource(ref)
@@ -144,7 +143,6 @@ func (r *Repository) chart(hr *flux.HelmRelease, owner *flux.Kustomization, m *M
 		return m.oci(source.Spec.URL, source.Spec.Ref, source.Spec.LayerSelector), nil
 	case source.Kind == flux.KindHelmChart && source.Spec.SourceRef != nil:
 		s := source.Spec
-		m.strategy = s.ReconcileStrategy
 		return r.fromSource(*s.SourceRef, source.Metadata.Namespace, chartOf{s.Chart, s.Version, s.ValuesFiles, s.IgnoreMissingValuesFiles}, owner, m)
 	}
 	return releaseset.Chart{}, fmt.Errorf("a chart of %s can't be fetched here: give it with --source %s=DIR", ref, ref)
@@ -255,10 +253,9 @@ func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releas
 	return releaseset.Chart{Path: inTree(c.name), Source: part}, nil
 }
 
-// values returns the files that replace the chart's own values. The chart's own file alone
-// counts as none.
+// values returns the files that replace the chart's own values.
 func (c chartOf) values() releaseset.ChartValues {
-	if slices.Equal(c.valuesFiles, []string{"values.yaml"}) {
+	if !replacing(c.valuesFiles) {
 		return releaseset.ChartValues{}
 	}
 	return releaseset.ChartValues{Files: slices.Clone(c.valuesFiles), IgnoreMissing: c.ignoreMissing}
