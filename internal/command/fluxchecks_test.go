@@ -202,6 +202,33 @@ func TestCheck10ChangesOfTheHelmChart(t *testing.T) {
 	}
 }
 
+// Check 9 of FLUX.md: each commit is a version of a chart that is packaged by revision. Releases that nothing else
+// touches share a warning; what touches one upgrades it.
+func TestCheck9EachCommitIsAVersion(t *testing.T) {
+	const revision = ", reconcileStrategy: Revision"
+	const warning = "upgraded with each commit, which is a new version of the chart (reconcileStrategy: Revision), and otherwise not touched: shop/web"
+	for _, c := range []struct{ why, base, head, want, warns string }{
+		{"nothing else", webOf(revision), webOf(revision), "error: ", warning},
+		{"by version", webOf(""), webOf(""), "error: ", ""},
+		{"suspended", webOf(revision) + ", suspend: true", webOf(revision) + ", suspend: true", "error: ", ""},
+		{"an option", webOf(revision), webOf(revision) + ", timeout: 9m", "upgrade: the chart's version changes from 1.0.0 to 1.0.0+commit", ""},
+		{"an option, by version", webOf(""), webOf("") + ", timeout: 9m", "nothing: ", ""},
+	} {
+		d := atDesk(t)
+		d.tree("base", "prune: true", c.base, "one")
+		d.tree("head", "prune: true", c.head, "one")
+		d.file("head/README.md", "more")
+		t.Chdir("head")
+		made := d.document(offlineFlux)
+		if got := verdict(made.Releases[0]); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.why, got, c.want)
+		}
+		if got := strings.Join(made.Warnings, "\n"); got != c.warns {
+			t.Errorf("%s: warnings %q, want %q", c.why, got, c.warns)
+		}
+	}
+}
+
 func TestCheck14ConfigMapOfValuesChanges(t *testing.T) {
 	d := atDesk(t)
 	for _, side := range []string{"base", "head"} {

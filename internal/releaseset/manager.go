@@ -51,6 +51,9 @@ type Manager interface {
 	// is none, and the records. Errors are those of the lookup, and of an object that
 	// can't be read.
 	Live(found Live, is *chart.Metadata, rewritten bool) (Verdict, error)
+	// EachCommit returns why the controller takes each commit of the repository for a new version of the chart, and
+	// upgrades the release; "" if it does not.
+	EachCommit() string
 	// Overlook returns a function that says what the controller leaves alone of a step that corrects
 	// drift, nil for nothing.
 	Overlook() (func(*plan.Step) plan.Overlooked, error)

@@ -54,6 +54,29 @@ func (p *Planner) jobs() (out []*job, err error) {
 	return out, nil
 }
 
+// eachCommit returns a warning about the releases that a change touches only in that it is a commit; none if there
+// are none. Each commit would have a hundred rows for them.
+func eachCommit(jobs []*job) []string {
+	var names []string
+	why := ""
+	for _, j := range jobs {
+		if j.out.Touched || j.out.Verdict != nil || j.head == nil || j.head.Manager == nil {
+			continue
+		}
+		if each := j.head.Manager.EachCommit(); each != "" {
+			names, why = append(names, j.out.Key.String()), each
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+	default:
+		names[0] += fmt.Sprintf(" and %d more", len(names)-1)
+	}
+	return []string{fmt.Sprintf("upgraded with each commit, which is a new version of the chart (%s), and otherwise not touched: %s", why, names[0])}
+}
+
 // matched returns the base's entries for those of the head, by the latter's keys, and those that have
 // left the set. An entry is the same as before if its release is, whatever its cluster is called now,
 // or else if its key is.

@@ -124,6 +124,7 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 		return nil, context.Cause(ctx)
 	}
 	p.deferBlocked(ctx, jobs)
+	out.Warnings = append(out.Warnings, mask.Texts(eachCommit(jobs))...)
 	for _, j := range jobs {
 		if v := j.out.Verdict; v != nil {
 			v.Notes = p.mask(j, nil).Texts(v.Notes)

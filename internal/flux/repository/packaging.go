@@ -50,6 +50,14 @@ func replacing(valuesFiles []string) bool {
 	return len(valuesFiles) > 1 || len(valuesFiles) == 1 && path.Clean(valuesFiles[0]) != "values.yaml"
 }
 
+// EachCommit implements releaseset.Manager.
+func (m *Managed) EachCommit() string {
+	if !m.git || !m.byRevision() || m.hr.Spec.Suspend || m.owner != nil && m.owner.Spec.Suspend {
+		return ""
+	}
+	return "reconcileStrategy: " + flux.ByRevision
+}
+
 // metadata returns what stands for the metadata that the chart's version gets, "" if it gets none.
 func (m *Managed) metadata() string {
 	kind := m.hr.ChartSource().Kind
