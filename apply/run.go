@@ -46,6 +46,9 @@ type Outcome struct {
 	// Made and Planned count changes to objects: those that were made, and those in the plan. Hooks
 	// don't count, see plan.Step.Writes.
 	Made, Planned int
+	// Begun says which of the changes that were not made were made in part, each with what has become of
+	// its object, such as "Pod/web was deleted and not created again".
+	Begun []string
 	// Before is the newest successful revision from before the run, 0 when there is none.
 	Before int
 	// Remaining are the objects that an uninstall after a failed install has deleted and that were not
@@ -68,8 +71,9 @@ var ErrBlocked = errors.New("the plan has blocking problems")
 // Run carries out the plan. It starts with the first stage and ends with the
 // last, or where a step fails; then the revision is recorded as failed and the
 // step's error returned. When ctx ends, no new step starts, steps under way are
-// awaited, and the revision is recorded as failed, too. When the lock is lost,
-// writes under way are cancelled, and nothing more is written, not even the record.
+// awaited, what a step has deleted is created again if it is gone within a minute, and the
+// revision is recorded as failed, too. When the lock is lost, writes under way are cancelled, and
+// nothing more is written, not even the record.
 //
 // Run never rolls back: a rollback is a plan of its own.
 //
@@ -87,7 +91,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (Outcome, error) {
 	if p.Blocked() {
 		return Outcome{}, ErrBlocked
 	}
-	r := &run{env: env, plan: p, writes: retry.NewFlow(retry.Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}, redefined: map[schema.GroupKind]bool{}}
+	r := &run{env: env, plan: p, writes: retry.NewFlow(retry.Concurrency), uids: map[manifest.ID]types.UID{}, awaited: awaited(p), ended: map[string]bool{}, begun: map[string]string{}, redefined: map[schema.GroupKind]bool{}}
 	ctx, end := r.whileLocked(ctx)
 	defer end()
 	r.begin()
@@ -124,6 +128,8 @@ type run struct {
 	// ended says, by the ID of each ended step, whether it succeeded. Steps that are left to the run that
 	// resumes this one have not ended.
 	ended map[string]bool
+	// begun says, by the ID of each step that consists of several writes, what the first of them has done.
+	begun map[string]string
 	// redefined are the kinds whose schemas this run has changed; false once they are validated as any other.
 	redefined map[schema.GroupKind]bool
 	// failure is the description of the revision once the run has failed.
@@ -248,11 +254,15 @@ func (r *run) outcome() Outcome {
 		out.Before = before.Version
 	}
 	r.plan.Steps(func(_ plan.StageName, s *plan.Step) {
-		if s.Writes() {
-			out.Planned++
-			if r.ended[s.ID] {
-				out.Made++
-			}
+		if !s.Writes() {
+			return
+		}
+		out.Planned++
+		switch what, begun := r.begun[s.ID]; {
+		case r.ended[s.ID]:
+			out.Made++
+		case begun:
+			out.Begun = append(out.Begun, what)
 		}
 	})
 	return out

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -246,37 +245,4 @@ func (w *waiter) names() string {
 		return fmt.Sprintf("%s and %d more", first, n)
 	}
 	return first
-}
-
-// gone waits until no object with the UID exists.
-func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
-	limit := r.timeout()
-	watching, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	var last *unstructured.Unstructured
-	err := r.env.Cluster.Watch(watching, ref.GVK(), ref.Namespace, []string{ref.Name}, func(_ string, object *unstructured.Unstructured) bool {
-		last = object
-		return object != nil && (uid == "" || object.GetUID() == uid)
-	})
-	switch {
-	case err == nil:
-		if ref.GroupKind() == kinds.Service {
-			r.serviceGone.Store(true)
-		}
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case watching.Err() != nil:
-		return fmt.Errorf("it still exists after %s%s", limit, held(last))
-	default:
-		return err
-	}
-}
-
-// held says what an object that is to be deleted waits for; "" for nil.
-func held(object *unstructured.Unstructured) string {
-	if object == nil || len(object.GetFinalizers()) == 0 {
-		return ""
-	}
-	return ": it waits for the finalizers " + strings.Join(object.GetFinalizers(), ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -153,6 +154,9 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch) error {
 			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, o); err != nil {
 				return err
 			}
+			if len(s.Empties) > 0 {
+				r.began(s, fmt.Sprintf("%s: %s was emptied, but the rest of the change failed", s.Object, strings.Join(s.Empties, ", ")))
+			}
 		}
 		o.Whole = r.waitsFor(s.Object)
 		after, err = r.env.Cluster.Patch(ctx, target(s), p, o)
@@ -195,22 +199,6 @@ func (r *run) replace(ctx context.Context, s *plan.Step) error {
 	}
 	r.wrote(s, after)
 	return nil
-}
-
-// recreate deletes the object, waits until it is gone, and creates it.
-func (r *run) recreate(ctx context.Context, s *plan.Step) error {
-	if err := r.delete(ctx, s); err != nil {
-		return err
-	}
-	return r.createOnceGone(ctx, s)
-}
-
-// createOnceGone waits until the object that is being deleted is gone, and creates it.
-func (r *run) createOnceGone(ctx context.Context, s *plan.Step) error {
-	if err := r.gone(ctx, target(s), r.toDelete(s)); err != nil {
-		return fmt.Errorf("%s %s: %w", s.Op, s.Object, err)
-	}
-	return r.create(ctx, s)
 }
 
 // remove carries out a delete step.

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -48,5 +50,22 @@ func TestAFailureInASetSaysWhatWasWritten(t *testing.T) {
 	const says = "\nshop/web  no object of the release was changed; revision 1 is recorded as failed\n"
 	if a := d.types("apply many plans"); a.code != exitError || !strings.Contains(a.err, says) {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
+// What a run has done in part is named: it has changed something.
+func TestAFailureNamesWhatWasDoneInPart(t *testing.T) {
+	begun := []string{"Pod/a was deleted and not created again", "ConfigMap/b: /data was emptied, but the rest of the change failed"}
+	for want, outcome := range map[string]apply.Outcome{
+		"no\nno object of the release was changed":                                {Planned: 2},
+		"no\npart of the plan was applied: 1 of 2 changes were made":              {Planned: 2, Made: 1},
+		"no\npart of the plan was applied: 0 of 1 changes were made; " + begun[0]: {Planned: 1, Begun: begun[:1]},
+		"no\npart of the plan was applied: 1 of 3 changes were made; " + strings.Join(begun, "; ") + "; revision 2 is recorded as failed": {
+			Planned: 3, Made: 1, Begun: begun, Recorded: true, Revision: &release.Revision{Version: 2, Info: release.Info{Status: release.StatusFailed}},
+		},
+	} {
+		if err := (&unfinishedError{cause: errors.New("no"), outcome: outcome}); err.Error() != want {
+			t.Errorf("it says %q, want %q", err.Error(), want)
+		}
 	}
 }

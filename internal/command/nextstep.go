@@ -30,12 +30,15 @@ func (e *unfinishedError) Error() string {
 	switch {
 	case o.Made > 0 && o.Made == o.Planned:
 		done = "all changes of the plan were made: " + strconv.Itoa(o.Made)
-	case o.Made > 0:
+	case o.Made > 0 || len(o.Begun) > 0:
 		done = fmt.Sprintf("part of the plan was applied: %d of %d changes were made", o.Made, o.Planned)
 	case o.Planned > 0:
 		done = "no object of the release was changed"
 	default:
 		return e.cause.Error()
+	}
+	for _, part := range o.Begun {
+		done += "; " + part
 	}
 	if o.Recorded && o.Revision != nil {
 		done += fmt.Sprintf("; revision %d is recorded as %s", o.Revision.Version, o.Revision.Info.Status)
