@@ -8,6 +8,7 @@ package apply
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -107,7 +108,8 @@ type Cluster interface {
 	// Watch calls see with every state of the named objects of one kind and namespace,
 	// beginning with the current one, until ctx ends or see returns false. A nil
 	// object means that it does not, or no longer, exist. Dropped connections are
-	// resumed; a permanent error is returned.
+	// resumed; a permanent error is returned. When ctx ends, the error is its cause, or an
+	// *UnreadError with that.
 	Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(name string, object *unstructured.Unstructured) bool) error
 
 	// Reasons explains why each object is not ready, with no more requests for
@@ -122,6 +124,19 @@ type Cluster interface {
 	// a Job; 0 lines means all.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
+
+// UnreadError is the error of a Watch that has ended with its context, and could not read the objects just before.
+type UnreadError struct {
+	// Cause is that of the context's end, and Err why the objects could not be read.
+	Cause, Err error
+}
+
+func (e *UnreadError) Error() string {
+	return fmt.Sprintf("%v; the last attempt to read failed: %v", e.Cause, e.Err)
+}
+
+// Unwrap returns the cause of the end.
+func (e *UnreadError) Unwrap() error { return e.Cause }
 
 // Store is what apply needs from the store of release records. Errors are those of apimachinery's
 // api/errors; implementations do not retry writes. All three methods may be called again with the

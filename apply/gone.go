@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,8 +18,9 @@ func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 	watching, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last *unstructured.Unstructured
+	seen := false
 	err := r.env.Cluster.Watch(watching, ref.GVK(), ref.Namespace, []string{ref.Name}, func(_ string, object *unstructured.Unstructured) bool {
-		last = object
+		last, seen = object, true
 		return object != nil && (uid == "" || object.GetUID() == uid)
 	})
 	switch {
@@ -29,6 +31,11 @@ func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case watching.Err() != nil && !seen:
+		if unread, ok := errors.AsType[*UnreadError](err); ok {
+			return fmt.Errorf("whether it still exists is not known after %s: %w", limit, unread.Err)
+		}
+		return fmt.Errorf("whether it still exists is not known after %s: the API server has not answered", limit)
 	case watching.Err() != nil:
 		return fmt.Errorf("it still exists after %s%s", limit, held(last))
 	default:

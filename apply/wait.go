@@ -55,7 +55,7 @@ func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.St
 		left := r.left(s.Object)
 		p := &pending{
 			step: s, ref: ref, uid: r.expected(s), gone: s.Op == plan.OpWait && s.Expect.Absent,
-			why: "nothing is known yet", before: left, since: readiness.LastWritten(left), told: map[string]bool{},
+			why: unseen, before: left, since: readiness.LastWritten(left), told: map[string]bool{},
 		}
 		w.open[s.ID] = p
 		at := watchKey{ref.GVK(), ref.Namespace}
@@ -99,6 +99,9 @@ func (r *run) expected(s *plan.Step) types.UID {
 	}
 	return s.Expect.UID
 }
+
+// unseen is the state of an object before any was seen.
+const unseen = "nothing is known yet"
 
 // pending is the state of one object during a wait.
 type pending struct {
@@ -144,11 +147,18 @@ func (w *waiter) watch(ctx context.Context, at watchKey, objects []*pending) {
 		}
 		return len(byName) > 0
 	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
-		w.mu.Lock()
 		w.err = errors.Join(w.err, fmt.Errorf("watch %s: %w", at.gvk.Kind, err))
-		w.mu.Unlock()
 		w.cancel()
+	}
+	if unread, ok := errors.AsType[*UnreadError](err); ok {
+		for _, p := range byName {
+			if p.why == unseen {
+				p.why = "its state is not known: " + unread.Err.Error()
+			}
+		}
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
@@ -75,6 +77,53 @@ func TestAWaitForADeletedObjectEnds(t *testing.T) {
 				}
 				if !late.Failed || late.Why != c.wants {
 					t.Errorf("failed %t, because %s, want %s", late.Failed, late.Why, c.wants)
+				}
+			})
+		})
+	}
+}
+
+// blind is a cluster whose Deployments can't be read: why says what a watch knows of that.
+type blind struct {
+	*clusterfake.Cluster
+	why error
+}
+
+func (b blind) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
+	if kind.Kind != "Deployment" {
+		return b.Cluster.Watch(ctx, kind, namespace, names, see)
+	}
+	<-ctx.Done()
+	if b.why == nil {
+		return ctx.Err()
+	}
+	return &apply.UnreadError{Cause: ctx.Err(), Err: b.why}
+}
+
+// A wait in which nothing could be read says why. It does not say that an object is still there that nobody has seen.
+func TestAWaitSaysWhyNothingIsKnown(t *testing.T) {
+	webhook := errors.New("conversion webhook: no route to host")
+	for name, c := range map[string]struct {
+		text string // of the new revision
+		why  error
+		says string
+	}{
+		"ready, refused":  {selecting("old"), webhook, "Deployment/frontend is not ready: its state is not known: conversion webhook: no route to host (gave up after 1m0s)"},
+		"ready, no reply": {selecting("old"), nil, "Deployment/frontend is not ready: nothing is known yet (gave up after 1m0s)"},
+		"gone, refused":   {selecting("new"), webhook, "recreate Deployment/frontend: whether it still exists is not known after 1m0s: conversion webhook: no route to host"},
+		"gone, no reply":  {selecting("new"), nil, "recreate Deployment/frontend: whether it still exists is not known after 1m0s: the API server has not answered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := clusterfake.New()
+				if _, err := apply.Run(t.Context(), planned(t, w, plan.Install, revision(1, selecting("old"))), w.Env()); err != nil {
+					t.Fatal(err)
+				}
+				p := plannedWith(t, w, plan.Upgrade, revision(2, c.text), plan.Options{Wait: true, Force: true, Timeout: time.Minute})
+				env := w.Env()
+				env.Cluster = blind{w, c.why}
+				if _, err := apply.Run(t.Context(), p, env); err == nil || err.Error() != c.says {
+					t.Errorf("it says %v\nwant %s", err, c.says)
 				}
 			})
 		})

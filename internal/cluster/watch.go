@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
@@ -54,7 +55,7 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 		case !more:
 			return nil
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return w.ended(ctx)
 		case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 			return w.poll(ctx, c, gvk, namespace, err)
 		case gone, apierrors.IsUnauthorized(err), apierrors.IsBadRequest(err):
@@ -63,9 +64,10 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 			wait = resumePause // the connection lasted for a while
 			continue
 		}
+		w.unread = c.explain(err)
 		// A connection that is closed right after it was opened may be closed again.
 		if retry.Pause(ctx, delay(wait, err)) != nil {
-			return context.Cause(ctx)
+			return w.ended(ctx)
 		}
 		wait = min(2*wait, maxErrorPause)
 	}
@@ -87,6 +89,16 @@ type watcher struct {
 	see      func(string, *unstructured.Unstructured) bool
 	// version is where a broken watch resumes; "" starts with a new LIST.
 	version string
+	// unread is why the last attempt to read the objects failed, nil if it did not.
+	unread error
+}
+
+// ended returns the error of a watch whose context has ended.
+func (w *watcher) ended(ctx context.Context) error {
+	if w.unread == nil {
+		return context.Cause(ctx)
+	}
+	return &apply.UnreadError{Cause: context.Cause(ctx), Err: w.unread}
 }
 
 // allGone reports all objects as missing. more is false when see wants no more states.
@@ -134,7 +146,7 @@ func (w *watcher) list(ctx context.Context, r dynamic.ResourceInterface) (more b
 	if err != nil {
 		return true, err
 	}
-	w.version = list.GetResourceVersion()
+	w.version, w.unread = list.GetResourceVersion(), nil
 	present := map[string]*unstructured.Unstructured{}
 	for i := range list.Items {
 		present[list.Items[i].GetName()] = &list.Items[i]
@@ -190,24 +202,27 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 	}
 	for {
 		objects, errs := w.look(ctx, c, r)
+		var failed error
 		for i, name := range w.names {
 			err := errs[i]
 			switch {
 			case ctx.Err() != nil:
-				return context.Cause(ctx)
+				return w.ended(ctx)
 			case apierrors.IsForbidden(err):
 				return fmt.Errorf("watch %s: %w", gvk.Kind, forbidden)
 			case apierrors.IsUnauthorized(err):
 				return fmt.Errorf("watch %s: %w", gvk.Kind, c.explain(err))
 			case err != nil && !apierrors.IsNotFound(err):
+				failed = c.explain(err)
 				continue // the next attempt may succeed
 			}
 			if !w.see(name, objects[i]) {
 				return nil
 			}
 		}
-		if err := retry.Pause(ctx, pollPause); err != nil {
-			return err
+		w.unread = failed
+		if retry.Pause(ctx, pollPause) != nil {
+			return w.ended(ctx)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-release/kubectl-release/apply"
 )
 
 var configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
@@ -96,5 +98,33 @@ func TestWatchDoesNotSpin(t *testing.T) {
 	}
 	if n := lists.Load(); n != 1 {
 		t.Errorf("%d lists, want one: what is closed is resumed", n)
+	}
+}
+
+// A watch that ends while nothing can be read says why, with permission to list or without.
+func TestWatchSaysWhyNothingIsRead(t *testing.T) {
+	for name, path := range map[string]string{"list": watched, "get": watched + "/a"} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			s.refuse(watched, http.StatusForbidden, metav1.StatusReasonForbidden, "no list")
+			s.refuse(path, http.StatusInternalServerError, metav1.StatusReasonInternalError, "conversion webhook: no route to host")
+			refuse, enough := s.answers[path], errors.New("enough")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var asked atomic.Int32
+			s.answers[path] = func(w http.ResponseWriter, r *http.Request) {
+				if asked.Add(1) > 1 {
+					cancel(enough)
+				}
+				refuse(w, r)
+			}
+			err := s.connect(t).Watch(ctx, configMaps, "shop", []string{"a"}, func(string, *unstructured.Unstructured) bool {
+				t.Error("it saw something")
+				return true
+			})
+			var unread *apply.UnreadError
+			if !errors.As(err, &unread) || !apierrors.IsInternalError(unread.Err) || !errors.Is(err, enough) {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }
