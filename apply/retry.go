@@ -9,15 +9,18 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Limits for retries of one request: the number of attempts, also while the API server is away, the
-// first pause (each further one doubles, up to maxPause), and the longest Retry-After that is honoured.
+// Limits for retries of one request: the number of attempts, also while the API server is away, and of those
+// that stall, the first pause (each further one doubles, up to maxPause), and the longest Retry-After that is
+// honoured.
 const (
 	maxAttempts   = 8
+	maxStalls     = 3  // as for reads: each takes up to a minute
 	maxAway       = 10 // half a minute, within which the lock expires, so that writes wait until it can be renewed
 	firstPause    = 100 * time.Millisecond
 	maxPause      = 10 * time.Second
@@ -36,7 +39,7 @@ const lagAttempts = 6
 // try sends one write, and retries it while the error is transient. When ctx ends, a write under
 // way is not cancelled but awaited. again is true from the second attempt on.
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
-	pause := firstPause
+	pause, stalled := firstPause, 0
 	var last error
 	for attempt := 1; ; attempt++ {
 		var lost error // the lock may be lost while the write waits for its turn
@@ -55,8 +58,11 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 			return errors.Join(last, err)
 		}
 		last = err
+		if stalls(err) {
+			stalled++
+		}
 		lags := r.outdated(s, attempt, err) || r.unnoticed(s, attempt, err)
-		if attempt >= attemptsFor(err) || !lags && !Passes(err) {
+		if attempt >= attemptsFor(err) || stalled >= maxStalls || !lags && !Passes(err) {
 			return err
 		}
 		wait := retry.Wait(err, pause, maxRetryAfter)
@@ -81,6 +87,13 @@ func attemptsFor(err error) int {
 		return maxAway
 	}
 	return maxAttempts
+}
+
+// stalls reports whether a request has had no answer in time, or the API server has given up on it. That is not
+// its own 504 if a proxy says so: the API server may only be restarting.
+func stalls(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) ||
+		apierrors.IsTimeout(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // away reports whether a request has not reached the API server, as while that restarts, or while a network is down.

@@ -1,8 +1,10 @@
 package apply_test
 
 import (
+	"context"
 	"errors"
 	"net"
+	"net/http"
 	"syscall"
 	"testing"
 
@@ -44,7 +46,13 @@ func TestFirstMissesOfAKindAreNotReported(t *testing.T) {
 
 func dialed(err error) error { return &net.OpError{Op: "dial", Err: err} }
 
+// proxied returns the error that client-go makes of a proxy's answer.
+func proxied(code int) error {
+	return apierrors.NewGenericServerResponse(code, "POST", schema.GroupResource{Resource: "configmaps"}, "", "no upstream", 0, true)
+}
+
 // While an API server or the way to it is away, writes wait for it longer than for one that answers with errors.
+// One that takes a write and does not answer is asked less often: each attempt takes as long as it may.
 func TestWritesWaitForARestart(t *testing.T) {
 	const firstWrite = 3 // after the pending record and a hook
 	for _, c := range []struct {
@@ -58,6 +66,11 @@ func TestWritesWaitForARestart(t *testing.T) {
 		{dialed(syscall.ECONNRESET), 9, false},
 		{apierrors.NewServiceUnavailable("away"), 9, false},
 		{apierrors.NewServiceUnavailable("away"), 10, true},
+		{proxied(http.StatusGatewayTimeout), 9, false},
+		{context.DeadlineExceeded, 2, false},
+		{context.DeadlineExceeded, 3, true},
+		{apierrors.NewTimeoutError("request did not complete within requested timeout", 0), 2, false},
+		{apierrors.NewTimeoutError("request did not complete within requested timeout", 0), 3, true},
 		{apierrors.NewInternalError(errors.New("broken")), 7, false},
 		{apierrors.NewInternalError(errors.New("broken")), 8, true},
 	} {
