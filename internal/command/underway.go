@@ -20,8 +20,9 @@ type underway struct {
 	// rollback.
 	plan *plan.Plan
 	back bool
-	// record is the last record whose write has begun, or nil.
-	record *plan.Record
+	// record is the state that the release is recorded in, as far as is known, or nil. A pending record counts from
+	// the start of its write, which may have been stored. recording is another one whose write has begun, or nil.
+	record, recording *plan.Record
 	// reads is set by a command that writes nothing to a cluster: it leaves nothing behind.
 	reads bool
 	// others are the runs of a set, each with its own underway.
@@ -39,7 +40,7 @@ func (u *underway) also(run *program) {
 func (u *underway) over() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.plan, u.record = nil, nil
+	u.plan, u.record, u.recording = nil, nil, nil
 }
 
 // onlyReads is called by a command that writes nothing to a cluster.
@@ -53,7 +54,7 @@ func (u *underway) onlyReads() {
 func (u *underway) begin(made *plan.Plan) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.plan, u.back, u.record = made, false, nil
+	u.plan, u.back, u.record, u.recording = made, false, nil, nil
 }
 
 // heard returns an observer that passes every event to another one and keeps track of the run.
@@ -76,13 +77,35 @@ func (u *underway) see(e apply.Event) {
 	switch {
 	case e.Type == apply.RollbackStarted:
 		u.plan, u.back = e.Plan, true
-	case e.Type == apply.StepStarted && e.Op == plan.OpRecord && u.plan != nil:
+	case e.Op != plan.OpRecord || u.plan == nil:
+	case e.Type == apply.StepStarted:
 		u.plan.AllSteps(func(_ plan.StageName, s *plan.Step) {
-			if s.ID == e.Step && s.Record.Revision != 0 {
+			switch {
+			case s.ID != e.Step || s.Record.Revision == 0:
+			case s.Record.Status.Pending():
 				u.record = s.Record
+			default:
+				u.recording = s.Record
 			}
 		})
+	case e.Type == apply.StepDone && u.recording != nil:
+		u.record, u.recording = u.recording, nil
+	case e.Type == apply.StepFailed:
+		u.recording = nil
 	}
+}
+
+// state returns the state that the release is left in, "" if none was recorded. The caller holds the mutex.
+func (u *underway) state() string {
+	switch {
+	case u.recording == nil && u.record == nil:
+		return ""
+	case u.recording == nil:
+		return fmt.Sprintf("%s (revision %d)", u.record.Status, u.record.Revision)
+	case u.record == nil:
+		return fmt.Sprintf("being recorded as %s (revision %d)", u.recording.Status, u.recording.Revision)
+	}
+	return fmt.Sprintf("%s, and being recorded as %s (revision %d)", u.record.Status, u.recording.Status, u.recording.Revision)
 }
 
 // leftError says what the program leaves behind when it exits immediately.
@@ -107,17 +130,14 @@ func (p *program) leftover() *leftError {
 	if len(p.underway.others) > 0 {
 		return leftoverOf(p.underway.others)
 	}
-	made, record := p.underway.plan, p.underway.record
+	made, state := p.underway.plan, p.underway.state()
 	switch {
 	case p.underway.reads:
 		return &leftError{text: "stopped at once"}
-	case record == nil:
+	case state == "":
 		return &leftError{text: "stopped at once; no revision was recorded"}
 	}
-	out := &leftError{
-		text: fmt.Sprintf("stopped at once: release %s is %s (revision %d)", made.Release, record.Status, record.Revision),
-		next: "go on: ",
-	}
+	out := &leftError{text: fmt.Sprintf("stopped at once: release %s is %s", made.Release, state), next: "go on: "}
 	switch {
 	case !p.underway.back:
 		out.next += p.again(made)
