@@ -1,9 +1,13 @@
 package command
 
 import (
+	"context"
 	"errors"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -68,4 +72,23 @@ func TestAFailureNamesWhatWasDoneInPart(t *testing.T) {
 			t.Errorf("it says %q, want %q", err.Error(), want)
 		}
 	}
+}
+
+// A signal while the API server is away does not hide that the first record may have been stored.
+func TestASignalDoesNotHideALostAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := atDesk(t)
+		ctx, stop := context.WithCancel(t.Context())
+		attempts := 0
+		d.client.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+			if attempts++; attempts == 2 {
+				stop()
+			}
+			return true, nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+		})
+		a := d.typesIn(ctx, "install web ./web")
+		if a.code != exitError || !strings.Contains(a.err, "connection refused") || !strings.Contains(a.err, "\nas far as is known, nothing was written\n") {
+			t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+		}
+	})
 }

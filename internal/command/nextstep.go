@@ -57,10 +57,10 @@ func (how ending) explained() error {
 		return how.err
 	case how.outcome.Written, how.outcome.Recorded:
 		return &unfinishedError{how.err, how.made, how.outcome}
+	case how.outcome.Revision != nil && apply.Passes(how.err): // the answer to the first write may have been lost, whatever ended the run
+		return fmt.Errorf("%w\nas far as is known, nothing was written", how.err)
 	case errors.Is(how.err, context.Canceled), how.made.Blocked(), exitCode(how.err) != exitError:
 		return unwritten(how.err)
-	case how.outcome.Revision != nil && apply.Passes(how.err): // the answer to the first write may have been lost
-		return fmt.Errorf("%w\nas far as is known, nothing was written", how.err)
 	}
 	return fmt.Errorf("%w\nnothing was written", how.err)
 }
