@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
 
+	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
@@ -14,8 +17,10 @@ import (
 type lateLock struct {
 	namespace string
 	acquire   func(context.Context) (*releasestore.HeldLock, error)
-	lost      chan struct{}
-	ended     chan struct{}
+	// check is called once the lock is taken: another run may have held it until then. nil checks nothing.
+	check func(context.Context) error
+	lost  chan struct{}
+	ended chan struct{}
 
 	mu   sync.Mutex
 	held *releasestore.HeldLock
@@ -47,7 +52,29 @@ func (l *lateLock) Take(ctx context.Context) error {
 		case <-l.ended:
 		}
 	}()
-	return nil
+	if l.check == nil {
+		return nil
+	}
+	return l.check(ctx)
+}
+
+// errChanged is the error of a run that has waited for a late lock, during which another run has changed the release.
+var errChanged = errors.New("another run has changed the release since the plan was made")
+
+// checkLate has a lock that is taken late checked for errChanged once it is held. Any other was held when the
+// plan was compared with the release.
+func (e *Engine) checkLate(lock apply.Lock, p *plan.Plan) {
+	late, is := lock.(*lateLock)
+	if !is {
+		return
+	}
+	late.check = func(ctx context.Context) error {
+		history, err := e.history(ctx, p.Release)
+		if err == nil && plan.NewestOf(history) != p.Newest {
+			err = errChanged
+		}
+		return err
+	}
 }
 
 func (l *lateLock) lock() *releasestore.HeldLock {

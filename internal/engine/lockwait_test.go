@@ -3,16 +3,24 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -185,4 +193,83 @@ func TestPlanWhenUnlockedQueues(t *testing.T) {
 			t.Errorf("error is %v, want one that names the holder", err)
 		}
 	})
+}
+
+// preceded is a cluster in which another run has come first when a run creates the namespace of its release.
+type preceded struct {
+	*clusterfake.Cluster
+	by func()
+}
+
+func (p preceded) Facts(ctx context.Context) (cluster.Facts, error) {
+	facts, err := p.Cluster.Facts(ctx)
+	facts.Cluster.UID = "dev" // by which a reviewed plan knows its cluster
+	return facts, err
+}
+
+func (p preceded) Create(ctx context.Context, u *unstructured.Unstructured, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if u.GetKind() == "Namespace" {
+		p.by()
+	}
+	return p.Cluster.Create(ctx, u, o)
+}
+
+func (p preceded) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o apply.WriteOptions) (*unstructured.Unstructured, error) {
+	if ref.Kind == "Namespace" {
+		p.by()
+	}
+	return p.Cluster.Patch(ctx, ref, patch, o)
+}
+
+// Of two runs that install a release in a new namespace, the second one queues for the lock, and plans again when
+// the first one has ended. A reviewed plan is stale by then.
+func TestASecondInstallInANewNamespaceQueues(t *testing.T) {
+	for _, reviewed := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, b bench) {
+			c := clusterfake.New()
+			b.Cluster = c
+			b.client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				c.Mu.Lock()
+				defer c.Mu.Unlock()
+				return c.Objects[plan.NamespaceID("shop")] == nil, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop")
+			})
+			d := Deployment{Release: webKey, Source: shop(nil), Options: plan.Options{CreateNamespace: true}}
+			first := *b.Engine
+			first.Identity = "the first"
+			second := *b.Engine
+			second.Cluster = preceded{c, sync.OnceFunc(func() {
+				if _, err := (bench{&first, t, b.client, b.told}).deploy(d, nothing); err != nil {
+					t.Error(err)
+				}
+				time.AfterFunc(20*time.Second, b.works("the third"))
+			})}
+			var plans []plan.Operation
+			prepare := func(ctx context.Context) (*plan.Plan, error) { return second.PlanDeployment(ctx, d) }
+			began, lock := time.Now(), releasestore.LockOptions{Wait: time.Minute}
+			if reviewed {
+				p, err := prepare(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var stale *StaleError
+				if _, err := second.ApplyReviewed(t.Context(), p, lock); !errors.As(err, &stale) {
+					t.Errorf("error is %v", err)
+				}
+				if got := b.statuses(); got != "deployed" {
+					t.Errorf("statuses %s, %v", got, stale)
+				}
+				return
+			}
+			_, _, err := second.PlanAndApply(t.Context(), lock, prepare, func(p *plan.Plan) error {
+				plans = append(plans, p.Operation)
+				return nil
+			})
+			if got := b.statuses(); err != nil || got != "superseded deployed" || !slices.Equal(plans, []plan.Operation{plan.Install, plan.Upgrade}) {
+				t.Errorf("plans %v, statuses %s, error %v", plans, got, err)
+			}
+			if took := time.Since(began); took < 20*time.Second {
+				t.Errorf("it has not waited for the lock: %v", took)
+			}
+		})
+	}
 }

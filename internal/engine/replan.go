@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -171,7 +172,9 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 		if err != nil {
 			return err
 		}
-		outcome, err = e.applyOrRollBack(ctx, fresh, nil, held)
+		if outcome, err = e.applyOrRollBack(ctx, fresh, nil, held); errors.Is(err, errChanged) {
+			return &StaleError{Differences: []string{errChanged.Error()}}
+		}
 		return err
 	})
 	return outcome, err

@@ -92,16 +92,18 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 		if err != nil {
 			return err
 		}
-		if plan.NewestOf(history) != p.Newest { // the release has changed since the plan was made
-			history = nil // it may change while prepare inspects a dead run
-			if p, err = prepare(ctx); err != nil {
-				return err
-			}
-			if err := see(p); err != nil {
+		if plan.NewestOf(history) == p.Newest {
+			if outcome, err = e.applyOrRollBack(ctx, p, history, held); !errors.Is(err, errChanged) {
 				return err
 			}
 		}
-		outcome, err = e.applyOrRollBack(ctx, p, history, held)
+		if p, err = prepare(ctx); err != nil { // the release has changed since the plan was made
+			return err
+		}
+		if err := see(p); err != nil {
+			return err
+		}
+		outcome, err = e.applyOrRollBack(ctx, p, nil, held) // it may have changed while prepare inspected a dead run
 		return err
 	})
 	return p, outcome, err
@@ -152,6 +154,7 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 			return apply.Outcome{}, err
 		}
 	}
+	e.checkLate(lock, p)
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
 		Now: e.Now, Sleep: retry.Pause, Lock: lock, Readiness: e.Readiness,
