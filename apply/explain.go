@@ -10,11 +10,13 @@ import (
 )
 
 // During a wait the causes of delays are looked up every lookEvery: new troubles are reported
-// immediately, other reasons once the wait has lasted for patience. Logs are read for at most
-// maxLogs objects per lookup.
+// immediately, other reasons once the wait has lasted for patience. Where a lookup takes long, such as in a
+// namespace with thousands of pods, which are all listed, the pause is restFor times as long, up to patience, to
+// spare the API server. Logs are read for at most maxLogs objects per lookup.
 const (
 	lookEvery = 2 * time.Second
 	patience  = 30 * time.Second
+	restFor   = 9
 	maxLogs   = 3
 )
 
@@ -29,8 +31,13 @@ type Asked struct {
 
 // explain reports why the objects of a wait are not ready, each cause once.
 func (w *waiter) explain(ctx context.Context) {
-	for waited := lookEvery; w.run.env.Sleep(ctx, lookEvery) == nil && ctx.Err() == nil; waited += lookEvery {
+	pause := lookEvery
+	for waited := pause; w.run.env.Sleep(ctx, pause) == nil && ctx.Err() == nil; waited += pause {
+		began := w.run.env.Now()
 		w.look(ctx, waited >= patience)
+		took := w.run.env.Now().Sub(began)
+		pause = min(max(lookEvery, restFor*took), patience)
+		waited += took
 	}
 }
 

@@ -125,6 +125,41 @@ func TestTroubleIsToldWithinFiveSeconds(t *testing.T) {
 	}
 }
 
+// laborious is a cluster in which nothing becomes ready, and looking for the reasons takes a while.
+type laborious struct {
+	stuck
+	takes time.Duration
+	looks *int
+}
+
+func (l laborious) Reasons(ctx context.Context, asked []apply.Asked) [][]apply.Reason {
+	*l.looks++
+	_ = clusterfake.Sleep(ctx, l.takes)
+	return make([][]apply.Reason, len(asked))
+}
+
+// Where a look for reasons takes long, there are fewer: at most a tenth of the time goes into them, unless that leaves
+// more than half a minute between two.
+func TestLooksForReasonsSpareTheServer(t *testing.T) {
+	for takes, want := range map[time.Duration]int{
+		0: 60, 200 * time.Millisecond: 55, time.Second: 12, 10 * time.Second: 3, // every 2, 2.2, 10 and 40 seconds
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, looks := installed(t), 0
+			p := plannedWith(t, w, plan.Upgrade, revision(2, after), plan.Options{Timeout: 121 * time.Second})
+			env := w.Env()
+			env.Now, env.Sleep = time.Now, clusterfake.Sleep
+			env.Cluster = laborious{stuck{w, "hook"}, takes, &looks}
+			if _, err := apply.Run(t.Context(), p, env); err == nil {
+				t.Error("the hook has ended")
+			}
+			if looks -= 1; looks != want { // without the one when the wait has ended
+				t.Errorf("%d looks that take %v, want %d", looks, takes, want)
+			}
+		})
+	}
+}
+
 // A12: Whoever interrupts a wait is told what it was waiting for, and why that was not ready.
 func TestAnInterruptedWaitSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
