@@ -34,7 +34,7 @@ func (r *run) hook(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 		err = r.waitAll(ctx, stage, []plan.Step{*s})
 	}
 	if err != nil {
-		if !leaves(ctx) {
+		if !leaves(ctx) && r.lost() == nil { // without the lock the run ends immediately
 			r.phase(s, release.PhaseFailed)
 			r.hookLog(ctx, s, manifest.HookFailed, true)
 		}

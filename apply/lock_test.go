@@ -110,6 +110,11 @@ func (s stuck) Create(ctx context.Context, u *unstructured.Unstructured, o apply
 	return created, err
 }
 
+// Logs is not answered while the API server is away, and given up after a while.
+func (s stuck) Logs(ctx context.Context, _ apply.Ref, _ int64) (string, error) {
+	return "", clusterfake.Sleep(ctx, 15*time.Second)
+}
+
 // A run that loses its lock while it waits for a hook, or while a write hangs,
 // ends immediately, says why, and writes nothing more: neither records nor
 // cleanups.
