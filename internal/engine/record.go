@@ -15,7 +15,7 @@ import (
 
 // reuse returns the source with --reuse-values or one of its variants applied.
 func reuse(s Source, h release.History) (Source, error) {
-	prev := h.Deployed()
+	prev := h.Current()
 	if prev == nil {
 		prev = h.Last()
 	}

@@ -23,13 +23,24 @@ func (h History) Last() *Revision {
 	return h[len(h)-1]
 }
 
-// Deployed returns the newest deployed revision, nil when there is none.
+// Deployed returns the newest revision with the status deployed, nil when there is none.
 func (h History) Deployed() *Revision { return h.newest(StatusDeployed) }
 
-// LastSuccessful returns the newest revision that was deployed successfully: the deployed one,
+// Current returns the newest revision that is deployed or was until an uninstall of it began that did not end. It
+// is nil when there is none. An older one may have been left deployed by a run that was killed between two records.
+func (h History) Current() *Revision {
+	for _, r := range slices.Backward(h) {
+		if r.Info.Status == StatusDeployed || r.Info.Status != StatusSuperseded && r.leftByUninstall() {
+			return r
+		}
+	}
+	return nil
+}
+
+// LastSuccessful returns the newest revision that was deployed successfully: the current one,
 // else the newest one that has Succeeded. It is nil when there is none.
 func (h History) LastSuccessful() *Revision {
-	if r := h.newest(StatusDeployed); r != nil {
+	if r := h.Current(); r != nil {
 		return r
 	}
 	for _, r := range slices.Backward(h) {

@@ -84,6 +84,10 @@ func TestUninstallThatDidNotEnd(t *testing.T) {
 		if over := h.Uninstalled(); (version(over) == 1) == c.succeeded {
 			t.Errorf("%s: it counts as an attempt over revision %d", name, version(over))
 		}
+		h[0].Info.Status = StatusDeployed // left so by a run that was killed before it had superseded it
+		if good := version(h.LastSuccessful()); (good == 2) != (c.succeeded && c.status != StatusSuperseded) {
+			t.Errorf("%s: beside a deployed one, revision %d counts", name, good)
+		}
 	}
 }
 
