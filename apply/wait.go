@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/readiness"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -47,7 +46,7 @@ type NotReadyError struct {
 
 // waitAll watches until every step's object is ready, or one of them never can be.
 func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.Step) error {
-	w := &waiter{run: r, stage: stage, open: map[string]*pending{}}
+	w := &waiter{run: r, stage: stage, relations: NewRelations(r.env.Cluster), open: map[string]*pending{}}
 	watched := map[watchKey][]*pending{}
 	for i := range steps {
 		s := &steps[i]
@@ -124,9 +123,10 @@ type pending struct {
 
 // waiter collects the states of all objects of a wait.
 type waiter struct {
-	run    *run
-	stage  plan.StageName
-	cancel context.CancelFunc
+	run       *run
+	stage     plan.StageName
+	relations *Relations
+	cancel    context.CancelFunc
 
 	mu     sync.Mutex
 	open   map[string]*pending
@@ -219,23 +219,8 @@ func (w *waiter) check(ctx context.Context, p *pending, object *unstructured.Uns
 			return result
 		}
 	}
-	at.Related = Related(ctx, w.run.env.Cluster, object)
+	at.Related = w.relations.Of(ctx, object)
 	return readiness.Check(object, at)
-}
-
-// Related returns the objects that readiness.Check needs to know besides object: a claim's StorageClass.
-// One that can't be read is left out.
-func Related(ctx context.Context, c Cluster, object *unstructured.Unstructured) []*unstructured.Unstructured {
-	name := readiness.StorageClass(object)
-	if name == "" {
-		return nil
-	}
-	id := manifest.ID{Group: kinds.StorageClass.Group, Kind: kinds.StorageClass.Kind, Name: name}
-	class, err := c.Get(ctx, Ref{ID: id, Version: "v1"})
-	if err != nil {
-		return nil
-	}
-	return []*unstructured.Unstructured{class}
 }
 
 // first returns the open object with the smallest ID, so that messages are stable.

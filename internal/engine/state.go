@@ -49,7 +49,7 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 	if err != nil {
 		return nil, err
 	}
-	states := make([]ObjectState, len(objects))
+	states, relations := make([]ObjectState, len(objects)), apply.NewRelations(e.Cluster)
 	var asked []apply.Asked
 	var at []int // the indexes in states of the objects in asked
 	for i, o := range objects {
@@ -60,7 +60,7 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 		case s.Live == nil:
 			s.Result = readiness.Result{State: readiness.Failed, Why: "it does not exist"}
 		default:
-			s.Result = readiness.Check(s.Live, readiness.Context{WaitForJobs: true, Related: apply.Related(ctx, e.Cluster, s.Live)})
+			s.Result = readiness.Check(s.Live, readiness.Context{WaitForJobs: true, Related: relations.Of(ctx, s.Live)})
 		}
 		if s.Live != nil && (s.State == readiness.Progressing || s.State == readiness.Failed) {
 			asked = append(asked, apply.Asked{Ref: apply.Ref{ID: o.ID, Version: o.Version}, Object: s.Live})

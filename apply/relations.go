@@ -1,0 +1,57 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
+	"github.com/kubectl-release/kubectl-release/internal/readiness"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
+)
+
+// Relations reads what readiness.Check needs to know besides an object: a claim's StorageClass. It reads each once,
+// however many claims have it, and whatever happens to them: what matters of it can't be changed (Kubernetes,
+// pkg/apis/storage/validation/validation.go, ValidateStorageClassUpdate). It is safe for concurrent use.
+type Relations struct {
+	cluster Cluster
+
+	mu      sync.Mutex // also while a class is read, which others then need not read
+	classes map[string]*unstructured.Unstructured
+}
+
+// NewRelations returns the relations of objects in a cluster.
+func NewRelations(c Cluster) *Relations {
+	return &Relations{cluster: c, classes: map[string]*unstructured.Unstructured{}}
+}
+
+// Of returns the objects related to one. What can't be read is left out: after a few attempts, and after one that
+// has had no answer in time.
+func (r *Relations) Of(ctx context.Context, object *unstructured.Unstructured) []*unstructured.Unstructured {
+	name := readiness.StorageClass(object)
+	if name == "" {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if class := r.classes[name]; class != nil {
+		return []*unstructured.Unstructured{class}
+	}
+	ref := Ref{ID: manifest.ID{Group: kinds.StorageClass.Group, Kind: kinds.StorageClass.Kind, Name: name}, Version: "v1"}
+	passes := func(err error) bool { return retry.Passes(err) && !errors.Is(err, context.DeadlineExceeded) }
+	var class *unstructured.Unstructured
+	err := retry.Read(ctx, retry.Pause, passes, func(ctx context.Context) error {
+		return retry.Attempt(ctx, func(ctx context.Context) (err error) {
+			class, err = r.cluster.Get(ctx, ref)
+			return err
+		})
+	})
+	if err != nil {
+		return nil
+	}
+	r.classes[name] = class
+	return []*unstructured.Unstructured{class}
+}
