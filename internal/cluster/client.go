@@ -78,6 +78,9 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
+	if config.ExecProvider != nil {
+		transport = renewed{transport}
+	}
 	through := retry.NoPages
 	if o.Waiting != nil {
 		silence := silenceOf(config, o.Waiting)
