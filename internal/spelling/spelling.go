@@ -23,6 +23,9 @@ func Nearest(name string, candidates []string) string {
 func Word(name string, candidates []string) string {
 	found, best := "", max(2, len(name)/3)+1
 	for _, c := range slices.Sorted(slices.Values(candidates)) {
+		if max(len(name), len(c)) > maxLength {
+			continue
+		}
 		d, same := edits(name, c), sharedPrefix(name, c)
 		if d >= len(name) || d > 1 && same == 0 {
 			continue
@@ -33,6 +36,10 @@ func Word(name string, candidates []string) string {
 	}
 	return found
 }
+
+// maxLength limits how many bytes a word may have that is compared with others letter by letter: that
+// takes steps for each pair of letters. Names of Kubernetes' objects have up to 63, or 253 with dots.
+const maxLength = 100
 
 // sharedPrefix returns the length of the longest common prefix of two words.
 func sharedPrefix(a, b string) int {
@@ -49,8 +56,9 @@ func sharedPrefix(a, b string) int {
 // three. name itself does not count.
 func Namesake(name string, candidates []string) string {
 	others := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return c == name })
+	bare := plain(name)
 	for _, c := range others {
-		if strings.EqualFold(plain(c), plain(name)) {
+		if strings.EqualFold(plain(c), bare) {
 			return c
 		}
 	}
@@ -75,8 +83,10 @@ func letters(word string) string {
 
 // plain returns a word without dashes and underscores, which people mix up.
 func plain(word string) string {
-	return strings.NewReplacer("-", "", "_", "").Replace(word)
+	return separators.Replace(word)
 }
+
+var separators = strings.NewReplacer("-", "", "_", "")
 
 func nearest(name string, candidates []string, most int) string {
 	best, found := most+1, ""
@@ -84,7 +94,7 @@ func nearest(name string, candidates []string, most int) string {
 		if strings.EqualFold(c, name) {
 			return c
 		}
-		if diff := len(c) - len(name); diff >= best || -diff >= best {
+		if diff := len(c) - len(name); diff >= best || -diff >= best || max(len(name), len(c)) > maxLength {
 			continue
 		}
 		if d := edits(name, c); d < best {

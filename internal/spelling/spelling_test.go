@@ -1,6 +1,7 @@
 package spelling_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/spelling"
@@ -55,5 +56,26 @@ func TestWord(t *testing.T) {
 		if got := spelling.Word(word, []string{"all", "values", "install", "uninstall", "upgrade"}); got != want {
 			t.Errorf("%q is taken for %q, want %q", word, got, want)
 		}
+	}
+}
+
+// Long words are not compared letter by letter, which takes a step for each pair of letters; the same word in
+// another case is found all the same.
+func TestLongWords(t *testing.T) {
+	long := strings.Repeat("a", 101)
+	for why, got := range map[string]string{
+		"Nearest":                   spelling.Nearest(long, []string{long + "b", long[1:]}),
+		"Nearest, a long candidate": spelling.Nearest(long[2:], []string{long}),
+		"Namesake":                  spelling.Namesake(long, []string{long + "b"}),
+		"Word":                      spelling.Word(long, []string{long + "b"}),
+		"Word, a long candidate":    spelling.Word(long[2:], []string{long}),
+	} {
+		if got != "" {
+			t.Errorf("%s finds %q", why, got)
+		}
+	}
+	upper := strings.ToUpper(long)
+	if spelling.Nearest(long, []string{upper}) != upper || spelling.Namesake(long, []string{upper}) != upper {
+		t.Error("another case is not found")
 	}
 }
