@@ -81,6 +81,7 @@ func argumentsToMeasure() map[string][2]any {
 		all["many "+s] = [2]any{"a", strings.Repeat(s, 20_000/len(s))}
 		all["JSON of many "+s] = [2]any{"a", "[" + strings.Repeat("{\"a\": 1},", 2000) + "1]"}
 	}
+	all["a set of many é, and many b"] = [2]any{strings.Repeat("é", 10_000) + "b", strings.Repeat("b", 20_000)}
 	table, list := map[string]any{}, []any{}
 	for i := range 1000 {
 		table[fmt.Sprint("key ", i)] = []any{i, "b"}
@@ -112,6 +113,7 @@ func TestSlowFunctionsAreCharged(t *testing.T) {
 		"dateInZone":     {[]any{"2006", 1, "Europe/Berlin"}, 75_000},
 		"semverCompare":  {[]any{">1", "2"}, 1_500_000},
 		"regexMatch":     {[]any{"a", "b"}, 1_500_000},
+		"trimAll":        {[]any{strings.Repeat("é", 20_000), strings.Repeat("b", 20_000)}, 10},
 		"int":            {[]any{many}, 4000},
 		"max":            {[]any{1, many}, 4000},
 		"dict":           {[]any{many, 1}, 4000},

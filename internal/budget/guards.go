@@ -91,25 +91,6 @@ func guardDict(b *Budget, args []any) error {
 	return weighBy(8, 1)(b, keys)
 }
 
-// guardOfText is guardOf for functions that make one text out of others.
-func guardOfText(name string) guard {
-	switch name {
-	case "repeat":
-		return func(b *Budget, a []any) error { return b.Room(product(number(a[0]), len(text(a[1])))) }
-	case "indent", "nindent":
-		return func(b *Budget, a []any) error {
-			return b.Room(product(number(a[0]), strings.Count(text(a[1]), "\n")+1))
-		}
-	case "replace":
-		return guardReplace
-	case "join":
-		return guardJoin
-	case "wrap", "wrapWith":
-		return guardWrap
-	}
-	return nil
-}
-
 // guardOfMaker is guardOf for functions that make lists.
 func guardOfMaker(name string) guard {
 	switch name {
@@ -207,33 +188,6 @@ func guardSeq(b *Budget, args []any) error {
 }
 
 func abs(n int) int { return max(n, -n) }
-
-func guardReplace(b *Budget, args []any) error {
-	old, with, in := text(args[0]), text(args[1]), text(args[2])
-	if len(with) <= len(old) {
-		return nil
-	}
-	return b.Room(product(len(with), strings.Count(in, old)))
-}
-
-func guardJoin(b *Budget, args []any) error {
-	if err := weighAll(b, args); err != nil {
-		return err
-	}
-	list := reflect.ValueOf(args[1])
-	if list.Kind() != reflect.Slice && list.Kind() != reflect.Array {
-		return nil
-	}
-	return b.Room(product(len(text(args[0])), list.Len()))
-}
-
-func guardWrap(b *Budget, args []any) error {
-	width, separator := max(number(args[0]), 1), 1
-	if len(args) == 3 {
-		separator = len(text(args[1]))
-	}
-	return b.Room(product(len(text(args[len(args)-1]))/width+1, separator))
-}
 
 // guardLists counts the items, which take twice as long if each has to become a value of its own, and four times
 // as long in concat, which grows its list item by item.
