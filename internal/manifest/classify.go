@@ -41,15 +41,15 @@ func Classify(files []File) (Classified, error) {
 		if entries += Entries(f.Content); entries > maxEntries {
 			return Classified{}, fmt.Errorf("parse YAML that %s rendered: the chart renders more than %d entries in all", f.Path, maxEntries)
 		}
-		for _, text := range Split(f.Content) {
+		for text, before := range documents(f.Content) {
 			if Entries(text) > maxDocumentEntries {
-				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: a document has more than %d entries", f.Path, from(f, text), maxDocumentEntries)
+				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: a document has more than %d entries", f.Path, from(before), maxDocumentEntries)
 			}
 			head, duplicates, err := newHead(text)
 			if err != nil {
-				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: %w", f.Path, from(f, text), inWords(err))
+				return Classified{}, fmt.Errorf("parse YAML that %s rendered%s: %w", f.Path, from(before), inWords(err))
 			}
-			out.Duplicates = append(out.Duplicates, place(duplicates, f, text)...)
+			out.Duplicates = append(out.Duplicates, place(duplicates, f, before)...)
 			out.add(Document{Path: f.Path, Text: text, Head: head})
 		}
 	}

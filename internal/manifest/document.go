@@ -3,6 +3,7 @@ package manifest
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 
@@ -63,23 +64,42 @@ func (h Head) annotation(key string) (string, bool) {
 // the next document ("---apiVersion: v1" is split, too). Empty documents are dropped.
 func Split(stream string) []string {
 	var docs []string
-	add := func(doc string) {
-		if strings.TrimSpace(doc) != "" {
-			docs = append(docs, strings.TrimLeftFunc(doc, unicode.IsSpace))
-		}
+	for doc := range documents(stream) {
+		docs = append(docs, doc)
 	}
-	rest := strings.TrimLeftFunc(stream, unicode.IsSpace)
-	if after, ok := strings.CutPrefix(rest, separator); ok {
-		rest = strings.TrimLeft(after, " \t")
-	}
-	for {
-		end := strings.Index(rest, "\n"+separator)
-		if end < 0 {
-			add(rest)
-			return docs
+	return docs
+}
+
+// documents yields the documents that Split returns, each with the number of lines before it.
+func documents(stream string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		line, counted := 0, 0
+		// found yields the document that the first size bytes of rest are.
+		found := func(rest string, size int) bool {
+			doc := strings.TrimLeftFunc(rest[:size], unicode.IsSpace)
+			if doc == "" {
+				return true
+			}
+			begin := len(stream) - len(rest) + size - len(doc)
+			line += strings.Count(stream[counted:begin], "\n")
+			counted = begin
+			return yield(doc, line)
 		}
-		add(rest[:end+1])
-		rest = strings.TrimLeft(rest[end+1+len(separator):], " \t")
+		rest := strings.TrimLeftFunc(stream, unicode.IsSpace)
+		if after, ok := strings.CutPrefix(rest, separator); ok {
+			rest = strings.TrimLeft(after, " \t")
+		}
+		for {
+			end := strings.Index(rest, "\n"+separator)
+			if end < 0 {
+				found(rest, len(rest))
+				return
+			}
+			if !found(rest, end+1) {
+				return
+			}
+			rest = strings.TrimLeft(rest[end+1+len(separator):], " \t")
+		}
 	}
 }
 

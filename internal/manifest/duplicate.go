@@ -55,11 +55,7 @@ func readHead(text string, head *Head) ([]Duplicate, error) {
 var duplicateText = regexp.MustCompile(`^line (\d+): key (.+) already set in map$`)
 
 // place turns lines of a document into lines of the file that it is part of.
-func place(found []Duplicate, f File, doc string) []Duplicate {
-	if len(found) == 0 {
-		return nil
-	}
-	before := linesBefore(f, doc)
+func place(found []Duplicate, f File, before int) []Duplicate {
 	for i := range found {
 		found[i].Path = f.Path
 		found[i].Line += before
@@ -67,15 +63,9 @@ func place(found []Duplicate, f File, doc string) []Duplicate {
 	return found
 }
 
-// linesBefore returns how many lines of a file come before one of its documents. Equal
-// documents are all found at the first of them.
-func linesBefore(f File, doc string) int {
-	return strings.Count(f.Content[:max(strings.Index(f.Content, doc), 0)], "\n")
-}
-
 // from says which line of what a file rendered is line 1 of a document.
-func from(f File, doc string) string {
-	if before := linesBefore(f, doc); before > 0 {
+func from(before int) string {
+	if before > 0 {
 		return fmt.Sprintf(" (lines are counted from its line %d)", before+1)
 	}
 	return ""

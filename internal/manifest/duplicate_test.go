@@ -20,6 +20,9 @@ func TestDuplicates(t *testing.T) {
 			{Path: "t.yaml", Line: 5, Key: "a"}, {Path: "t.yaml", Line: 6, Key: "kind"},
 		}},
 		{"in a later document", "\n---\nkind: A\n---\n# why\nkind: B\nspec: {x: 1, x: 2}\n", []manifest.Duplicate{{Path: "t.yaml", Line: 7, Key: "x"}}},
+		{"in equal documents, each at its own line", "a: 1\na: 2\n---\n\na: 1\na: 2\n--- # why\na: 1\na: 2\n---\n", []manifest.Duplicate{
+			{Path: "t.yaml", Line: 2, Key: "a"}, {Path: "t.yaml", Line: 6, Key: "a"}, {Path: "t.yaml", Line: 9, Key: "a"},
+		}},
 		{"equal keys in different tables", "kind: A\na: {x: 1}\nb: {x: 1}\n", nil},
 		{"a key over one merged in is none", "kind: A\na: &a {x: 1}\nb: {<<: *a, x: 2}\n", nil},
 		{"in a block of text", "kind: A\ndata:\n  f: |\n    x: 1\n    x: 2\n", nil},
