@@ -81,6 +81,7 @@ type builder struct {
 	turns map[manifest.ID]turn
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool
+	rights   int // of roles, listed one by one so far: see maxRights
 }
 
 func newPlan(in Input) *Plan {

@@ -28,7 +28,8 @@ type AccessChange struct {
 }
 
 // Grant is a set of verbs on resources such as "deployments.apps", or on URLs of the API server
-// such as "/metrics". Names limits it to single objects.
+// such as "/metrics". Names limits it to single objects. Of a role with tens of thousands of rights it is
+// a whole rule, with a hundred of its resources and a last entry such as "and 900 more".
 type Grant struct {
 	Verbs     []string `json:"verbs"`
 	Resources []string `json:"resources"`
@@ -51,8 +52,14 @@ func (b *builder) access(s *Step) []AccessChange {
 	}
 	switch gk {
 	case kinds.Role, kinds.ClusterRole:
-		had, has := granted(before), granted(after)
-		change.Gained, change.Lost = grantsBeyond(has, had), grantsBeyond(had, has)
+		had, has := rulesOf(before), rulesOf(after)
+		beyond := rightsBeyond
+		if size := rbac.Size(had) + rbac.Size(has); b.rights+size > maxRights {
+			beyond = rbac.RulesBeyond
+		} else {
+			b.rights += size
+		}
+		change.Gained, change.Lost = grants(beyond(has, had)), grants(beyond(had, has))
 	case kinds.RoleBinding, kinds.ClusterRoleBinding:
 		return change.bound(before, after, b.in.Release.Namespace)
 	default:
@@ -104,21 +111,29 @@ func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 	return nil, nil
 }
 
-// granted returns the rights that a role grants.
-func granted(role *unstructured.Unstructured) []rbac.Right {
+// maxRights limits the rights that a plan lists one by one, of all roles together: the largest roles of
+// real charts have a few hundred. Of further roles it compares whole rules.
+const maxRights = 50_000
+
+// rulesOf returns the rules of a role.
+func rulesOf(role *unstructured.Unstructured) []rbacv1.PolicyRule {
 	var of struct {
 		Rules []rbacv1.PolicyRule `json:"rules"`
 	}
 	if role == nil || !typed(role, &of) {
 		return nil
 	}
-	return rbac.Rights(of.Rules)
+	return of.Rules
 }
 
-// grantsBeyond returns the rights in list that other does not cover.
-func grantsBeyond(list, other []rbac.Right) []Grant {
+// rightsBeyond returns the rights in list that other does not cover.
+func rightsBeyond(list, other []rbacv1.PolicyRule) []rbac.Grant {
+	return rbac.Beyond(rbac.Rights(list), rbac.Rights(other))
+}
+
+func grants(list []rbac.Grant) []Grant {
 	var out []Grant
-	for _, g := range rbac.Beyond(list, other) {
+	for _, g := range list {
 		out = append(out, Grant(g))
 	}
 	return out

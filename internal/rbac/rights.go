@@ -46,13 +46,10 @@ func Rights(rules []rbacv1.PolicyRule) []Right {
 
 // Beyond returns the rights in list that other does not cover, grouped by verbs and name.
 func Beyond(list, other []Right) []Grant {
-	given := map[Right]bool{}
-	for _, r := range other {
-		given[r] = true
-	}
+	has := newCoverage(other)
 	verbs := map[Right]map[string]bool{} // by resource and name
 	for _, r := range list {
-		if given[r] || slices.ContainsFunc(other, func(o Right) bool { return o.covers(r) }) {
+		if has.covers(r) {
 			continue
 		}
 		target := r
@@ -81,20 +78,6 @@ func Beyond(list, other []Right) []Grant {
 		return cmp.Or(slices.Compare(a.Resources, b.Resources), slices.Compare(a.Names, b.Names), slices.Compare(a.Verbs, b.Verbs))
 	})
 	return out
-}
-
-// covers reports whether the right includes another one, following RBAC's wildcards
-// (https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/rbac/v1/evaluation_helpers.go).
-func (r Right) covers(o Right) bool {
-	all := func(has, wanted string) bool { return has == "*" || has == wanted }
-	url := r.url == o.url || strings.HasSuffix(r.url, "*") && strings.HasPrefix(o.url, strings.TrimSuffix(r.url, "*"))
-	return (r.url == "") == (o.url == "") && all(r.verb, o.verb) && all(r.group, o.group) && r.coversResource(o.resource) &&
-		(r.name == "" || r.name == o.name) && url
-}
-
-func (r Right) coversResource(resource string) bool {
-	_, sub, has := strings.Cut(resource, "/")
-	return r.resource == "*" || r.resource == resource || has && r.resource == "*/"+sub
 }
 
 // String returns the right's resource or URL, such as "deployments.apps" or "/metrics".
