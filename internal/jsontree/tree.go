@@ -147,6 +147,22 @@ func Find(list []any, key string, id any) any {
 	return nil
 }
 
+// Finder returns Find for a list in which many items are looked up: a long one is indexed, so that
+// matching two lists does not take a step for each pair of items.
+func Finder(list []any, key string) func(id any) any {
+	const short = 16 // comparing is faster
+	if len(list) <= short {
+		return func(id any) any { return Find(list, key, id) }
+	}
+	items := make(map[any]any, len(list))
+	for _, item := range slices.Backward(list) { // the first of several counts
+		if id := KeyOf(item, key); id != nil {
+			items[id] = item
+		}
+	}
+	return func(id any) any { return items[id] }
+}
+
 // Keys returns the keys of both maps, each once, sorted.
 func Keys(a, b map[string]any) []string {
 	keys := make([]string, 0, len(a)+len(b))

@@ -85,7 +85,8 @@ func named(list []any, n *apitypes.Node) map[string]any {
 
 // applyOrder merges two lists of names, in each of which names are unique.
 func applyOrder(live, sent []string) []string {
-	shared := slices.DeleteFunc(slices.Clone(sent), func(name string) bool { return !slices.Contains(live, name) })
+	inLive, inSent := set(live), set(sent)
+	shared := slices.DeleteFunc(slices.Clone(sent), func(name string) bool { return !inLive[name] })
 	placed := map[string]bool{}
 	out := make([]string, 0, len(live)+len(sent))
 	place := func(name string) {
@@ -99,7 +100,7 @@ func applyOrder(live, sent []string) []string {
 		if len(live) > 0 {
 			name := live[0]
 			switch {
-			case !slices.Contains(sent, name) && !placed[name]: // only live has it
+			case !inSent[name] && !placed[name]: // only live has it
 				place(name)
 				live = live[1:]
 				continue
@@ -114,6 +115,14 @@ func applyOrder(live, sent []string) []string {
 			place(sent[0])
 			sent = sent[1:]
 		}
+	}
+	return out
+}
+
+func set(names []string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[name] = true
 	}
 	return out
 }

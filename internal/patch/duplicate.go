@@ -36,12 +36,6 @@ func DuplicateKeys(target *unstructured.Unstructured, serverSide bool) []Duplica
 	return f.in(target.Object, apitypes.Of(target.GroupVersionKind()))
 }
 
-// duplicates finds duplicate merge keys.
-func duplicates(doc map[string]any, root *apitypes.Node) []Duplicate {
-	var f finder
-	return f.in(doc, root)
-}
-
 func (f *finder) in(doc map[string]any, root *apitypes.Node) []Duplicate {
 	f.object(doc, fieldPath{node: root}, "")
 	slices.SortFunc(f.found, func(a, b Duplicate) int {
@@ -53,7 +47,13 @@ func (f *finder) in(doc map[string]any, root *apitypes.Node) []Duplicate {
 type finder struct {
 	serverSide bool
 	found      []Duplicate
+	// long are the fields of lists with more than maxMatched items.
+	long []string
 }
+
+// maxMatched is how many items strategicpatch may match by key: it compares each with each, as the API
+// server does when it applies such a patch. Longer lists are merged here.
+const maxMatched = 500
 
 func (f *finder) object(doc map[string]any, p fieldPath, path string) {
 	for k, v := range doc {
@@ -76,6 +76,9 @@ func (f *finder) object(doc map[string]any, p fieldPath, path string) {
 func (f *finder) list(list []any, p fieldPath, path string) {
 	if p.node.Keyed() {
 		f.keys(list, p, path)
+		if len(list) > maxMatched {
+			f.long = append(f.long, p.field)
+		}
 	}
 	for i, item := range list {
 		m, ok := item.(map[string]any)

@@ -1,9 +1,12 @@
 package patch
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
@@ -57,4 +60,38 @@ spec:
 	if got := DuplicateKeys(objecttest.Parse(t, "{apiVersion: example.com/v1, kind: Widget, spec: {env: [{name: A}, {name: A}]}}"), false); len(got) > 0 {
 		t.Errorf("a custom resource has no merge keys, got %v", got)
 	}
+}
+
+// A long list is sent whole, as it would be merged item by item: strategicpatch, here and in the API server,
+// compares each item with each.
+func TestLongListsAreSentWhole(t *testing.T) {
+	object := func(variables ...string) *unstructured.Unstructured {
+		return objecttest.Parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: web, env: ["+strings.Join(variables, ",")+"]}]}}}}")
+	}
+	for n, whole := range map[int]bool{maxMatched - 2: false, maxMatched: true} {
+		var stored, live, target []string
+		for i := range n {
+			stored = append(stored, fmt.Sprintf("{name: E%d, value: a}", i))
+			live = append(live, fmt.Sprintf("{name: E%d, value: a}", i))
+			target = append(target, fmt.Sprintf("{name: E%d, value: b}", i))
+		}
+		stored, live = append(stored, "{name: DROPPED, value: a}"), append(live, "{name: DROPPED, value: a}", "{name: OTHERS, value: a}")
+		p, after := mustMerge(t, object(stored...), object(live...), object(target...))
+		if got := strings.Contains(string(p.Data), `"$patch":"replace"`); got != whole {
+			t.Errorf("%d items are sent whole: %v", n, got)
+		}
+		want := object(append(target, "{name: OTHERS, value: a}")...)
+		if got := InApplyOrder(after, object(live...), object(target...)); len(variablesOf(got)) != n+1 || !cmp.Equal(variablesOf(got), variablesOf(want)) {
+			t.Errorf("%d items become %.300v", n, variablesOf(got))
+		}
+	}
+}
+
+// variablesOf returns the variables of a Deployment by name.
+func variablesOf(u *unstructured.Unstructured) map[string]any {
+	spec, _, _ := unstructured.NestedMap(u.Object, "spec", "template", "spec")
+	containers, _ := spec["containers"].([]any)
+	container, _ := containers[0].(map[string]any)
+	list, _ := container["env"].([]any)
+	return identities(list, "name")
 }

@@ -2,7 +2,6 @@ package patch
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
@@ -23,10 +22,11 @@ func (m *merge) normalizeList(target, live, stored []any, p fieldPath) []any {
 
 func (m *merge) normalizeKeyed(target, live, stored []any, p fieldPath) []any {
 	key := p.node.MergeKey
+	lives, was := jsontree.Finder(live, key), jsontree.Finder(stored, key)
 	out := make([]any, len(target))
 	for i, item := range target {
 		id := jsontree.KeyOf(item, key)
-		out[i] = m.normalize(item, jsontree.Find(live, key, id), jsontree.Find(stored, key, id), p.item())
+		out[i] = m.normalize(item, lives(id), was(id), p.item())
 	}
 	return out
 }
@@ -53,11 +53,12 @@ func (m *merge) normalizeWhole(target, live, stored []any, p fieldPath) []any {
 	taken := map[string]bool{}
 	out := make([]any, 0, len(target))
 	seen := map[string]int{}
+	names := itemNames(target, stored)
 	for _, item := range target {
 		id := nextIdentity(item, key, seen)
 		taken[id] = true
 		lv, sv := liveByID[id], storedByID[id]
-		if misnamed(lv, sv, item, target, stored) {
+		if misnamed(lv, sv, item, names) {
 			lv = nil
 		}
 		settled := m.normalize(item, lv, sv, p.item())
@@ -73,15 +74,26 @@ func (m *merge) normalizeWhole(target, live, stored []any, p fieldPath) []any {
 	return out
 }
 
-// misnamed reports whether live's item has the name of another item of the list: then a patch that
+// misnamed reports whether live's item has the name of another item of the list, among names: then a patch that
 // did not distinguish two ports with the same number has mixed up two items, and none of its fields
 // are kept. A name that no other item has is a rename.
-func misnamed(live, stored, target any, lists ...[]any) bool {
+func misnamed(live, stored, target any, names map[string]bool) bool {
 	lives := itemName(live)
 	if lives == "" || lives == itemName(target) || lives == itemName(stored) {
 		return false
 	}
-	return slices.ContainsFunc(slices.Concat(lists...), func(other any) bool { return itemName(other) == lives })
+	return names[lives]
+}
+
+// itemNames returns the names of all items.
+func itemNames(lists ...[]any) map[string]bool {
+	names := map[string]bool{}
+	for _, list := range lists {
+		for _, item := range list {
+			names[itemName(item)] = true
+		}
+	}
+	return names
 }
 
 func itemName(item any) string {

@@ -36,8 +36,12 @@ func newMerge(stored, live, target *unstructured.Unstructured) *merge {
 	m.stored = withRivals(m.stored, m.live, m.target, m.root)
 	m.whole = map[string]bool{}
 	for _, doc := range []map[string]any{m.stored, m.live, m.target} {
-		for _, d := range duplicates(doc, m.root) {
+		var f finder
+		for _, d := range f.in(doc, m.root) {
 			m.whole[d.field] = true
+		}
+		for _, field := range f.long {
+			m.whole[field] = true
 		}
 	}
 	return m

@@ -36,6 +36,7 @@ func (m *merge) prune(stored, live any, p fieldPath) any {
 
 func (m *merge) pruneList(stored, live []any, p fieldPath) []any {
 	out := []any{}
+	lives := jsontree.Finder(live, p.node.MergeKey)
 	for _, item := range stored {
 		if p.node.MergeKey == "" {
 			if apitypes.Contains(live, item) {
@@ -43,7 +44,7 @@ func (m *merge) pruneList(stored, live []any, p fieldPath) []any {
 			}
 			continue
 		}
-		if lv := jsontree.Find(live, p.node.MergeKey, jsontree.KeyOf(item, p.node.MergeKey)); lv != nil {
+		if lv := lives(jsontree.KeyOf(item, p.node.MergeKey)); lv != nil {
 			out = append(out, m.prune(item, lv, p.item()))
 		}
 	}

@@ -115,14 +115,59 @@ func (m *merge) markItems(items, live []any, p fieldPath) {
 	if !p.node.Keyed() {
 		return
 	}
+	lives := jsontree.Finder(live, p.node.MergeKey)
 	for _, item := range items {
 		body, ok := item.(map[string]any)
 		if !ok {
 			continue
 		}
-		lv, _ := jsontree.Find(live, p.node.MergeKey, jsontree.KeyOf(item, p.node.MergeKey)).(map[string]any)
+		lv, _ := lives(jsontree.KeyOf(item, p.node.MergeKey)).(map[string]any)
 		m.markReplaced(body, lv, p.item())
 	}
+}
+
+// replaceLists carries out what markReplaced directs, and takes it out of the patch. strategicpatch would
+// have the same result, but looks each item up in both lists whenever it compares two to sort them.
+func replaceLists(doc, body map[string]any, n *apitypes.Node) {
+	if _, ok := body["$patch"]; ok {
+		return // all of doc is replaced or deleted
+	}
+	for k, v := range body {
+		child := n.Child(k)
+		switch v := v.(type) {
+		case map[string]any:
+			if below, ok := doc[k].(map[string]any); ok {
+				replaceLists(below, v, child)
+			}
+		case []any:
+			list, ok := doc[k].([]any)
+			switch {
+			case !ok || !child.Keyed():
+			case len(v) > 0 && isReplacement(v[0]):
+				doc[k] = v[1:]
+				delete(body, k)
+			default:
+				replaceInItems(list, v, child)
+			}
+		}
+	}
+}
+
+func replaceInItems(list, items []any, n *apitypes.Node) {
+	find := jsontree.Finder(list, n.MergeKey)
+	for _, item := range items {
+		body, ok := item.(map[string]any)
+		below, found := find(jsontree.KeyOf(item, n.MergeKey)).(map[string]any)
+		if ok && found {
+			replaceLists(below, body, n.Item())
+		}
+	}
+}
+
+// isReplacement reports whether an item is nothing but the directive to replace its list.
+func isReplacement(item any) bool {
+	m, _ := item.(map[string]any)
+	return len(m) == 1 && m["$patch"] == "replace"
 }
 
 // applyBody applies a patch to doc. Both may be changed.
@@ -136,6 +181,7 @@ func applyBody(gvk schema.GroupVersionKind, doc map[string]any, kind types.Patch
 		if !ok {
 			return nil, fmt.Errorf("%s does not support strategic merge patches", gvk.Kind)
 		}
+		replaceLists(doc, body, apitypes.Of(gvk))
 		lookup := strategicpatch.PatchMetaFromStruct{T: t}
 		out, err := guarded(func() (map[string]any, error) {
 			return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(doc, body, lookup)

@@ -46,10 +46,11 @@ func rivals(stored, live, target any, n *apitypes.Node, path string) []string {
 		if !n.Keyed() || n.MergeKey != "name" {
 			return nil // replaced as a whole, or without unions
 		}
+		lives, was := jsontree.Finder(lv, n.MergeKey), jsontree.Finder(sv, n.MergeKey)
 		for _, item := range tv {
 			if name, ok := jsontree.KeyOf(item, n.MergeKey).(string); ok {
 				at := path + "[" + name + "]"
-				found = append(found, rivals(jsontree.Find(sv, n.MergeKey, name), jsontree.Find(lv, n.MergeKey, name), item, n.Item(), at)...)
+				found = append(found, rivals(was(name), lives(name), item, n.Item(), at)...)
 			}
 		}
 	}
@@ -100,9 +101,10 @@ func rivalsIn(stored, live, target any, n *apitypes.Node) any {
 
 func itemsWithRivals(stored, live, target []any, n *apitypes.Node) any {
 	var out []any
+	lives, was := jsontree.Finder(live, n.MergeKey), jsontree.Finder(stored, n.MergeKey)
 	for _, item := range target {
 		id := jsontree.KeyOf(item, n.MergeKey)
-		sub, ok := rivalsIn(jsontree.Find(stored, n.MergeKey, id), jsontree.Find(live, n.MergeKey, id), item, n.Item()).(map[string]any)
+		sub, ok := rivalsIn(was(id), lives(id), item, n.Item()).(map[string]any)
 		if ok {
 			sub[n.MergeKey] = id
 			out = append(out, sub)
@@ -131,10 +133,15 @@ func joined(doc, more any, n *apitypes.Node) any {
 			return more
 		}
 		out := slices.Clone(dv)
+		at := map[any]int{}
+		for i, item := range slices.Backward(out) { // the first of several counts
+			at[jsontree.KeyOf(item, n.MergeKey)] = i
+		}
 		for _, item := range mv {
 			id := jsontree.KeyOf(item, n.MergeKey)
-			i := slices.IndexFunc(out, func(d any) bool { return jsontree.KeyOf(d, n.MergeKey) == id })
-			if i < 0 {
+			i, ok := at[id]
+			if !ok {
+				at[id] = len(out)
 				out = append(out, item)
 				continue
 			}
