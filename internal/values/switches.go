@@ -10,33 +10,52 @@ import (
 
 // switches returns the values that enable or disable c's dependencies, as a table.
 func switches(c *chart.Chart) map[string]any {
-	out := tags(c)
+	out := map[string]any{}
+	if tags := tags(c); len(tags) > 0 {
+		out["tags"] = tags
+	}
 	for _, dep := range c.Metadata.Dependencies {
 		for _, condition := range strings.Split(strings.TrimSpace(dep.Condition), ",") {
-			if condition == "" {
-				continue
+			if condition != "" {
+				declare(out, condition)
 			}
-			parent, key := ".", condition
-			if i := strings.LastIndex(condition, "."); i >= 0 {
-				parent, key = condition[:i], condition[i+1:]
-			}
-			out = Overlay(out, nest(parent, map[string]any{key: nil}))
 		}
 	}
 	return out
 }
 
+// declare sets the key at a path to null, in tables that it makes where there are none.
+func declare(table map[string]any, path string) {
+	for {
+		key, rest, more := strings.Cut(path, ".")
+		if !more {
+			table[key] = nil
+			return
+		}
+		below, ok := table[key].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			table[key] = below
+		}
+		table, path = below, rest
+	}
+}
+
 // tags returns the tags of c and of all subcharts below it: they are looked up at the root.
 func tags(c *chart.Chart) map[string]any {
 	out := map[string]any{}
-	for _, dep := range c.Metadata.Dependencies {
-		for _, tag := range dep.Tags {
-			out = Overlay(out, map[string]any{"tags": map[string]any{tag: nil}})
+	var add func(c *chart.Chart)
+	add = func(c *chart.Chart) {
+		for _, dep := range c.Metadata.Dependencies {
+			for _, tag := range dep.Tags {
+				out[tag] = nil
+			}
+		}
+		for _, sub := range c.Dependencies() {
+			add(sub)
 		}
 	}
-	for _, sub := range c.Dependencies() {
-		out = Overlay(out, tags(sub))
-	}
+	add(c)
 	return out
 }
 
