@@ -59,8 +59,9 @@ func ProcessDependencies(c *chart.Chart, user map[string]any) (*chart.Chart, []c
 
 type processor struct {
 	warnings []chart.Warning
-	// imported counts the entries that imports have visited.
-	imported int
+	// imported counts the entries that imports have visited, switched those of the values in which
+	// conditions and tags were looked up.
+	imported, switched int
 }
 
 // enable decides which subcharts of c stay. path is the prefix, ending with a dot, under which c's
@@ -74,6 +75,12 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 	for _, d := range c.Metadata.Dependencies {
 		d.Name = d.EffectiveName()
 		d.Enabled = true
+	}
+	if len(c.Metadata.Dependencies)+len(c.Dependencies()) == 0 {
+		return nil // there is nothing to switch
+	}
+	if p.switched += entries(user); p.switched > maxSwitched {
+		return fmt.Errorf("chart %s: conditions and tags of dependencies are looked up in more than %d values in all", c.FullPath(), maxSwitched)
 	}
 	// Like Helm, this combines the root's values with a subchart's defaults as if they were the
 	// root's own defaults (Helm 4.3.1, pkg/chart/v2/util/dependencies.go, processDependencyEnabled).
@@ -225,6 +232,22 @@ func (p *processor) byCondition(d *chart.Dependency, vals map[string]any, path s
 		}
 		p.warn(c, "condition %s of dependency %s is %s, not a boolean; it is ignored", path+cond, d.Name, kind(v))
 	}
+}
+
+// entries counts a value and all that is in it.
+func entries(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			n += entries(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += entries(e)
+		}
+	}
+	return n
 }
 
 func (p *processor) warn(c *chart.Chart, format string, args ...any) {

@@ -36,4 +36,7 @@ const (
 	// maxImportSteps limits the entries that all import-values of a chart tree visit; tables can
 	// import each other and double each time.
 	maxImportSteps = 4 << 20
+	// maxSwitched limits the values in which conditions and tags of dependencies are looked up: those
+	// of the whole release, once for each chart that has dependencies.
+	maxSwitched = 2 << 20
 )

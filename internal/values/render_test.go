@@ -1,6 +1,7 @@
 package values
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,5 +49,25 @@ func TestCheckDependencies(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "dependency here ") {
 		t.Errorf("error names a dependency that is there: %v", err)
+	}
+}
+
+// Conditions and tags are looked up in the values of the whole release once for each chart with dependencies:
+// how many values that may be in all is limited. Charts without dependencies do not count.
+func TestSwitchedValuesAreLimited(t *testing.T) {
+	values := map[string]any{"list": make([]any, maxSwitched/20)}
+	tree := func(dependencies []*chart.Dependency) *chart.Chart {
+		root := &chart.Chart{Metadata: &chart.Metadata{Name: "web", Dependencies: []*chart.Dependency{}}, Values: values}
+		for i := range 30 {
+			sub := &chart.Chart{Metadata: &chart.Metadata{Name: fmt.Sprint("s", i), Dependencies: dependencies}}
+			root.AddDependency(sub)
+		}
+		return root
+	}
+	if _, _, err := ProcessDependencies(tree([]*chart.Dependency{}), nil); err != nil {
+		t.Errorf("empty lists of dependencies: %v", err)
+	}
+	if _, _, err := ProcessDependencies(tree([]*chart.Dependency{{Name: "x", Condition: "x.on"}}), nil); err == nil || !strings.Contains(err.Error(), "are looked up in more than 2097152 values in all") {
+		t.Errorf("30 charts that are switched: %v", err)
 	}
 }
