@@ -143,8 +143,8 @@ func (p *program) source(ctx context.Context, o *sourceFlags, path string) (engi
 		Chart: loaded, Fetched: p.charts[o.chart.request(path)].pin, Lock: source.LockOf(loaded),
 		Warnings: append(warnings, more...), Values: given, Reuse: o.reuse.mode(),
 		Folder: chartFolder(path), File: fileInstead(path, sources.Files), Path: inRepository,
-		Origin: func(path []string) values.Origin { return sources.Origin(path, read) },
-		Render: o.render.options(),
+		Origins: func(paths [][]string) []values.Origin { return sources.Origins(paths, read) },
+		Render:  o.render.options(),
 	}
 	p.hideValues(out)
 	return out, nil

@@ -57,8 +57,8 @@ func (s Source) locate(p *plan.Plan) {
 // ofValue returns the line that sets a value or, for a removed value, that of the table that
 // contained it.
 func (s Source) ofValue(path []string) plan.Place {
-	for ; len(path) > 0 && s.Origin != nil; path = path[:len(path)-1] {
-		if at := s.Origin(path); at.Name != "" {
+	for ; len(path) > 0 && s.Origins != nil; path = path[:len(path)-1] {
+		if at := s.Origins([][]string{path})[0]; at.Name != "" {
 			if at.Line == 0 {
 				break
 			}

@@ -38,10 +38,11 @@ type Source struct {
 	File string
 	// Path returns the name that a plan shows for a file; nil leaves names as they are.
 	Path func(name string) string
-	// Origin returns the flag or file that set the value at a path; nil if that is not known.
-	Origin func(path []string) values.Origin
-	Reuse  values.Reuse
-	Render RenderOptions
+	// Origins returns, for each path, the flag or file that set the value there; nil if that is not
+	// known.
+	Origins func(paths [][]string) []values.Origin
+	Reuse   values.Reuse
+	Render  RenderOptions
 }
 
 // AllValues returns the tables that the chart may quote in an error: the user's values, and the defaults

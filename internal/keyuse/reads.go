@@ -106,14 +106,24 @@ func (r *Reads) Key(t map[string]any, name string) {
 	}
 }
 
+// add records that t stands for the tables of these records, too. Where it stands for very many, as when
+// all tables of a map are merged into one, every key of the others counts as read: each read of t would
+// take a step for each of them.
 func (r *Reads) add(t map[string]any, records ...*record) {
 	at := identity(t)
 	for _, one := range records {
-		if !slices.Contains(r.tables[at], one) {
-			r.tables[at] = append(r.tables[at], one)
+		switch have := r.tables[at]; {
+		case slices.Contains(have, one):
+		case len(have) == maxRecords:
+			one.all = true
+		default:
+			r.tables[at] = append(have, one)
 		}
 	}
 }
+
+// maxRecords limits how many watched tables one table stands for.
+const maxRecords = 100
 
 // Level records that every key of a table was read, but nothing below them.
 func (r *Reads) Level(v any) {

@@ -50,11 +50,13 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		Chart: chart.chart, Fetched: chart.pin, Lock: source.LockOf(chart.chart), Warnings: append(warnings, chart.warnings...),
 		Values: given, Reuse: reuse(e.Options),
 		Path: func(name string) string { return cmp.Or(tables[name].File, name) },
-		Origin: func(path []string) values.Origin {
-			out := sources.Origin(path, read)
-			if table, ok := tables[out.Name]; ok {
-				file, _ := s.readFile(table.File) // without it, where the table begins
-				out.Line = releaseset.ValueLine(file, table.Line, path)
+		Origins: func(paths [][]string) []values.Origin {
+			out := sources.Origins(paths, read)
+			for i := range out {
+				if table, ok := tables[out[i].Name]; ok {
+					file, _ := s.readFile(table.File) // without it, where the table begins
+					out[i].Line = releaseset.ValueLine(file, table.Line, paths[i])
+				}
 			}
 			return out
 		},

@@ -14,8 +14,11 @@ import (
 // alias or key. Items of lists are given by number ("[0]"), or by a text that is one of their
 // fields, such as a name. The last of several documents with the value counts. It returns 0 if the
 // file has no part of the path, or is not YAML.
-func Line(data []byte, path []string) int {
-	deepest, line := 0, 0
+func Line(data []byte, path []string) int { return lines(data, [][]string{path})[0] }
+
+// lines is Line for several paths.
+func lines(data []byte, paths [][]string) []int {
+	deepest, out := make([]int, len(paths)), make([]int, len(paths))
 	dec := yamlv3.NewDecoder(bytes.NewReader(data))
 	for range maxYAMLDocuments {
 		var doc yamlv3.Node
@@ -25,11 +28,13 @@ func Line(data []byte, path []string) int {
 		if len(doc.Content) == 0 {
 			continue
 		}
-		if depth, at := follow(doc.Content[0], path); depth > 0 && depth >= deepest {
-			deepest, line = depth, at
+		for i, path := range paths {
+			if depth, at := follow(doc.Content[0], path); depth > 0 && depth >= deepest[i] {
+				deepest[i], out[i] = depth, at
+			}
 		}
 	}
-	return line
+	return out
 }
 
 // LineIn is Line for a node of a file.

@@ -16,10 +16,22 @@ type Origin struct {
 	Line int
 }
 
-// Origin returns the flag or file that set the value at a path, the one that counts if there are
-// several. The path is written like UnknownKeys.Path. Sources that can't be read are skipped, since
-// Merge has reported them.
-func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) Origin {
+// Origins returns, for each path, the flag or file that set the value there, the one that counts if
+// there are several. Paths are written like that of an UnknownKey. Sources that can't be read are
+// skipped, since Merge has reported them. Each is read once for all paths: parsing takes most of the
+// time.
+func (s Sources) Origins(paths [][]string, read func(name string) ([]byte, error)) []Origin {
+	out := make([]Origin, len(paths))
+	// held returns the paths, by number, at which a source has the value and none before it had.
+	held := func(table map[string]any) []int {
+		var of []int
+		for i, path := range paths {
+			if out[i].Name == "" && holds(table, path) {
+				of = append(of, i)
+			}
+		}
+		return of
+	}
 	for _, flag := range []struct {
 		name string
 		from Sources
@@ -30,8 +42,10 @@ func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) O
 		{"--set", Sources{Set: s.Set}},
 		{"--set-json", Sources{JSON: s.JSON}},
 	} {
-		if table, err := flag.from.setAll(map[string]any{}, read); err == nil && holds(table, path) {
-			return Origin{Name: flag.name}
+		if table, err := flag.from.setAll(map[string]any{}, read); err == nil {
+			for _, i := range held(table) {
+				out[i] = Origin{Name: flag.name}
+			}
 		}
 	}
 	for _, name := range slices.Backward(s.Files) {
@@ -39,17 +53,34 @@ func (s Sources) Origin(path []string, read func(name string) ([]byte, error)) O
 		if err != nil {
 			continue
 		}
-		if table, _, err := Parse(data, name); err == nil && holds(table, path) {
-			switch {
-			case name == "-":
-				return Origin{Name: "standard input"}
-			case strings.Contains(name, "://"):
-				return Origin{Name: resolve.Public(name)}
+		table, _, err := Parse(data, name)
+		if err != nil {
+			continue
+		}
+		found := held(table)
+		if name == "-" || strings.Contains(name, "://") || len(found) == 0 {
+			for _, i := range found {
+				out[i] = Origin{Name: shownSource(name)}
 			}
-			return Origin{Name: name, Line: Line(data, path)}
+			continue
+		}
+		of := make([][]string, len(found))
+		for n, i := range found {
+			of[n] = paths[i]
+		}
+		for n, line := range lines(data, of) {
+			out[found[n]] = Origin{Name: name, Line: line}
 		}
 	}
-	return Origin{}
+	return out
+}
+
+// shownSource returns the name of standard input or a URL.
+func shownSource(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return resolve.Public(name)
 }
 
 // holds reports whether a value has something at a path.

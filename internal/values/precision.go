@@ -171,6 +171,8 @@ func exact(n int64) bool {
 	return f < math.MaxInt64 && int64(f) == n
 }
 
+func longer(path []string, key string) []string { return append(slices.Clip(path), key) }
+
 func eachValue(v any, path []string, visit func(any, []string)) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -1,8 +1,6 @@
 package values
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -75,26 +73,6 @@ func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string)
 		}
 	}
 	return names, aliases
-}
-
-// off finds unknown keys in the values of a disabled subchart, at the top level only: one may be a
-// misspelt key that would have enabled the subchart.
-func (d *keyChecker) off(loaded *chart.Chart, path []string, user, vals map[string]any, defaults []map[string]any) {
-	name := path[len(path)-1]
-	at := valuesTable{path: path, tables: []map[string]any{vals}, defaults: tablesAt(defaults, name)}
-	if sub := subchart(loaded, name); sub != nil {
-		at.defaults = append(at.defaults, sub.Values)
-	}
-	s := UnknownKeys{Path: path, Tables: at.tables}
-	for _, key := range slices.Sorted(maps.Keys(user)) {
-		if user[key] != nil && !at.knows(key) {
-			s.Keys = append(s.Keys, key)
-		}
-	}
-	if len(s.Keys) > 0 {
-		s.Known = valuesTable{defaults: tablesAt([]map[string]any{switches(loaded)}, name)}.known()
-		d.found = append(d.found, s)
-	}
 }
 
 // subchart returns the loaded subchart of c with a name or alias; nil if there is none.

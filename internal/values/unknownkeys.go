@@ -1,7 +1,6 @@
 package values
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -11,15 +10,15 @@ import (
 
 // UnknownKeys is a table of the user's values with keys for which no chart has a default. That need
 // not be a mistake: many charts read keys without a default. What templates read from Tables decides.
+//
+// The tables in a list count as one, since templates treat them alike, and so do the globals of all
+// charts: otherwise a list of n tables would have n tables to watch for each of its items.
 type UnknownKeys struct {
-	// Path is the path of the table from the root of the values; an index of a list is written
-	// "[0]".
-	Path []string
 	// Tables holds the corresponding tables of the coalesced values, as templates get them. The
 	// globals of each chart are a separate table.
 	Tables []map[string]any
-	// Keys holds the unknown keys, sorted.
-	Keys []string
+	// Keys holds the unknown keys, sorted by name.
+	Keys []UnknownKey
 	// Known holds the keys that the charts know in this table: defaults, names of subcharts, and
 	// keys of conditions and tags.
 	Known []string
@@ -27,13 +26,34 @@ type UnknownKeys struct {
 	Aliases map[string]string
 }
 
+// UnknownKey is a key that no chart knows.
+type UnknownKey struct {
+	Name string
+	// More is how many further items of a list, or charts' globals, have it.
+	More int
+	// Branch is the key in the tree of tables.
+	Branch *Branch
+	first  *place
+}
+
+// Path returns the path of the key from the root of the values, in the first item of a list that has
+// it; an index of a list is written "[0]".
+func (k UnknownKey) Path() []string { return append(k.first.path(), k.Name) }
+
+// Branch is a key in the tree of the user's tables, in which the tables in a list are one. Above is
+// the key under which its table is, or nil.
+type Branch struct{ Above *Branch }
+
 // FindUnknownKeys returns the tables of the user's values with keys that are not among the charts'
 // defaults, outer tables first. loaded is the whole tree, processed the result of
 // ProcessDependencies, vals the Values in that of RenderValues, since reads are found by the identity
 // of tables. For disabled subcharts only the top-level keys are checked. Nulls are ignored.
 func FindUnknownKeys(loaded, processed *chart.Chart, user, vals map[string]any) []UnknownKeys {
-	d := keyChecker{globals: globalTables(processed, vals)}
+	var d keyChecker
 	d.chart(chartPair{loaded, processed}, nil, user, vals, nil)
+	if len(d.globals) > 0 {
+		d.table(valuesTable{user: d.globals, tables: globalTables(processed, vals), defaults: globalDefaults(processed)}, nil)
+	}
 	return d.found
 }
 
@@ -50,25 +70,17 @@ func (s UnknownKeys) Meant(key string, read []string) string {
 
 type keyChecker struct {
 	found []UnknownKeys
-	// globals holds the tables under "global" of all charts, defaults the known keys of these.
-	globals  []map[string]any
-	defaults []map[string]any
+	// globals holds what the user gives under "global" of any chart.
+	globals []given
 }
 
 // chartPair is a chart as it was loaded, and with its dependencies processed.
 type chartPair struct{ loaded, processed *chart.Chart }
 
-// valuesTable is one table of the values, as templates get it and as in the defaults.
-type valuesTable struct {
-	path     []string
-	tables   []map[string]any
-	defaults []map[string]any
-}
-
 // chart checks the values of one chart. defaults holds what its parents define for it.
-func (d *keyChecker) chart(c chartPair, path []string, user, vals map[string]any, defaults []map[string]any) {
-	defaults = append(slices.Clip(defaults), c.processed.Values, switches(c.loaded))
-	at := valuesTable{path, []map[string]any{vals}, defaults}
+func (d *keyChecker) chart(c chartPair, at *place, user, vals map[string]any, defaults []map[string]any) {
+	switched := switches(c.loaded)
+	defaults = append(slices.Clip(defaults), c.processed.Values, switched)
 	names, aliases := dependencyNames(c.loaded)
 	known, own := map[string]any{globalKey: nil}, map[string]any{}
 	for _, name := range names {
@@ -79,102 +91,59 @@ func (d *keyChecker) chart(c chartPair, path []string, user, vals map[string]any
 			own[key] = v
 		}
 	}
-	at.defaults = append(at.defaults, known)
-	d.table(at, own, aliases)
+	d.table(valuesTable{user: []given{{at, own}}, tables: []map[string]any{vals}, defaults: append(slices.Clip(defaults), known)}, aliases)
 	if global, ok := user[globalKey].(map[string]any); ok {
-		d.table(valuesTable{longer(path, globalKey), d.globals, d.globalDefaults(c.processed)}, global, nil)
+		d.globals = append(d.globals, given{&place{at, globalKey}, global})
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		given, _ := user[name].(map[string]any)
+		table, _ := user[name].(map[string]any)
 		below, _ := vals[name].(map[string]any)
-		sub := chartPair{subchart(c.loaded, name), named(c.processed, name)}
-		switch {
-		case given == nil || below == nil || name == globalKey || sub.loaded == nil:
+		if table == nil || below == nil || name == globalKey {
+			continue
+		}
+		switch sub := (chartPair{subchart(c.loaded, name), named(c.processed, name)}); {
+		case sub.loaded == nil:
 		case sub.processed == nil:
-			d.off(c.loaded, longer(path, name), given, below, defaults)
+			d.off(sub.loaded, given{&place{at, name}, table}, below, tablesAt(defaults, name), tablesAt([]map[string]any{switched}, name))
 		default:
-			d.chart(sub, longer(path, name), given, below, tablesAt(defaults, name))
+			d.chart(sub, &place{at, name}, table, below, tablesAt(defaults, name))
 		}
 	}
+}
+
+// off finds unknown keys in the values of a disabled subchart, at the top level only: one may be a
+// misspelt key that would have enabled the subchart. switched holds the keys that do.
+func (d *keyChecker) off(sub *chart.Chart, user given, vals map[string]any, defaults, switched []map[string]any) {
+	at := valuesTable{user: []given{user}, tables: []map[string]any{vals}, defaults: append(defaults, sub.Values)}
+	d.add(UnknownKeys{Tables: at.tables, Keys: unknown(at.keys()), Known: known(switched)})
 }
 
 // table checks one table of the user's values, then the tables in it.
-func (d *keyChecker) table(at valuesTable, user map[string]any, aliases map[string]string) {
-	s := UnknownKeys{Path: at.path, Tables: at.tables, Aliases: aliases}
-	keys := slices.Sorted(maps.Keys(user))
-	for _, key := range keys {
-		if user[key] != nil && !at.knows(key) {
-			s.Keys = append(s.Keys, key)
+func (d *keyChecker) table(at valuesTable, aliases map[string]string) {
+	keys := at.keys()
+	if found := unknown(keys); len(found) > 0 {
+		d.add(UnknownKeys{Tables: at.tables, Keys: found, Known: known(at.defaults), Aliases: aliases})
+	}
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		for _, below := range []valuesTable{keys[name].table, keys[name].items} {
+			if below.branch = keys[name].branch; len(below.user) > 0 {
+				d.table(below, nil)
+			}
 		}
 	}
+}
+
+func (d *keyChecker) add(s UnknownKeys) {
 	if len(s.Keys) > 0 && len(s.Tables) > 0 {
-		s.Known = at.known()
 		d.found = append(d.found, s)
 	}
-	for _, key := range keys {
-		d.below(valuesTable{longer(at.path, key), tablesAt(at.tables, key), tablesAt(at.defaults, key)}, user[key], at, key)
-	}
 }
-
-func (p valuesTable) knows(key string) bool {
-	for _, t := range p.defaults {
-		if _, ok := t[key]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-// known returns the keys of all defaults, sorted.
-func (p valuesTable) known() []string {
-	keys := map[string]bool{}
-	for _, t := range p.defaults {
-		for key := range t {
-			keys[key] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(keys))
-}
-
-// below checks a nested table, or the tables in a list, which share their known keys.
-func (d *keyChecker) below(at valuesTable, v any, above valuesTable, key string) {
-	switch v := v.(type) {
-	case map[string]any:
-		d.table(at, v, nil)
-	case []any:
-		// A key that is read from one item counts as read from all items.
-		items, known := itemsAt(above.tables, key), itemsAt(above.defaults, key)
-		for i, item := range v {
-			t, ok := item.(map[string]any)
-			if !ok {
-				continue
-			}
-			d.table(valuesTable{longer(at.path, fmt.Sprintf("[%d]", i)), items, known}, t, nil)
-		}
-	}
-}
-
-func longer(path []string, key string) []string { return append(slices.Clip(path), key) }
 
 func tablesAt(tables []map[string]any, key string) []map[string]any {
 	var out []map[string]any
 	for _, t := range tables {
 		if below, ok := t[key].(map[string]any); ok {
 			out = append(out, below)
-		}
-	}
-	return out
-}
-
-// itemsAt returns the tables in the lists under key.
-func itemsAt(tables []map[string]any, key string) []map[string]any {
-	var out []map[string]any
-	for _, t := range tables {
-		list, _ := t[key].([]any)
-		for _, item := range list {
-			if t, ok := item.(map[string]any); ok {
-				out = append(out, t)
-			}
 		}
 	}
 	return out
@@ -192,21 +161,10 @@ func globalTables(c *chart.Chart, vals map[string]any) []map[string]any {
 }
 
 // globalDefaults returns the globals for which any chart of the tree has defaults.
-func (d *keyChecker) globalDefaults(c *chart.Chart) []map[string]any {
-	if d.defaults != nil {
-		return d.defaults
+func globalDefaults(c *chart.Chart) []map[string]any {
+	out := tablesAt([]map[string]any{c.Values}, globalKey)
+	for _, sub := range c.Dependencies() {
+		out = append(out, globalDefaults(sub)...)
 	}
-	root := c
-	for root.Parent() != nil {
-		root = root.Parent()
-	}
-	var add func(c *chart.Chart)
-	add = func(c *chart.Chart) {
-		d.defaults = append(d.defaults, tablesAt([]map[string]any{c.Values}, globalKey)...)
-		for _, sub := range c.Dependencies() {
-			add(sub)
-		}
-	}
-	add(root)
-	return d.defaults
+	return out
 }

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ func TestFindUnknownKeys(t *testing.T) {
 		{"in a table that has one", "image: {tga: b}\n", "image.tga"},
 		{"in a table of its own, with all that is in it", "extra: {a: {b: 1}}\n", "extra extra.a extra.a.b"},
 		{"in items of a list, known by the default's items", "hosts: [{host: a}, {hots: b}]\n", "hosts[1].hots"},
+		{"in several items, told of the first that has it", "hosts: [{host: a}, {hots: b}, {hots: c, prot: {a: 1}}, {prot: {b: 1}}]\n", "hosts[1].hots hosts[2].prot hosts[2].prot.a hosts[3].prot.b"},
 		{"a null takes nothing away and gives nothing", "nope: null\n", ""},
 		{"a subchart's values are its own", "db: {auth: {usr: a}, replicas: 1}\n", "db.auth.usr db.replicas"},
 		{"a parent's defaults for a subchart, and the subchart's under its alias", "cache: {size: 2, port: 2, prot: 3}\n", "cache.prot"},
@@ -44,7 +46,7 @@ func TestFindUnknownKeys(t *testing.T) {
 		{"a subchart that is switched off, at its top", "mail: {enabled: false, form: {a: 1}, from: x}\n", "mail.form"},
 		{"a subchart that no dependency stands for", "undeclared: {x: 2, z: 3}\n", "undeclared.z"},
 		{"conditions and tags", "db: {enabled: true, enable: true}\ndatabase: {used: true, unused: 1}\ntags: {back: true, bakc: true}\nmail: {enabled: true}\n", "database.unused db.enable tags.bakc"},
-		{"globals are everybody's", "global: {zone: b, class: c, zoen: d}\ndb: {global: {zone: b, clas: c}}\n", "db.global.clas global.zoen"},
+		{"globals are everybody's", "global: {zone: b, class: c, zoen: d}\ndb: {global: {zone: b, clas: c, zoen: e}}\n", "db.global.clas global.zoen"},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			user, _, err := Parse([]byte(tc.user), "user")
@@ -54,7 +56,7 @@ func TestFindUnknownKeys(t *testing.T) {
 			var got []string
 			for _, s := range suspects(t, shop(t), user) {
 				for _, key := range s.Keys {
-					got = append(got, PathText(longer(s.Path, key)))
+					got = append(got, PathText(key.Path()))
 				}
 			}
 			want := strings.Fields(tc.want)
@@ -113,7 +115,7 @@ func TestMeant(t *testing.T) {
 		if len(found) == 0 {
 			t.Fatalf("%s: no suspects", tc.why)
 		}
-		if got := found[0].Meant(found[0].Keys[0], tc.read); got != tc.want {
+		if got := found[0].Meant(found[0].Keys[0].Name, tc.read); got != tc.want {
 			t.Errorf("%s: meant %q, want %q", tc.why, got, tc.want)
 		}
 	}
@@ -132,6 +134,54 @@ func TestUnknownKeysTables(t *testing.T) {
 	}
 }
 
+// The tables in a list are one: what is found and watched grows with their number, not with its square.
+func TestUnknownKeysOfLists(t *testing.T) {
+	items := make([]any, 1000)
+	for i := range items {
+		items[i] = map[string]any{"hots": 1, "paths": map[string]any{"a": 1}, fmt.Sprint("own", i): map[string]any{"b": 1}}
+	}
+	sub := map[string]any{"global": map[string]any{"zoen": 1}}
+	user := map[string]any{"hosts": items, "global": map[string]any{"zoen": 1}, "db": sub, "cache": sub, "undeclared": sub}
+	tables, more := 0, map[string]int{}
+	for _, s := range suspects(t, shop(t), user) {
+		tables += len(s.Tables)
+		for _, key := range s.Keys {
+			more[PathText(key.Path())] = key.More
+		}
+	}
+	if tables > 4*len(items) {
+		t.Errorf("%d tables are watched for %d items", tables, len(items))
+	}
+	for path, want := range map[string]int{"hosts[0].hots": 999, "hosts[0].paths.a": 999, "hosts[7].own7": 0, "global.zoen": 3} {
+		if got, found := more[path]; got != want || !found {
+			t.Errorf("%s: %d more have it (found: %v), want %d", path, got, found, want)
+		}
+	}
+}
+
+// A key below another is found by their branches, whatever the items are in which they are.
+func TestUnknownKeysBranch(t *testing.T) {
+	user := map[string]any{"hosts": []any{map[string]any{"host": "a"}, map[string]any{"paths": map[string]any{"a": 1}}}}
+	found := suspects(t, shop(t), user)
+	if len(found) != 2 || found[1].Keys[0].Branch.Above != found[0].Keys[0].Branch {
+		t.Errorf("%+v", found)
+	}
+}
+
+// Each source is read once, however many paths are looked up.
+func TestOriginsReadOnce(t *testing.T) {
+	reads := 0
+	read := func(string) ([]byte, error) {
+		reads++
+		return []byte("a: 1\nb:\n- c: 2\n"), nil
+	}
+	got := Sources{Files: []string{"x"}}.Origins([][]string{{"a"}, {"b", "[0]", "c"}, {"d"}}, read)
+	want := []Origin{{Name: "x", Line: 1}, {Name: "x", Line: 3}, {}}
+	if diff := cmp.Diff(want, got); diff != "" || reads != 1 {
+		t.Errorf("%d reads, %s", reads, diff)
+	}
+}
+
 // The last source that gives a value counts, flags over files.
 func TestOrigin(t *testing.T) {
 	s := Sources{
@@ -144,7 +194,7 @@ func TestOrigin(t *testing.T) {
 		"x": "--set", "l [1] k": "--set", "s": "--set-string", "j k": "--set-json", "f": "--set-file", "t u": "--set-literal",
 		"v z": "b", "p": "standard input", "nowhere": "", "x deeper": "",
 	} {
-		if got := s.Origin(strings.Fields(path), read); got.Name != want || (got.Line > 0) != (want == "b") {
+		if got := s.Origins([][]string{strings.Fields(path)}, read)[0]; got.Name != want || (got.Line > 0) != (want == "b") {
 			t.Errorf("%s comes from %v, want %q, and a line of a file", path, got, want)
 		}
 	}
