@@ -52,6 +52,7 @@ func hostileYAML() map[string]hostile {
 		"subcharts with large values together":    {Chart: wide(25, "a: \""+strings.Repeat("x", 3_900_000)+"\"\n"), Names: "values.yaml", Says: "the YAML of the chart and its subcharts is larger"},
 		"many subcharts with many global values":  {Chart: wide(1000, "a: {b: {c: 1}}\n"), Names: "chart web", Says: "global values in all"},
 		"import-values that copy without end":     {Chart: importing(), Names: "web"},
+		"many subcharts that are switched":        {Chart: switching(400), Names: "chart web", Says: "are looked up in more than"},
 		"a subchart whose values are a bomb":      {Chart: map[string]string{"charts/a/Chart.yaml": rename("a"), "charts/a/values.yaml": aliasBomb()}, Names: "values.yaml", Says: "charts/a"},
 		"a CRD file with a bomb, which is a file": {Chart: map[string]string{"crds/x.yaml": aliasBomb(), "templates/x.yaml": "{{ fail `stop` }}"}, Says: "stop"},
 	}
@@ -99,6 +100,33 @@ func importing() map[string]string {
 	}
 }
 
+// switching returns a chart with many values and that many subcharts, each with a subchart of its own that a
+// condition switches.
+func switching(n int) map[string]string {
+	var values strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&values, "a%d: 1\n", i)
+	}
+	files := map[string]string{"values.yaml": values.String()}
+	for i := range n {
+		name := fmt.Sprintf("s%d", i)
+		files["charts/"+name+"/Chart.yaml"] = rename(name) + "dependencies: [{name: x, version: \"*\", condition: x.on}]\n"
+		files["charts/"+name+"/charts/x/Chart.yaml"] = rename("x")
+	}
+	files["Chart.yaml"] = plainChart + "dependencies: []\n"
+	return files
+}
+
+// tagged returns a Chart.yaml with a dependency that has many tags and conditions.
+func tagged(n int) string {
+	var tags, conditions strings.Builder
+	for i := range n {
+		fmt.Fprintf(&tags, "t%d,", i)
+		fmt.Fprintf(&conditions, "c%d.on,", i)
+	}
+	return plainChart + "dependencies:\n- name: a\n  version: \"*\"\n  tags: [" + tags.String() + "]\n  condition: " + conditions.String() + "a.on\n"
+}
+
 // hostileMetadata returns charts whose names and texts control a terminal, or lead
 // outside the chart.
 func hostileMetadata() map[string]hostile {
@@ -123,6 +151,7 @@ func hostileMetadata() map[string]hostile {
 		"a dependency with escapes":           {Chart: map[string]string{"Chart.yaml": plainChart + `dependencies: [{name: "\e[31m", version: "1"}]` + "\n"}, Says: "dependenc"},
 		"values that warn with escapes":       {Chart: map[string]string{"values.yaml": `"\e[31m": 1` + "\n" + `"\e[31m": 2` + "\n", "templates/x.yaml": "{{ fail `stop` }}"}, Says: "stop"},
 		"an object's kind with escapes":       {Chart: template("kind: \"\\e[31m\"\n- a\n"), Names: "templates/x.yaml"},
+		"many tags and conditions":            {Chart: map[string]string{"Chart.yaml": tagged(20_000), "charts/a/Chart.yaml": rename("a"), "templates/x.yaml": "{{ fail `stop` }}"}, Says: "stop"},
 		"a template's file name with escapes": {Chart: map[string]string{"templates/\x1b[31m.yaml": "{{ fail `stop` }}"}, Names: ".yaml"},
 	}
 }

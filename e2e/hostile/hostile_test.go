@@ -18,11 +18,12 @@ import (
 )
 
 // hostile is input that was made to do harm. Chart contains the files of a folder,
-// or Archive the entries of a chart archive; Args are flags.
+// or Archive the entries of a chart archive; Args are flags, and Values is a file for -f.
 type hostile struct {
 	Chart   map[string]string
 	Archive []entry
 	Args    []string
+	Values  string
 	// Names is the file or flag that the message must name, Says a part of the message.
 	Names, Says string
 	// Steps says that its template takes as many steps as it may, Keys that it generates keys: there are
@@ -59,7 +60,7 @@ func TestHostile(t *testing.T) {
 	pace()
 	for group, cases := range map[string]map[string]hostile{
 		"archive": hostileArchives(), "yaml": hostileYAML(), "metadata": hostileMetadata(), "schema": hostileSchemas(),
-		"flag": hostileFlags(), "template": hostileTemplates(), "output": hostileOutput(), "growth": hostileGrowth(), "effort": hostileEffort(), "keys": hostileKeyMaking(),
+		"flag": hostileFlags(), "values": hostileValues(), "template": hostileTemplates(), "output": hostileOutput(), "growth": hostileGrowth(), "effort": hostileEffort(), "keys": hostileKeyMaking(),
 	} {
 		for name, c := range cases {
 			t.Run(group+"/"+name, func(t *testing.T) {
@@ -78,8 +79,14 @@ func (c hostile) run(t *testing.T, program string) {
 	case c.Keys:
 		limit = hostileKeys
 	}
+	args := append([]string{"template", "web", c.write(t)}, c.Args...)
+	if c.Values != "" {
+		dir := t.TempDir()
+		clustertest.WriteFiles(t, dir, map[string]string{"values.yaml": c.Values})
+		args = append(args, "-f", filepath.Join(dir, "values.yaml"))
+	}
 	// docs/limits.md has the limits as measured when nothing else runs.
-	c.refused(t, time.Duration(2*pace()*float64(limit)), os.Environ(), program, append([]string{"template", "web", c.write(t)}, c.Args...)...)
+	c.refused(t, time.Duration(2*pace()*float64(limit)), os.Environ(), program, args...)
 }
 
 // refused runs the program, which must refuse the input with a message, within this much CPU
