@@ -51,6 +51,7 @@ func hostileYAML() map[string]hostile {
 		"subcharts that nest without end":         {Chart: nested(40), Says: "nest deeper"},
 		"subcharts with large values together":    {Chart: wide(25, "a: \""+strings.Repeat("x", 3_900_000)+"\"\n"), Names: "values.yaml", Says: "the YAML of the chart and its subcharts is larger"},
 		"many subcharts with many global values":  {Chart: wide(1000, "a: {b: {c: 1}}\n"), Names: "chart web", Says: "global values in all"},
+		"many versions of one subchart":           {Chart: versions(1100, 200), Names: "chart web", Says: "compared with its dependencies"},
 		"import-values that copy without end":     {Chart: importing(), Names: "web"},
 		"many subcharts that are switched":        {Chart: switching(400), Names: "chart web", Says: "are looked up in more than"},
 		"a subchart whose values are a bomb":      {Chart: map[string]string{"charts/a/Chart.yaml": rename("a"), "charts/a/values.yaml": aliasBomb()}, Names: "values.yaml", Says: "charts/a"},
@@ -82,6 +83,19 @@ func wide(n int, values string) map[string]string {
 		name := fmt.Sprintf("s%d", i)
 		files["charts/"+name+"/Chart.yaml"] = rename(name)
 		files["charts/"+name+"/values.yaml"] = values
+	}
+	return files
+}
+
+// versions returns a chart with dependencies in versions that none of its subcharts of that name has.
+func versions(dependencies, subcharts int) map[string]string {
+	declared := plainChart + "dependencies:\n"
+	for i := range dependencies {
+		declared += fmt.Sprintf("- {name: a, version: 7.%d.1, alias: b%d}\n", i, i)
+	}
+	files := map[string]string{"Chart.yaml": declared}
+	for i := range subcharts {
+		files[fmt.Sprintf("charts/a%d/Chart.yaml", i)] = strings.Replace(rename("a"), "1.0.0", fmt.Sprintf("0.0.%d", i), 1)
 	}
 	return files
 }

@@ -69,6 +69,49 @@ func TestBuildObeysRules(t *testing.T) {
 	}
 }
 
+// What several charts depend on is looked at once, and counts for each of them.
+func TestCheckOfADiamond(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	s := &source.Sources{Paths: source.FindPaths(none, "linux", t.TempDir()), UserAgent: "test"}
+	folder := t.TempDir()
+	for name, needs := range map[string][]string{"u": {"a", "b"}, "a": {"c"}, "b": {"c"}, "c": {"d"}, "d": nil} {
+		text := chartYAML(name, "1.0.0") + "dependencies:\n"
+		for _, need := range needs {
+			text += "- {name: " + need + ", version: '*', repository: \"file://../" + need + "\"}\n"
+		}
+		if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder, name, "Chart.yaml"), strings.TrimSuffix(text, "dependencies:\n"))
+	}
+	check := func() (changed []string) {
+		out, err := Update(t.Context(), filepath.Join(folder, "u"), Options{Sources: s, Recursive: true, Check: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range out {
+			if o.Changed {
+				changed = append(changed, filepath.Base(o.Chart))
+			}
+		}
+		slices.Sort(changed)
+		return changed
+	}
+	if got := check(); !slices.Equal(got, []string{"a", "b", "c", "u"}) {
+		t.Errorf("nothing is there, and these are to change: %q", got)
+	}
+	if _, err := Update(t.Context(), filepath.Join(folder, "u"), Options{Sources: s, Recursive: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := check(); len(got) > 0 {
+		t.Errorf("all is there, and these are to change: %q", got)
+	}
+	write(t, filepath.Join(folder, "d", "values.yaml"), "new: true\n")
+	if got := check(); !slices.Equal(got, []string{"a", "b", "c", "u"}) {
+		t.Errorf("d has changed, and these are to change: %q", got)
+	}
+}
+
 func write(t *testing.T, file, content string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {

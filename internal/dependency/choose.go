@@ -94,13 +94,11 @@ func (j *job) below(ctx context.Context) error {
 		if c.ref.Kind != resolve.Local {
 			continue
 		}
-		before := len(j.outcomes)
-		if err := j.visit(ctx, c.ref.Path); err != nil {
+		changed, err := j.visit(ctx, c.ref.Path)
+		if err != nil {
 			return err
 		}
-		for _, o := range j.outcomes[before:] {
-			c.stale = c.stale || j.Check && o.Changed
-		}
+		c.stale = c.stale || j.Check && changed
 	}
 	return nil
 }

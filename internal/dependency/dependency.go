@@ -3,7 +3,7 @@
 // again under the same version is refused.
 //
 // Package resolve determines versions and URLs, and package source fetches. A folder's content
-// changes as a whole or not at all.
+// changes as a whole or not at all, where the file system can do that.
 package dependency
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/outputfile"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
@@ -67,8 +68,8 @@ type Result struct {
 // in which the charts were handled. It returns a *source.DigestError if a version does not have the
 // digest that the lock has for it.
 func Update(ctx context.Context, path string, o Options) ([]Outcome, error) {
-	r := &run{Options: o}
-	err := r.visit(ctx, path)
+	r := &run{Options: o, done: map[string]bool{}}
+	_, err := r.visit(ctx, path)
 	return r.outcomes, err
 }
 
@@ -76,8 +77,8 @@ func Update(ctx context.Context, path string, o Options) ([]Outcome, error) {
 // that it already has. Without a lock it is Update. It returns a *resolve.OutOfSyncError or a
 // *source.DigestError.
 func Build(ctx context.Context, path string, o Options) ([]Outcome, error) {
-	r := &run{Options: o, build: true}
-	err := r.visit(ctx, path)
+	r := &run{Options: o, build: true, done: map[string]bool{}}
+	_, err := r.visit(ctx, path)
 	return r.outcomes, err
 }
 
@@ -86,41 +87,48 @@ type run struct {
 	Options
 	build    bool
 	outcomes []Outcome
-	// above are the charts that depend on the current one, done those that are finished.
-	above, done []string
+	// above are the charts that depend on the current one.
+	above []string
+	// done has the charts that are finished, and whether any change is due in them or below.
+	done map[string]bool
 }
 
-// visit handles one chart, and with Recursive the folders that it depends on before it.
-func (r *run) visit(ctx context.Context, path string) error {
+// visit handles one chart, and with Recursive the folders that it depends on before it. It reports whether
+// a change is due in any of these.
+func (r *run) visit(ctx context.Context, path string) (changed bool, err error) {
 	real, err := filepath.Abs(path)
 	if err == nil {
 		real, err = filepath.EvalSymlinks(real)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("load chart %s: %w", path, fs.ErrNotExist)
+		return false, fmt.Errorf("load chart %s: %w", path, fs.ErrNotExist)
 	case err != nil:
-		return fmt.Errorf("load chart: %w", err)
+		return false, fmt.Errorf("load chart: %w", err)
 	case slices.Contains(r.above, real):
-		return fmt.Errorf("charts depend on each other in a circle: %s", strings.Join(append(r.above, real), " → "))
-	case slices.Contains(r.done, real):
-		return nil
+		return false, fmt.Errorf("charts depend on each other in a circle: %s", strings.Join(append(r.above, real), " → "))
+	}
+	if changed, done := r.done[real]; done {
+		return changed, nil
 	}
 	if !r.Check {
 		unlock, err := r.Sources.LockChart(ctx, real)
 		if err != nil {
-			return err
+			return false, err
 		}
 		defer unlock()
 	}
 	r.above = append(r.above, real)
+	before := len(r.outcomes)
 	out, err := r.one(ctx, path)
 	r.above = r.above[:len(r.above)-1]
 	if err != nil {
-		return err
+		return false, err
 	}
-	r.done, r.outcomes = append(r.done, real), append(r.outcomes, out)
-	return nil
+	r.outcomes = append(r.outcomes, out)
+	changed = slices.ContainsFunc(r.outcomes[before:], func(o Outcome) bool { return o.Changed })
+	r.done[real] = changed
+	return changed, nil
 }
 
 // one handles the chart in one folder; unless Check is set, the caller holds its lock.
@@ -154,5 +162,5 @@ func (r *run) one(ctx context.Context, path string) (Outcome, error) {
 	if err := f.sweep(); err != nil {
 		return out, err
 	}
-	return out, f.write(c)
+	return out, f.write(c, outputfile.Swap)
 }

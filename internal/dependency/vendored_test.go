@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/chartload"
+	"github.com/kubectl-release/kubectl-release/internal/resolve"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
@@ -47,6 +50,40 @@ func TestVendored(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Where charts/ can't be replaced as a whole, as on an overlay file system, its files are.
+func TestChartsInAnOverlay(t *testing.T) {
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "Chart.yaml"), chartYAML("um", "1.0.0"))
+	charts := filepath.Join(folder, "charts")
+	if err := os.Mkdir(charts, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	kept := archiveOf(t, "kept", "1.0.0")
+	write(t, filepath.Join(charts, "kept-1.0.0.tgz"), kept)
+	write(t, filepath.Join(charts, "old-1.0.0.tgz"), archiveOf(t, "old", "1.0.0"))
+	f, err := readFolder(folder, chartload.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := change{
+		files:   map[string][]byte{"kept-1.0.0.tgz": []byte(kept), "new-1.0.0.tgz": []byte(archiveOf(t, "new", "1.0.0"))},
+		removed: []string{"old-1.0.0.tgz"}, lock: &resolve.Lock{},
+	}
+	for _, why := range []error{syscall.EACCES, syscall.EXDEV} {
+		err := f.write(c, func(string, string) error { return &os.LinkError{Op: "rename", Err: why} })
+		if (err == nil) != (why == syscall.EXDEV) {
+			t.Errorf("%v: %v", why, err)
+		}
+	}
+	entries, err := os.ReadDir(charts)
+	if err != nil || len(entries) != 2 || entries[0].Name() != "kept-1.0.0.tgz" || entries[1].Name() != "new-1.0.0.tgz" {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "Chart.lock")); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"strings"
 
@@ -11,6 +12,10 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/source"
 )
 
+// maxCompared limits the versions of archives that are compared with dependencies of the same name in a lock,
+// which charts/ and the lock of one chart can have tens of thousands of.
+const maxCompared = 50_000
+
 // Verify checks the archives in a chart's charts/ against the digests in its lock, as far as it has
 // any, and returns a *source.DigestError for one that differs: every archive of a locked chart is
 // rendered, whatever it is called. Unpacked charts can't be checked, and missing ones are not reported.
@@ -18,6 +23,12 @@ func Verify(c *chart.Chart) error {
 	lock, err := resolve.LockIn(c)
 	if lock == nil || err != nil || !lock.Pins() {
 		return nil // one that can't be read promises nothing
+	}
+	open, compared := map[string]int{}, 0 // entries without a digest, which any version in their range fits
+	for _, l := range lock.Dependencies {
+		if l.Digest == "" {
+			open[l.Name]++
+		}
 	}
 	for _, f := range c.Raw {
 		if !isArchive(f.Name) {
@@ -30,6 +41,9 @@ func Verify(c *chart.Chart) error {
 		held, _, err := chartload.Archive(bytes.NewReader(f.Data), f.Name)
 		if err != nil {
 			return err
+		}
+		if compared += open[held.Name()]; compared > maxCompared {
+			return fmt.Errorf("chart %s: more than %d versions would have to be compared with those in %s", c.Name(), maxCompared, resolve.LockName(c.Metadata))
 		}
 		if want := lock.DigestOf(held.Name(), held.Metadata.Version); want != "" {
 			return &source.DigestError{What: c.Name() + "/" + f.Name, Want: want, Got: digest}

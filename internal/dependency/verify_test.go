@@ -56,3 +56,18 @@ func TestVerify(t *testing.T) {
 		})
 	}
 }
+
+// A lock and archives that would take long to compare are refused.
+func TestVerifyIsBounded(t *testing.T) {
+	lock := fmt.Sprintf("dependencies:\n- {name: a, version: 0.0.1, digest: %q}\n", source.Digest(nil))
+	for i := range 1000 {
+		lock += fmt.Sprintf("- {name: a, version: 7.%d.1}\n", i)
+	}
+	c := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "web", Version: "1.0.0"}, Raw: []*chart.File{{Name: "Chart.lock", Data: []byte(lock)}}}
+	for i := range 60 {
+		c.Raw = append(c.Raw, &chart.File{Name: fmt.Sprintf("charts/a-%d.tgz", i), Data: sourcetest.Chart(t, "a", fmt.Sprintf("7.%d.1", i), "")})
+	}
+	if err := Verify(c); err == nil || err.Error() != "chart web: more than 50000 versions would have to be compared with those in Chart.lock" {
+		t.Error(err)
+	}
+}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/outputfile"
@@ -98,8 +100,8 @@ func (c change) needed(f *folder) bool {
 
 // write makes the change: first charts/ as a whole, then the lock. If anything goes wrong, both
 // stay as they were; a run that is killed between the two leaves a lock whose digests don't match
-// charts/.
-func (f *folder) write(c change) (err error) {
+// charts/. Where charts/ can't be replaced as a whole, it is changed file by file. swap is outputfile.Swap.
+func (f *folder) write(c change, swap func(staged, target string) error) (err error) {
 	staged, err := os.MkdirTemp(f.path, unfinished)
 	if err != nil {
 		return err
@@ -116,12 +118,18 @@ func (f *folder) write(c change) (err error) {
 		}
 	}
 	made, charts := filepath.Join(staged, chartsFolder), filepath.Join(f.path, chartsFolder)
-	swap := c.needed(f)
-	if swap {
-		if err := f.stage(made, c); err != nil {
-			return fmt.Errorf("write charts/ of %s: %w", f.path, err)
+	swapped := c.needed(f)
+	if swapped {
+		err := f.stage(made, c)
+		if err == nil {
+			err = swap(made, charts)
 		}
-		if err := outputfile.Swap(made, charts); err != nil {
+		if errors.Is(err, syscall.EXDEV) || errors.Is(err, syscall.EBUSY) {
+			// It comes from a lower layer of an overlay file system (a Dockerfile's COPY; see redirect_dir in
+			// https://docs.kernel.org/filesystems/overlayfs.html), or is a mount point.
+			swapped, err = false, f.writeInto(charts, c)
+		}
+		if err != nil {
 			return fmt.Errorf("write charts/ of %s: %w", f.path, err)
 		}
 	}
@@ -129,10 +137,28 @@ func (f *folder) write(c change) (err error) {
 		return nil
 	}
 	if err := os.Rename(lock, filepath.Join(f.path, f.lockFile)); err != nil {
-		if swap {
-			err = errors.Join(err, outputfile.Swap(made, charts))
+		if swapped {
+			err = errors.Join(err, swap(made, charts))
 		}
 		return fmt.Errorf("write %s of %s: %w", f.lockFile, f.path, err)
+	}
+	return nil
+}
+
+// writeInto changes charts/ where it is: new archives first.
+func (f *folder) writeInto(charts string, c change) error {
+	for _, name := range slices.Sorted(maps.Keys(c.files)) {
+		if f.has(name, c.files[name]) {
+			continue
+		}
+		if err := outputfile.Write(filepath.Join(charts, name), c.files[name], 0o644); err != nil {
+			return err
+		}
+	}
+	for _, name := range c.removed {
+		if err := os.Remove(filepath.Join(charts, name)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -26,14 +26,23 @@ func asksForInstall(c *chart.Chart) bool {
 
 // join adds what was found in another moment, and not in this one at another line.
 func (r *run) join(other *run) {
-	known := r.findings
+	found, rendered := map[Finding]bool{}, map[manifest.ID]bool{}
+	for _, f := range r.findings {
+		f.RenderedLine = 0
+		found[f] = true
+	}
 	for _, f := range other.findings {
-		if !slices.ContainsFunc(known, func(k Finding) bool { k.RenderedLine = f.RenderedLine; return k == f }) {
+		anywhere := f
+		if anywhere.RenderedLine = 0; !found[anywhere] {
 			r.add(f)
 		}
 	}
+	for _, o := range r.objects {
+		rendered[o.ID] = true
+	}
 	for _, o := range other.objects {
-		if !slices.ContainsFunc(r.objects, func(k manifest.Object) bool { return k.ID == o.ID }) {
+		if !rendered[o.ID] {
+			rendered[o.ID] = true
 			r.objects = append(r.objects, o)
 		}
 	}

@@ -199,7 +199,10 @@ func listed(dir string, known func(f *CacheFile, file string) bool) ([]CacheFile
 
 // notes calls each with every note's file, the digest in it, and whether it is for a tag or URL.
 func (s *Sources) notes(each func(file, digest, what string) error) error {
-	dir := filepath.Join(s.Paths.ContentCache, notesFolder)
+	dir := below(s.Paths.ContentCache, notesFolder)
+	if dir == "" {
+		return nil // the working directory is no cache
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

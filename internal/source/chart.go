@@ -97,10 +97,15 @@ func (s *Sources) findRemote(r resolve.Reference) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	for _, e := range repositories.All() {
-		if resolve.SameOrigin(e.URL, r.URL) && strings.HasPrefix(r.URL, strings.TrimRight(e.URL, "/")+"/") {
-			f.access, f.home = f.access.or(accessOf(e)), e.URL
+	all := repositories.All()
+	nearest := -1 // the one with the longest URL
+	for i, e := range all {
+		if resolve.SameOrigin(e.URL, r.URL) && strings.HasPrefix(r.URL, strings.TrimRight(e.URL, "/")+"/") && (nearest < 0 || len(e.URL) > len(all[nearest].URL)) {
+			nearest = i
 		}
+	}
+	if nearest >= 0 {
+		f.access, f.home = f.access.or(accessOf(all[nearest])), all[nearest].URL
 	}
 	return f, nil
 }

@@ -110,8 +110,10 @@ func (b *timedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// redirected refuses endless redirects, and those from https to http.
+// redirected refuses endless redirects, and those from https to http. The target is not told where it was
+// linked from (Referer): a query may hold a token.
 func redirected(r *http.Request, via []*http.Request) error {
+	r.Header.Del("Referer")
 	switch {
 	case len(via) >= maxRedirects:
 		return fmt.Errorf("it redirects more than %d times", maxRedirects)

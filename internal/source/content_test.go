@@ -2,6 +2,8 @@ package source
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/resolve"
@@ -24,5 +26,23 @@ func TestDamagedNotes(t *testing.T) {
 				t.Errorf("%q: %v", note, err)
 			}
 		}
+	}
+}
+
+// Without a cache there is nothing to prune: least of all in the working directory.
+func TestPruneWithoutACache(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, os.MkdirAll(notesFolder, 0o755))
+	file := filepath.Join(notesFolder, "release.sha256")
+	must(t, os.WriteFile(file, []byte(Digest(nil)), 0o600))
+	s := ours(t)
+	s.Paths.ContentCache = ""
+	files, err := s.Cache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, s.Prune(files))
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
 	}
 }

@@ -54,7 +54,13 @@ func (s *Sources) verifyArchive(ctx context.Context, f *Fetched, d demand) (sign
 // verifyImage looks for a signature by a party among those that a registry has of a manifest:
 // bundles that refer to it, or what cosign 2 stored under a tag.
 func (s *Sources) verifyImage(ctx context.Context, f *Fetched, by signature.Party) (signature.Signature, error) {
-	manifest, _ := s.cached(f.Manifest, manifestContent)
+	manifest, cached := s.cached(f.Manifest, manifestContent)
+	if !cached && !s.Offline { // as without a cache
+		var err error
+		if manifest, err = s.fetchManifest(ctx, f.Found); err != nil {
+			return signature.Signature{}, err
+		}
+	}
 	f.show(manifestSuffix, manifest)
 	search := signatureSearch{subject: signature.Subject{Digest: f.Manifest, Data: manifest}, by: by, at: f.Location()}
 	if s.Offline {

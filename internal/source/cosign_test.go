@@ -83,13 +83,16 @@ func TestDanglingSignatures(t *testing.T) {
 			}
 			s := ours(t)
 			s.Settings.Verify = []resolve.Rule{{Prefix: "oci://" + image.Host, Key: file}}
-			f, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: image})
-			var unverified *UnverifiedError
-			switch {
-			case tc.err == "" && (err != nil || f.Signature == nil):
-				t.Errorf("got %v, %v", f.Signature, err)
-			case tc.err != "" && (!errors.As(err, &unverified) || !strings.Contains(err.Error(), tc.err)):
-				t.Errorf("got %v", err)
+			for _, cache := range []string{s.Paths.ContentCache, ""} {
+				s.Paths.ContentCache = cache
+				f, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: image})
+				var unverified *UnverifiedError
+				switch {
+				case tc.err == "" && (err != nil || f.Signature == nil):
+					t.Errorf("cache %q: got %v, %v", cache, f.Signature, err)
+				case tc.err != "" && (!errors.As(err, &unverified) || !strings.Contains(err.Error(), tc.err)):
+					t.Errorf("cache %q: got %v", cache, err)
+				}
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,6 +94,9 @@ func readCredentialFile(file string) (f credentialFile, there bool, err error) {
 	}
 	if err != nil {
 		return f, false, fmt.Errorf("read the credentials: %w", err)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return f, false, nil // as touch and some CI images leave it
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return f, false, fmt.Errorf("read the credentials in %s: %w", file, err)

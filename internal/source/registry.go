@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"oras.land/oras-go/v2/errdef"
@@ -26,6 +25,7 @@ func (s *Sources) repository(ctx context.Context, i resolve.Image) (*remote.Repo
 	if s.Offline {
 		return nil, &OfflineError{What: i.String()}
 	}
+	s.bind(i.String()) // credentials from flags are the registry's, not its mirror's
 	if at := resolve.Mirrored(s.Settings.Mirrors, i.String()); at != i.String() {
 		mirrored, _, err := resolve.ParseImage(at)
 		if err != nil {
@@ -163,32 +163,6 @@ func realms(host string) []string {
 		return []string{"https://gitlab.com"}
 	}
 	return nil
-}
-
-// guard keeps credentials with a registry: a request with credentials to another origin is
-// refused, unless that may issue the registry's tokens.
-type guard struct {
-	registry *url.URL
-	allowed  []string
-	next     http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	to := r.URL.String()
-	carries := r.Header.Get("Authorization") != "" || r.Method == http.MethodPost
-	same := func(origin string) bool { return resolve.SameOrigin(origin, to) }
-	if carries && !same(g.registry.String()) && !slices.ContainsFunc(g.allowed, same) {
-		return nil, &RealmError{Registry: g.registry.Host, Origin: resolve.Origin(r.URL)}
-	}
-	return g.next.RoundTrip(r)
-}
-
-// RealmError says that a registry wants its credentials sent to an origin that is not allowed.
-type RealmError struct{ Registry, Origin string }
-
-func (e *RealmError) Error() string {
-	return fmt.Sprintf("registry %s asks for its credentials to be sent to %s, which is not allowed: they were not sent", e.Registry, e.Origin)
 }
 
 // explained converts an error of a registry to *NotThereError, *RefusedError, *RealmError,

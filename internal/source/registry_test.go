@@ -65,9 +65,12 @@ func TestRealms(t *testing.T) {
 		_, _ = w.Write([]byte(`{"token":"x"}`))
 		return true
 	}})
+	// A name with a private address that is not the registry's own name.
+	private := strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)
 	for realm, want := range map[string]string{
 		"http://169.254.169.254/latest": "link-local",
 		elsewhere.URL + "/token":        "asks for its credentials to be sent to",
+		private + "/token?tenant=a":     "private",
 	} {
 		_, image := fake(t, func(w http.ResponseWriter, _ *http.Request, _ int) bool {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`",service="s"`)
@@ -90,11 +93,12 @@ func TestRealms(t *testing.T) {
 				}
 			}
 		}
-		s.Settings.Realms = map[string][]string{image.Host: {elsewhere.URL}}
+		s.Settings.Realms = map[string][]string{image.Host: {elsewhere.URL, private}}
 		if want != "link-local" {
 			_, _ = s.Find(t.Context(), resolve.Reference{Kind: resolve.Registry, Image: image})
-			if q := elsewhere.Requests(); len(q) == 0 || q[0].Header.Get("Authorization") == "" {
-				t.Errorf("a realm that is allowed was asked %v", q)
+			q := elsewhere.Requests()
+			if len(q) == 0 || q[0].Header.Get("Authorization") == "" || q[0].Path != "/token" {
+				t.Errorf("a realm that is allowed was asked %+v", q)
 			}
 		} else if len(elsewhere.Requests()) != 0 {
 			t.Error("the other server was asked")
@@ -217,11 +221,26 @@ func TestMirrors(t *testing.T) {
 	if err != nil || f.URL != "https://charts.example.com/alpha-1.0.0.tgz" {
 		t.Errorf("%+v, %v", f.URL, err)
 	}
-	_, image, _ := fakeChart(t)
+	mirror, image, _ := fakeChart(t)
+	s.Access = Access{Username: "u", Password: "of ghcr.io"}
 	s.Settings.Mirrors = []resolve.Mirror{{Prefix: "oci://ghcr.io/acme/", To: "oci://" + image.Host + "/charts/"}}
 	f, err = fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: resolve.Image{Host: "ghcr.io", Path: "acme/alpha", Tag: "1.0.0"}})
 	if err != nil || f.URL != "oci://ghcr.io/acme/alpha:1.0.0" {
 		t.Errorf("%+v, %v", f.URL, err)
+	}
+	challenge, image := fake(t, func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+		w.Header().Set("WWW-Authenticate", `Basic realm="mirror"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	})
+	s.Settings.Mirrors[0].To = "oci://" + image.Host + "/charts/"
+	if _, err := fetch(t, s, resolve.Reference{Kind: resolve.Registry, Image: resolve.Image{Host: "ghcr.io", Path: "acme/beta", Tag: "1.0.0"}}); err == nil {
+		t.Error("a mirror that wants a password has none")
+	}
+	for _, q := range append(mirror.Requests(), challenge.Requests()...) {
+		if q.Header.Get("Authorization") != "" {
+			t.Errorf("a mirror was sent the registry's credentials: %+v", q)
+		}
 	}
 }
 

@@ -322,7 +322,7 @@ func TestCredentialsStay(t *testing.T) {
 	if _, err := fetch(t, s, configured("a", "alpha", "")); err != nil {
 		t.Error(err)
 	}
-	if q := elsewhere.Requests(); len(q) != 1 || q[0].Header.Get("Authorization") != "" {
+	if q := elsewhere.Requests(); len(q) != 1 || q[0].Header.Get("Authorization") != "" || q[0].Header.Get("Referer") != "" {
 		t.Errorf("%+v", q)
 	}
 }

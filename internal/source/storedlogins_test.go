@@ -1,10 +1,14 @@
 package source
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
@@ -41,5 +45,18 @@ func TestLoginsAtTheSameTime(t *testing.T) {
 	atOnce(func(s *Sources, host string) error { return s.Logout(t.Context(), host) })
 	if kept, err := (&Sources{Paths: paths}).LoggedIn(t.Context()); err != nil || len(kept) > 0 {
 		t.Errorf("after logging out: %v, %v", kept, err)
+	}
+}
+
+// An empty file for credentials, as touch leaves it, has none.
+func TestAnEmptyCredentialFile(t *testing.T) {
+	_, image, _ := fakeChart(t)
+	s := ours(t)
+	for _, file := range s.Paths.credentialFiles() {
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must(t, os.WriteFile(file, []byte("\n"), 0o600))
+	}
+	if found, err := s.credential(t.Context(), image); err != nil || found != auth.EmptyCredential {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

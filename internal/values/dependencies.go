@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
@@ -70,8 +68,12 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 	if c.Metadata.Dependencies == nil {
 		return nil
 	}
-	others := otherVersions(c)
-	c.SetDependencies(declared(c)...)
+	fit, err := fitOf(c)
+	if err != nil {
+		return err
+	}
+	others := fit.otherVersions()
+	c.SetDependencies(fit.declared()...)
 	for _, d := range c.Metadata.Dependencies {
 		d.Name = d.EffectiveName()
 		d.Enabled = true
@@ -119,78 +121,6 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 	c.Metadata.Dependencies = on
 	c.SetDependencies(kept...)
 	return nil
-}
-
-// declared lists c's subcharts: first those without a dependency, then one for each dependency,
-// under its alias.
-func declared(c *chart.Chart) []*chart.Chart {
-	var out []*chart.Chart
-	for _, sub := range c.Dependencies() {
-		if !isDeclared(c, sub) {
-			out = append(out, sub)
-		}
-	}
-	for _, d := range c.Metadata.Dependencies {
-		for _, sub := range c.Dependencies() {
-			if !matches(d, sub) {
-				continue
-			}
-			aliased := sub.Clone()
-			aliased.Metadata.Name = d.EffectiveName()
-			out = append(out, aliased)
-			break
-		}
-	}
-	return out
-}
-
-// otherVersions says of the dependencies of c that charts/ holds only in versions outside their ranges what
-// becomes of those (Helm 4.3.1, pkg/chart/v2/util/dependencies.go, processDependencyEnabled: a subchart without
-// a fitting dependency stays, as one without any does).
-func otherVersions(c *chart.Chart) map[*chart.Dependency]string {
-	out := map[*chart.Dependency]string{}
-	for _, d := range c.Metadata.Dependencies {
-		var held []string
-		becomes := "it is left out"
-		for _, sub := range c.Dependencies() {
-			if matches(d, sub) {
-				held = nil
-				break
-			}
-			if sub.Name() != d.Name || d.Version == "" {
-				continue
-			}
-			if held = append(held, sub.Metadata.Version); !isDeclared(c, sub) {
-				becomes = "that is rendered as " + d.Name
-			}
-		}
-		if len(held) > 0 {
-			out[d] = fmt.Sprintf("dependency %s is declared in version %q, and charts/ holds %s: %s", d.EffectiveName(), d.Version, strings.Join(held, ", "), becomes)
-		}
-	}
-	return out
-}
-
-func isDeclared(c, sub *chart.Chart) bool {
-	for _, d := range c.Metadata.Dependencies {
-		if matches(d, sub) {
-			return true
-		}
-	}
-	return false
-}
-
-// matches compares name and version range. An invalid range or version matches nothing.
-func matches(d *chart.Dependency, sub *chart.Chart) bool {
-	if d.Name != sub.Name() {
-		return false
-	}
-	version, err := semver.NewVersion(sub.Metadata.Version)
-	if err != nil {
-		return false
-	}
-	constraint, err := semver.NewConstraint(d.Version)
-	return err == nil && constraint.Check(version)
 }
 
 // byTags disables a dependency if some of its tags are false and none is true.

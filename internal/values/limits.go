@@ -33,6 +33,9 @@ const (
 	maxEnumerated = 4_000_000
 	// maxHanded limits the global values that are passed to all subcharts.
 	maxHanded = 500_000
+	// maxComparedVersions limits the versions of subcharts that a chart's dependencies of the same name are
+	// compared with; a long range counts more.
+	maxComparedVersions = 200_000
 	// maxImportSteps limits the entries that all import-values of a chart tree visit; tables can
 	// import each other and double each time.
 	maxImportSteps = 4 << 20

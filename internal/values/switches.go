@@ -67,10 +67,12 @@ func dependencyNames(c *chart.Chart) (names []string, aliases map[string]string)
 			aliases[dep.Name] = dep.Alias
 		}
 	}
-	for _, sub := range c.Dependencies() {
-		if !isDeclared(c, sub) {
-			names = append(names, sub.Name())
-		}
+	fit, err := fitOf(c)
+	if err != nil {
+		return names, aliases // rendering the chart fails with it
+	}
+	for _, sub := range fit.undeclared() {
+		names = append(names, sub.Name())
 	}
 	return names, aliases
 }
