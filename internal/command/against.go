@@ -107,13 +107,22 @@ func (p *program) noteSameValues(o *chartPlanFlags, made *plan.Plan) {
 }
 
 // againstOneServer refuses the credentials of flags if --against names a chart on another server than
-// the one at path is on: each would get them.
+// the one at path is on, or than those of the dependencies that --dependency-update fetches may be on: each
+// would get them.
 func (p *program) againstOneServer(o *chartPlanFlags, path string) error {
+	fetch := &o.source.chart.fetchFlags
 	requests := []resolve.Request{o.source.chart.request(path)}
 	if other := o.against.against; other != "" && other != "-" {
 		requests = append(requests, o.source.chart.request(other))
 	}
-	return p.oneServer(&o.source.chart.fetchFlags, requests, "repo add or registry login")
+	const instead = "repo add or registry login"
+	if err := p.oneServer(fetch, requests, instead); err != nil {
+		return err
+	}
+	if o.source.render.dependencyUpdate && fetch.access.secret() && len(p.servers) > 0 {
+		return usage("--username, --password and --cert-file are for one server, %s, and with --dependency-update those of dependencies would get them, too: use %s", p.servers[0], instead)
+	}
+	return nil
 }
 
 // withoutCluster reports whether the plan is made without any request to a cluster.

@@ -77,6 +77,9 @@ func chartText(name string, to *string, usage string) *cli.StringFlag {
 // accessFlags say how to connect to the server of a chart.
 type accessFlags struct{ source.Access }
 
+// secret reports whether there are credentials among them, which are for one server.
+func (o *accessFlags) secret() bool { return o.Username+o.Password+o.CertFile != "" }
+
 func (o *accessFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		chartText("username", &o.Username, "user name for the chart's server"),

@@ -69,7 +69,7 @@ func (p *program) oneServer(o *fetchFlags, charts []resolve.Request, instead str
 	slices.Sort(p.servers)
 	p.servers = slices.Compact(p.servers)
 	several := len(p.servers) > 1
-	if secret := o.access.Username + o.access.Password + o.access.CertFile; several && secret != "" {
+	if several && o.access.secret() {
 		return usage("--username, --password and --cert-file are for one server, and the charts are on %s: use %s", strings.Join(p.servers, ", "), instead)
 	}
 	o.access.Elsewhere = several && o.access.CAFile != ""

@@ -104,6 +104,25 @@ func TestCredentialsForAComparison(t *testing.T) {
 	d.must(plan + "1")
 }
 
+// They are not for what the chart of a pull request depends on if they can be for the server of the base.
+func TestCredentialsForAComparisonAndDependencies(t *testing.T) {
+	d := atDesk(t)
+	own, other := sourcetest.Serve(t, sourcetest.Options{User: "u", Password: "p"}), sourcetest.Serve(t, sourcetest.Options{})
+	own.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	other.Publish(t, map[string][]string{"alpha": {"1.0.0"}})
+	d.file("um/Chart.yaml", "{apiVersion: v2, name: um, version: 1.0.0, dependencies: [{name: alpha, version: 1.0.0, repository: '"+other.URL+"'}]}")
+	for _, line := range []string{
+		"plan um ./um --dependency-update --username u --password p --against " + own.URL + "/alpha-1.0.0.tgz",
+		"template um ./um --dependency-update --username u --password p --untrusted",
+	} {
+		a := d.types(line)
+		if a.code != exitError || !strings.Contains(a.err, "--dependency-update") || len(own.Asked())+len(other.Asked()) > 0 {
+			t.Errorf("%s: exit code %d, asked were %q\n%s%s", line, a.code, append(own.Asked(), other.Asked()...), a.out, a.err)
+		}
+	}
+	d.must("plan um ./um --dependency-update --against " + other.URL + "/alpha-1.0.0.tgz")
+}
+
 // fetchedWeb is the spec of a HelmRelease of the chart alpha in a HelmRepository.
 const fetchedWeb = "chart: {spec: {chart: alpha, version: 1.0.0, sourceRef: {kind: HelmRepository, name: NAME}}}"
 

@@ -131,9 +131,12 @@ func (p *program) reportUnread(o *manyFlags, files []string, err error) error {
 }
 
 // checkUntrusted refuses, with --untrusted, the flags that let a chart or values do more than
-// render: run a program, use the network, or read files outside their folder.
+// render: run a program, use the network, or read files outside their folder. A dependency may be on any
+// server, which would get the credentials of flags, or in any folder.
 func (o *sourceFlags) checkUntrusted() error {
-	for flag, given := range map[string]bool{"post-renderer": o.render.postRenderer != "", "enable-dns": o.render.DNS, outsideLinks: o.chart.load.OutsideLinks} {
+	for flag, given := range map[string]bool{
+		"post-renderer": o.render.postRenderer != "", "enable-dns": o.render.DNS, "dependency-update": o.render.dependencyUpdate, outsideLinks: o.chart.load.OutsideLinks,
+	} {
 		if given && o.render.untrusted {
 			return usage("--%s can't be combined with --untrusted", flag)
 		}
