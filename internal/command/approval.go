@@ -124,6 +124,14 @@ func (o *effectFlags) keyFlag() cli.Flag {
 // check refuses a malformed digest.
 func (o *effectFlags) check() error { return checkDigest("expect-effect", o.expect) }
 
+// checkReleases refuses the digest of an effect for more than one release: the release is part of the effect.
+func (o *effectFlags) checkReleases(releases int) error {
+	if o.expect != "" && releases > 1 {
+		return usage("--expect-effect %s: it is that of one release, and here are %d: give one NAME at a time", o.expect, releases)
+	}
+	return nil
+}
+
 // effectKey returns the key of effect digests, nil without one.
 func (p *program) effectKey(o *effectFlags) ([]byte, error) {
 	if o.keyFile == "" {

@@ -196,24 +196,40 @@ func (p *program) uninstallCommand() *cli.Command {
 			"kubectl release uninstall web\nkubectl release uninstall web --keep-history --wait"),
 		Flags: joined(o.flags(&p.showSecrets), o.options.uninstalling(), []cli.Flag{ignoreNotFoundFlag(&ignoreNotFound)}),
 		Action: p.presented(&o, takes(1, 1000, func(ctx context.Context, args []string) error {
-			if err := o.show.checkFiles(len(args)); err != nil {
+			if err := errors.Join(o.show.checkFiles(len(args)), o.effect.checkReleases(len(args))); err != nil {
 				return err
 			}
-			for _, name := range args {
-				err := p.planAndApply(ctx, &o, name, func(_ context.Context, s *session) (*plan.Plan, error) {
-					made, err := p.planUninstall(ctx, s, &o.planningFlags, name)
-					if ignoreNotFound && isNoRelease(err) {
-						return nil, errMayBeAbsent
-					}
-					return made, err
-				})
+			var gone []string
+			for i, name := range args {
+				p.turnTo(args[i:])
+				removed, err := p.uninstall(ctx, &o, name, ignoreNotFound)
+				if err != nil && len(gone) > 0 {
+					return fmt.Errorf("%s is uninstalled; %s: %w", strings.Join(gone, ", "), name, err)
+				}
 				if err != nil {
 					return err
+				}
+				if removed {
+					gone = append(gone, name)
 				}
 			}
 			return nil
 		})),
 	}
+}
+
+// uninstall plans and applies the removal of one release, and reports whether it has removed something.
+func (p *program) uninstall(ctx context.Context, o *runFlags, name string, ignoreNotFound bool) (removed bool, err error) {
+	err = p.planAndApply(ctx, o, name, func(_ context.Context, s *session) (*plan.Plan, error) {
+		made, err := p.planUninstall(ctx, s, &o.planningFlags, name)
+		if ignoreNotFound && isNoRelease(err) {
+			return nil, errMayBeAbsent
+		}
+		dry, _ := dryRun(o.dryRun) // planAndApply returns the error
+		removed = made != nil && !dry
+		return made, err
+	})
+	return removed, err
 }
 
 func (p *program) testCommand() *cli.Command {

@@ -225,6 +225,24 @@ func TestTheHintToWaitForALockInASet(t *testing.T) {
 	}
 }
 
+// Of several releases to uninstall, the hint is about those that are left, and the error says which are gone.
+func TestTheHintToUninstallWhatIsLeft(t *testing.T) {
+	d := atDesk(t)
+	d.file("own/Chart.yaml", "{apiVersion: v2, name: own, version: 1.0.0}")
+	d.must("install own ./own")
+	d.must("install web ./web")
+	isLocked(t, d)
+	a := d.types("uninstall own gone web --ignore-not-found --lock-timeout 1ms")
+	if a.code != exitLocked || !strings.Contains(a.err, "Error: own is uninstalled; web: ") || !strings.Contains(a.err, "wait for it: kubectl release uninstall --lock-timeout 5m web --ignore-not-found\n") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	d.must("unlock web --yes")
+	d.failsNext()
+	if a := d.types("uninstall web own"); !slices.Contains(a.hints(), "uninstall web own") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
 // The releases of a set give their hints at the same time: none changes what another one says was typed.
 func TestHintsLeaveTheCommandLineAlone(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")

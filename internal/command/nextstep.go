@@ -107,6 +107,9 @@ func (p *program) again(made *plan.Plan) string {
 	case plan.Rollback:
 		return p.command(p.retyped("rollback", name, strconv.Itoa(made.RollbackTo))...)
 	case plan.Uninstall:
+		if p.commandLine.Path[0] == "uninstall" {
+			return p.command(p.retyped("uninstall", p.commandLine.Arguments...)...)
+		}
 		return p.command(p.retyped("uninstall", name)...)
 	case plan.Test, plan.CorrectDrift, plan.CorrectRecords:
 	}

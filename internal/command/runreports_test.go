@@ -30,6 +30,7 @@ func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
 		"upgrade web ./web --report markdown=no/x.md2":  "--report markdown: ",
 		"uninstall web other --report markdown=x.md":    "--report markdown=x.md: it holds one plan, and here are 2 releases",
 		"uninstall web other --dry-run -o md --spill x": "--spill x: it belongs to one plan, and here are 2 releases",
+		"uninstall web other --expect-effect sha256:0000000000000000000000000000000000000000000000000000000000000000": "--expect-effect sha256:0000000000000000000000000000000000000000000000000000000000000000: it is that of one release, and here are 2: give one NAME at a time",
 	} {
 		if a := d.types(line); a.code != exitError || !strings.Contains(a.err, "Error: "+want) {
 			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)

@@ -43,6 +43,15 @@ func (u *underway) over() {
 	u.plan, u.record, u.recording = nil, nil, nil
 }
 
+// turnTo is called by a command on several releases before each of them, with the arguments that are left to do:
+// those that are done are neither what would be left behind nor what hints are to repeat.
+func (p *program) turnTo(left []string) {
+	p.underway.over()
+	p.underway.mu.Lock()
+	defer p.underway.mu.Unlock()
+	p.commandLine.Arguments = left
+}
+
 // onlyReads is called by a command that writes nothing to a cluster.
 func (u *underway) onlyReads() {
 	u.mu.Lock()
