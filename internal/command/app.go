@@ -145,10 +145,10 @@ func (p *program) app() *cli.App {
 
 // appFor is app for one command line: a command that no word of the line names has only its name
 // and usage. Building the flags of all commands would take more processor time than many commands
-// do.
+// do. --version without a command is the command of that name.
 func (p *program) appFor(line []string) *cli.App {
 	return p.appOf(func(c *cli.Command) bool {
-		return slices.ContainsFunc(c.Names(), func(name string) bool { return slices.Contains(line, name) })
+		return c.Name == "version" && slices.Contains(line, "--version") || slices.ContainsFunc(c.Names(), func(name string) bool { return slices.Contains(line, name) })
 	})
 }
 

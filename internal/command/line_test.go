@@ -27,6 +27,7 @@ func TestOrder(t *testing.T) {
 		"nothing is a command behind --":         {"plan --full -- many web", "plan --full -- many web", ""},
 		"nothing is a flag behind --":            {"install web -- --odd", "install -- web --odd", ""},
 		"--version is version":                   {"--version -o json", "version --output=json", ""},
+		"with its own flags":                     {"--version --short", "version --short", ""},
 		"or the command's that follows":          {"--version 1.2.0 install web .", "install --version=1.2.0 -- web .", ""},
 		"but of a command it is a flag of its":   {"list --version", "", "unknown flag --version"},
 		"- is an argument, and a value":          {"plan web . -f -", "plan --values=- -- web .", ""},
@@ -53,7 +54,7 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
-			got, err := lineRules.Parse(p.app(), strings.Fields(c.line))
+			got, err := lineRules.Parse(p.appFor(strings.Fields(c.line)), strings.Fields(c.line))
 			message := ""
 			if err != nil {
 				message = err.Error()
