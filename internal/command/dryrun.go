@@ -46,10 +46,20 @@ func (p *program) showDryRun(o *runFlags, name string, prepare func(*session) (*
 	return p.showResult(&o.show, made)
 }
 
-// installOffline is install --dry-run=client: it asks no cluster and prints what template prints.
+// installOffline is install --dry-run=client: it asks no cluster and prints what template prints. Flags for
+// a plan are checked, though there is none: a line that passes here is to pass without --dry-run, too.
 func (p *program) installOffline(ctx context.Context, o *installFlags, name, path string) error {
-	if f := o.show.output; !o.show.isText() {
+	switch f := o.show.output; {
+	case !o.show.isText():
 		return usage("--dry-run=client prints the manifest; with -o %s give --dry-run=server, which shows the plan", f)
+	case len(o.show.reports.Value()) > 0 || o.effect.expect != "":
+		return usage("--report and --expect-effect are about a plan, and --dry-run=client prints the manifest: give --dry-run=server, which makes the plan")
+	}
+	if _, err := o.planOptions(); err != nil {
+		return err
+	}
+	if _, err := o.options.method(); err != nil {
+		return err
 	}
 	t := templateFlags{source: o.source, noHooks: o.options.NoHooks}
 	_, r, err := p.rendered(ctx, &t, name, path)

@@ -30,7 +30,13 @@ func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
 		"upgrade web ./web --report markdown=no/x.md2":  "--report markdown: ",
 		"uninstall web other --report markdown=x.md":    "--report markdown=x.md: it holds one plan, and here are 2 releases",
 		"uninstall web other --dry-run -o md --spill x": "--spill x: it belongs to one plan, and here are 2 releases",
-		"uninstall web other --expect-effect sha256:0000000000000000000000000000000000000000000000000000000000000000": "--expect-effect sha256:0000000000000000000000000000000000000000000000000000000000000000: it is that of one release, and here are 2: give one NAME at a time",
+		"uninstall web other --expect-effect sha256:0000000000000000000000000000000000000000000000000000000000000000":                "--expect-effect sha256:0000000000000000000000000000000000000000000000000000000000000000: it is that of one release, and here are 2: give one NAME at a time",
+		"install new ./web --dry-run=client --report markdown=x.md":                                                                  "--report and --expect-effect are about a plan, and --dry-run=client prints the manifest",
+		"install new ./web --dry-run=client --expect-effect sha256:0000000000000000000000000000000000000000000000000000000000000000": "--report and --expect-effect are about a plan, and --dry-run=client prints the manifest",
+		"install new ./web --dry-run=client --labels bad":                                                                            "--labels bad: labels are written KEY=VALUE",
+		"install new ./web --dry-run=client --wait=bogus":                                                                            "--wait=bogus: must be",
+		"install new ./web --dry-run=client --server-side=bogus":                                                                     "--server-side=bogus: must be",
+		"install new ./web --dry-run=client --deny nonsense":                                                                         "--deny",
 	} {
 		if a := d.types(line); a.code != exitError || !strings.Contains(a.err, "Error: "+want) {
 			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
