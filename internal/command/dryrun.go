@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,7 +44,7 @@ func (p *program) showDryRun(o *runFlags, name string, prepare func(*session) (*
 	if err != nil {
 		return p.reportImpossible(&o.show, s.key(name), err)
 	}
-	return p.showResult(&o.show, made)
+	return cmp.Or(p.showResult(&o.show, made), p.approved(&o.effect, made))
 }
 
 // installOffline is install --dry-run=client: it asks no cluster and prints what template prints. Flags for

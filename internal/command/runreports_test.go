@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -131,5 +132,27 @@ func TestTheReportOfARunHasItsEffect(t *testing.T) {
 		if text, err := os.ReadFile("out"); err != nil || !strings.Contains(string(text), step.want) {
 			t.Errorf("%s: %v\n%s", step.line, err, text)
 		}
+	}
+}
+
+// A dry run has the exit code of the run: also if its effect is not the approved one.
+func TestADryRunHasTheApprovedEffect(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.must("upgrade web ./web --set text=two --dry-run --report json=plan.json")
+	text, err := os.ReadFile("plan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown struct {
+		EffectDigest string `json:"effectDigest"`
+	}
+	if err := json.Unmarshal(text, &shown); err != nil {
+		t.Fatal(err)
+	}
+	d.must("upgrade web ./web --set text=two --dry-run --expect-effect " + shown.EffectDigest)
+	a := d.types("upgrade web ./web --set text=three --dry-run --expect-effect " + shown.EffectDigest)
+	if a.code != exitStale || !strings.Contains(a.out, "one → three") || !strings.Contains(a.err, "would not do what was approved") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
