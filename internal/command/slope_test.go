@@ -51,7 +51,7 @@ func TestEffortGrowsWithTheObjects(t *testing.T) {
 // TestMemoryOfOfflinePlansGrowsWithTheObjects: without a cluster no kind is known to discovery,
 // which must not lead to a search for each object among all others.
 func TestMemoryOfOfflinePlansGrowsWithTheObjects(t *testing.T) {
-	lines := []string{"plan lots ./lots --offline --against /dev/null -o html", "plan lots ./lots --offline --against ./lots --set mark=x -o markdown"}
+	lines := []string{"plan lots ./lots --offline --against /dev/null -o html", "plan lots ./lots --offline --against ./lots --set mark=x -o markdown", "template lots ./lots --show-only templates/configmap.yaml"}
 	few, many := efforts(t, 1000, lines), efforts(t, 4000, lines)
 	for i, line := range lines {
 		if grows(t, line, few[i], many[i]) {

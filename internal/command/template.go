@@ -172,10 +172,11 @@ func (o *templateFlags) text(resources, hooks []manifest.Document) (string, erro
 	docs, err := pick(o.showOnly.Value(), slices.Concat(trimmed(resources), hooks))
 	text := manifest.Text(docs)
 	if len(o.showOnly.Value()) > 0 {
-		text = ""
+		var each strings.Builder
 		for _, d := range docs {
-			text += manifest.Text([]manifest.Document{d}) + "\n"
+			each.WriteString(manifest.Text([]manifest.Document{d}) + "\n")
 		}
+		text = each.String()
 	} else if len(resources) == 0 {
 		text = "\n" + text
 	}
