@@ -125,6 +125,8 @@ type program struct {
 	unknownPlugins sync.Once
 	// question ends a question that turned the terminal's echo off and was not answered; nil if there is none.
 	question atomic.Pointer[func()]
+	// temporary is set by an action that removes temporary files at its end.
+	temporary atomic.Bool
 	// brokenPipes lets the program outlive its output; see terminal.OutlivePipes.
 	brokenPipes chan os.Signal
 }

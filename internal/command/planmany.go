@@ -167,6 +167,7 @@ func (p *program) planMany(ctx context.Context, o *manyFlags, files []string) er
 			return err
 		}
 	}
+	p.temporary.Store(true)
 	t, err := settrees.Open(ctx, settrees.Request{
 		Files: files, Input: input, Since: o.since, BaseDir: o.baseDir, Reading: o.reading, Fetch: p.manyFetch(&o.fetch),
 	})

@@ -4,22 +4,31 @@ import (
 	"context"
 	"errors"
 	"os/signal"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/kubectl-release/kubectl-release/internal/terminal"
 )
 
+// tidyTime is how long an action that a signal has ended may take to remove its temporary files, which are at
+// most a checkout. Who presses Ctrl-C again, or sends another signal, does not wait for it.
+const tidyTime = 2 * time.Second
+
 // readOnly wraps the action of a command that writes nothing to a cluster. A signal ends it
-// immediately, even while it renders or reads standard input, which no context interrupts. It ends
+// immediately, even while it renders or reads standard input, which no context interrupts; but one that tidies
+// up is given a moment for that. It ends
 // quietly if its output no longer has a reader, and fails if that could not be written. Commands without
 // this wrapper may be in the middle of a run and end in their own way.
 func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		signal.Stop(p.brokenPipes)
 		p.underway.onlyReads()
-		done := make(chan error, 1)
-		go func() { done <- action(c) }()
+		done, ended := make(chan error, 1), make(chan struct{})
+		go func() {
+			defer close(ended)
+			done <- action(c)
+		}()
 		select {
 		case err := <-done:
 			var code codeError
@@ -28,6 +37,12 @@ func (p *program) readOnly(action cli.ActionFunc) cli.ActionFunc {
 			}
 			return err
 		case <-c.Done():
+			if p.temporary.Load() {
+				select {
+				case <-ended:
+				case <-time.After(tidyTime):
+				}
+			}
 			if errors.Is(c.Err(), context.Canceled) {
 				return errors.New("stopped by a signal")
 			}

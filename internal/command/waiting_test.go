@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -88,5 +89,26 @@ func TestSignalWhileNothingIsAnswered(t *testing.T) {
 				t.Errorf("%s: exit code %d, %s", line, code, errs.String())
 			}
 		})
+	}
+}
+
+// A signal that ends the plan of a set leaves no temporary files.
+func TestASignalLeavesNoTemporaryFiles(t *testing.T) {
+	d, temporary := atDesk(t), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	d.file("set.yaml", "version: 1\nreleases:\n- {name: web, namespace: shop, chart: ./web}\n")
+	ctx, stop := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	p := newProgram(Streams{In: strings.NewReader(""), Out: &out, Err: &out}, "kubectl release")
+	p.dial = func(*connectionFlags) (api, string, error) {
+		if found, err := filepath.Glob(filepath.Join(temporary, "kubectl-release-*")); len(found) == 0 || err != nil {
+			t.Errorf("there are %q, %v", found, err)
+		}
+		stop()
+		return memory{d.Cluster, d.client}, "shop", nil
+	}
+	code := p.main(ctx, nil, strings.Fields("kubectl-release plan many set.yaml --base-dir /dev/null"))
+	if found, err := filepath.Glob(filepath.Join(temporary, "kubectl-release-*")); code != exitError || len(found) > 0 || err != nil {
+		t.Errorf("exit code %d, left are %q, %v\n%s", code, found, err, &out)
 	}
 }

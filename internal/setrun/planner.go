@@ -116,7 +116,9 @@ func (p *Planner) Plan(ctx context.Context) (*Planned, error) {
 	group.SetLimit(max(1, p.Jobs))
 	for _, j := range jobs {
 		group.Go(func() error {
-			p.run(ctx, j)
+			if ctx.Err() == nil {
+				p.run(ctx, j)
+			}
 			return ctx.Err()
 		})
 	}
