@@ -83,6 +83,9 @@ func (l *Line) takeAll(rest []string) (err error) {
 	if err == nil && l.topic && l.Command == nil && len(l.Arguments) > 0 {
 		return l.rules.UnknownCommand(l.Commands, l.Arguments[0], l.program)
 	}
+	if err == nil && l.Command != nil {
+		err = l.strays()
+	}
 	return err
 }
 
@@ -130,20 +133,25 @@ func (l *Line) take(rest []string) ([]string, error) {
 	return rest[2:], nil
 }
 
-// find looks up a flag among those of the program, of the command so far and, before any command,
-// of the command that follows.
+// find looks up a flag among those of the program, of the command so far and, before its arguments, of the
+// commands that follow.
 func (l *Line) find(name string, rest []string) (cli.Flag, bool) {
 	if f, ok := l.Known[name]; ok {
 		return f, true
 	}
-	if len(l.Path) > 0 {
+	if len(l.Arguments) > 0 {
 		return nil, false
 	}
+	commands := l.Commands
 	for _, word := range rest[1:] {
-		if c := Find(l.Commands, word); c != nil {
-			f, ok := Index(c.Flags)[name]
-			return f, ok
+		c := Find(commands, word)
+		if c == nil {
+			continue // a flag, its value or an argument: which one is known only once the command is
 		}
+		if f, ok := Index(c.Flags)[name]; ok {
+			return f, true
+		}
+		commands = c.Subcommands
 	}
 	return nil, false
 }
@@ -184,6 +192,17 @@ func (l *Line) unknown(word string) error {
 func (l *Line) misplaced() error {
 	for _, f := range l.Flags {
 		if dashes := "--"; l.Known[f.Name] == nil && l.above[f.Name] != "" {
+			return l.unknown(dashes[:min(len(f.Name), 2)] + f.Name)
+		}
+	}
+	return nil
+}
+
+// strays returns an error if a flag was taken for that of a command that did not follow after all: its name
+// was an argument.
+func (l *Line) strays() error {
+	for _, f := range l.Flags {
+		if dashes := "--"; l.Known[f.Name] == nil {
 			return l.unknown(dashes[:min(len(f.Name), 2)] + f.Name)
 		}
 	}
