@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 const connectionCategory = "Connection"
@@ -72,9 +73,17 @@ const helmPlugin = "HELM_PLUGIN_NAME"
 
 // words returns the flags for cluster and namespace as they are repeated in hints. It omits the
 // token, and values that the next command gets from the environment anyway. Variables that Helm
-// sets for a plugin do not count: Helm takes them from its own flags.
+// sets for a plugin do not count: Helm takes them from its own flags, such as --kubeconfig and
+// --kube-as-group, which the plugin does not see (Helm 4.3.1, pkg/cmd/load_plugins.go, manuallyProcessArgs).
 func (o *connectionFlags) words() []string {
-	var words []string
+	words, groups := []string{}, o.asGroups.Value()
+	if os.Getenv(helmPlugin) != "" {
+		groups = o.impersonated()
+		// The flag takes one file; a list can only be the user's own variable, which the next command has as well.
+		if file := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); o.kubeconfig == "" && file != "" && !strings.ContainsRune(file, os.PathListSeparator) {
+			words = append(words, "--kubeconfig", file)
+		}
+	}
 	for _, flag := range o.flags() {
 		text, isText := flag.(*cli.StringFlag)
 		if !isText || slices.Contains([]string{"token", "request-timeout", "cache-dir"}, text.Name) {
@@ -86,7 +95,7 @@ func (o *connectionFlags) words() []string {
 			words = append(words, "--"+text.Name, value)
 		}
 	}
-	for _, group := range o.asGroups.Value() {
+	for _, group := range groups {
 		words = append(words, "--as-group", group)
 	}
 	if o.insecure {

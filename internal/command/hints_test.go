@@ -243,6 +243,25 @@ func TestTheHintToUninstallWhatIsLeft(t *testing.T) {
 	}
 }
 
+// Helm takes --kubeconfig and --kube-as-group off the line of a plugin and passes them in variables: hints have them.
+func TestHintsOfAPluginHaveWhatHelmTakesOff(t *testing.T) {
+	d := atDesk(t)
+	for variable, value := range map[string]string{"HELM_PLUGIN_NAME": "release", "HELM_KUBEASUSER": "me", "HELM_KUBEASGROUPS": "a,b", "KUBECONFIG": "/k"} {
+		t.Setenv(variable, value)
+	}
+	const to = " --as me --as-group a --as-group b"
+	for variable, want := range map[string]string{"/k": " --kubeconfig /k" + to, "/k" + string(os.PathListSeparator) + "/l": to, "": to} {
+		t.Setenv("KUBECONFIG", variable)
+		if a := d.types("rollback web 7"); !slices.Contains(a.hints(), "list --all-namespaces"+want+" lists the existing releases") {
+			t.Errorf("%s: %q", variable, a.err)
+		}
+	}
+	t.Setenv("HELM_PLUGIN_NAME", "")
+	if a := d.types("rollback web 7"); !slices.Contains(a.hints(), "list --all-namespaces lists the existing releases") {
+		t.Errorf("what the next command has anyway is repeated: %q", a.err)
+	}
+}
+
 // The releases of a set give their hints at the same time: none changes what another one says was typed.
 func TestHintsLeaveTheCommandLineAlone(t *testing.T) {
 	p := newProgram(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "kubectl release")
