@@ -102,6 +102,8 @@ type program struct {
 	paths       pathFlags
 	showSecrets bool
 	secrecy
+	// follows says that a document of YAML is on standard output, which another one may follow.
+	follows bool
 	// servers are the origins that the access of flags was given for (see oneServer).
 	servers []string
 	// dial returns a client for the cluster that the flags name, and the namespace.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -179,19 +180,24 @@ func (t textPresenter) end(_ context.Context, how ending) error {
 		if how.outcome.Revision == nil {
 			return nil
 		}
+		t.separate(t.show.output)
 		err := t.record(t.show.output, how.outcome.Revision)
 		if lost := terminal.Failed(t.raw.Out); lost != nil && errors.Is(err, lost) {
 			return nil // exit warns about it
 		}
 		return err
 	}
-	t.result(how.made)
+	out := t.streams.Out
+	if !t.show.isText() {
+		out = t.streams.Err // on standard output is the plan, in its format
+	}
+	t.result(out, how.made)
 	return nil
 }
 
 // result prints the result of a run in one line, and the chart's notes.
-func (t textPresenter) result(made *plan.Plan) {
-	name, out := made.Release.Name, t.streams.Out
+func (t textPresenter) result(out io.Writer, made *plan.Plan) {
+	name := made.Release.Name
 	switch made.Operation {
 	case plan.Install:
 		fmt.Fprintf(out, "Release %s is installed in namespace %s (revision %d).\n", name, made.Release.Namespace, made.ToRevision)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // A format or a report that does not exist is refused before anything is connected.
@@ -154,5 +156,33 @@ func TestADryRunHasTheApprovedEffect(t *testing.T) {
 	a := d.types("upgrade web ./web --set text=three --dry-run --expect-effect " + shown.EffectDigest)
 	if a.code != exitStale || !strings.Contains(a.out, "one → three") || !strings.Contains(a.err, "would not do what was approved") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
+// What is on standard output is in the format of -o as a whole.
+func TestAllOfTheOutputIsInItsFormat(t *testing.T) {
+	d := atDesk(t)
+	d.file("other/Chart.yaml", "{apiVersion: v2, name: other, version: 1.0.0}")
+	for _, step := range []struct {
+		line, told string
+		documents  int
+	}{
+		{"apply web ./web --yes -o yaml", "", 2},
+		{"apply web ./web --yes -o sarif --set text=two", "Release web is upgraded to revision 2.\n\nNOTES:\nIt says two.\n", 1},
+		{"install other ./other -o yaml", "", 1},
+		{"uninstall web other --dry-run -o yaml", "", 2},
+		{"uninstall web other --keep-history -o yaml", "", 2},
+	} {
+		a := d.must(step.line)
+		documents := strings.Split(a.out, "\n---\n")
+		for _, one := range documents {
+			var parsed map[string]any
+			if err := yaml.UnmarshalStrict([]byte(one), &parsed); err != nil || len(parsed) == 0 {
+				t.Errorf("%s: %v\n%s", step.line, err, one)
+			}
+		}
+		if len(documents) != step.documents || !strings.Contains(a.err, step.told) || strings.Contains(a.out, "\nRelease ") {
+			t.Errorf("%s: %d documents\n%s", step.line, len(documents), a.err)
+		}
 	}
 }

@@ -24,10 +24,22 @@ func (p *program) render(o *showFlags, w io.Writer, made *plan.Plan) error {
 	if err := o.check(planOutputs); err != nil {
 		return err
 	}
+	p.separate(o.output)
 	if err := p.renderAs(o, cmp.Or(o.output, "text"), w, p.masked(made)); err != nil {
 		return err
 	}
 	return p.report(o, made)
+}
+
+// separate prints the line that separates a document of YAML on standard output from the one before it.
+func (p *program) separate(format string) {
+	if format != "yaml" {
+		return
+	}
+	if p.follows {
+		fmt.Fprintln(p.raw.Out, "---")
+	}
+	p.follows = true
 }
 
 // report writes the files of --report, and masks secrets as render does.
