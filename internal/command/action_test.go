@@ -438,6 +438,18 @@ func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 	}
 }
 
+// Two jobs of the component have a comment each if they have a marker each.
+func TestTheGitLabComponentMarksItsComment(t *testing.T) {
+	for variable, want := range map[string]string{"MARKER=": `--offline --detailed-exitcode`, "MARKER=eu west": `--marker eu west --offline`} {
+		temp := t.TempDir()
+		printer(t, filepath.Join(temp, "kubectl-release"), "")
+		out := runComponent(t, mergedPullRequest(t, `replicas: 3\n`), temp, "NAME=web", "CHART=chart", "VALUES=", variable)
+		if !regexp.MustCompile(want).MatchString(out) || strings.Contains(out, "--marker") != strings.Contains(want, "--marker") {
+			t.Errorf("%s: %s is not in\n%s", variable, want, out)
+		}
+	}
+}
+
 // The chart of the base is there also if it is in a submodule, for the action and the component.
 func TestTheBaseHasSubmodules(t *testing.T) {
 	for _, forge := range []string{"github", "gitlab"} {
