@@ -186,3 +186,18 @@ func TestAllOfTheOutputIsInItsFormat(t *testing.T) {
 		}
 	}
 }
+
+// A value of HELM_COLOR that Helm does not know is as none, and it may be in capitals; NO_COLOR comes before it.
+func TestHelmsColor(t *testing.T) {
+	d := atDesk(t)
+	for _, c := range []struct {
+		value, none string
+		colored     bool
+	}{{"yes", "", false}, {"ALWAYS", "", true}, {"always", "1", false}, {"never", "", false}} {
+		t.Setenv("HELM_COLOR", c.value)
+		t.Setenv("NO_COLOR", c.none)
+		if a := d.must("plan web ./web"); strings.Contains(a.out, "\x1b[") != c.colored {
+			t.Errorf("HELM_COLOR=%s NO_COLOR=%s:\n%q", c.value, c.none, a.out)
+		}
+	}
+}

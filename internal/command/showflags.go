@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ type showFlags struct {
 func (o *showFlags) flags(secrets *bool) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "output", Destination: &o.output, Aliases: []string{"o"}, Usage: oneOf(planOutputs), Value: "text", Category: planCategory},
-		&cli.StringFlag{Name: "color", Destination: &o.color, Aliases: []string{"colour"}, Usage: oneOf(choices["color"]), Value: "auto", EnvVars: []string{"HELM_COLOR"}, Category: planCategory},
+		&cli.StringFlag{Name: "color", Destination: &o.color, Aliases: []string{"colour"}, Usage: oneOf(choices["color"]), Value: "auto", EnvVars: readable("HELM_COLOR", helmsColor), Category: planCategory},
 		&cli.BoolFlag{Name: "full", Destination: &o.full, Usage: "in text: show everything, including the YAML of new objects", Category: planCategory},
 		&cli.BoolFlag{Name: "summary", Destination: &o.summary, Usage: "in text: show only the header, counts, problems and risks", Category: planCategory},
 		&cli.StringSliceFlag{Name: "only", Destination: &o.only, Usage: "in text: show only `KIND/NAME`, or all of a KIND; NAME may contain wildcards (repeatable)", Category: planCategory},
@@ -61,7 +62,7 @@ func (o *showFlags) check(formats []string) error {
 	switch {
 	case o.full && o.summary:
 		return usage("--full and --summary are opposites: give one of them")
-	case o.color != "" && !slices.Contains(choices["color"], o.color):
+	case o.color != "" && !slices.Contains(choices["color"], strings.ToLower(o.color)):
 		return usage("--color=%s: must be %s", o.color, oneOf(choices["color"]))
 	case o.contextLines < 0:
 		return usage("--context-lines=%d: must be a number of lines, 0 for none", o.contextLines)
@@ -100,13 +101,23 @@ func (p *program) text(o *showFlags, w io.Writer) report.TextOptions {
 
 // colored reports whether to print in colour; without --color, on a terminal that has colours.
 func (o *showFlags) colored(w io.Writer) bool {
-	switch o.color {
+	switch strings.ToLower(o.color) {
 	case "always":
 		return true
 	case "never":
 		return false
 	}
 	return terminal.HasColors(w)
+}
+
+// helmsColor returns an error if HELM_COLOR does not count: it may be in capitals, and NO_COLOR comes before it
+// (Helm 4.3.1, pkg/cli/environment.go, envColorMode).
+func helmsColor(text string) (string, error) {
+	mode := strings.ToLower(text)
+	if os.Getenv("NO_COLOR") != "" || !slices.Contains(choices["color"], mode) {
+		return "", usage("HELM_COLOR=%s does not count", text)
+	}
+	return mode, nil
 }
 
 // outputFlags hold -o of commands that print records and lists.
