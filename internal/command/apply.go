@@ -65,9 +65,14 @@ func (p *program) applyCommand() *cli.Command {
 // nothing. What judges the plan, and how long to wait for other runs, is up to whoever applies it.
 func (p *program) checkPlanned(o *applyFlags) error {
 	s := &o.source
-	for _, flag := range joined(s.valueFlags(), s.reuse.flags(), s.render.flags(), s.chart.choosing(), s.chart.verify.flags(), o.options.deploying()) {
+	return p.checkSaved(joined(s.valueFlags(), s.reuse.flags(), s.render.flags(), s.chart.choosing(), s.chart.verify.flags(), o.options.deploying()), "deny", "policy", "lock-timeout")
+}
+
+// checkSaved refuses these flags, except some, with a saved plan.
+func (p *program) checkSaved(flags []cli.Flag, except ...string) error {
+	for _, flag := range flags {
 		names := flag.Names()
-		if slices.ContainsFunc(names, p.hasFlag) && !slices.Contains([]string{"deny", "policy", "lock-timeout"}, names[0]) {
+		if slices.ContainsFunc(names, p.hasFlag) && !slices.Contains(except, names[0]) {
 			return usage("--%s is for a chart; a saved plan has its own", names[0])
 		}
 	}

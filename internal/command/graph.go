@@ -23,6 +23,9 @@ func (p *program) planGraphCommand() *cli.Command {
 			if len(args) == 2 {
 				return p.planChart(ctx, &o, args[0], args[1])
 			}
+			if err := p.checkSaved(o.planning(&p.paths)); err != nil {
+				return err
+			}
 			saved, err := p.readPlan(&o.files, args[0])
 			if err != nil {
 				return err

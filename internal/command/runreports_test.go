@@ -40,6 +40,9 @@ func TestARunRefusesOutputsThatItDoesNotHave(t *testing.T) {
 		"install new ./web --dry-run=client --wait=bogus":                                                                            "--wait=bogus: must be",
 		"install new ./web --dry-run=client --server-side=bogus":                                                                     "--server-side=bogus: must be",
 		"install new ./web --dry-run=client --deny nonsense":                                                                         "--deny",
+		"plan graph web.plan --set a=b":                                                                                              "--set is for a chart; a saved plan has its own",
+		"plan graph web.plan --against x":                                                                                            "--against is for a chart; a saved plan has its own",
+		"plan graph web.plan --deny delete":                                                                                          "--deny is for a chart; a saved plan has its own",
 	} {
 		if a := d.types(line); a.code != exitError || !strings.Contains(a.err, "Error: "+want) {
 			t.Errorf("%s: exit code %d\n%s%s", line, a.code, a.out, a.err)
