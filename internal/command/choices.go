@@ -15,10 +15,11 @@ var choices = map[string][]string{
 	"wait":        {"true", "false", "watcher", "hookOnly", "legacy"},
 }
 
-// outputs, planOutputs, setOutputs and graphOutputs are the values of -o: for records, lists and runs, for
-// plans, for the plan of a set, and for plan graph.
+// outputs, eventOutputs, planOutputs, setOutputs and graphOutputs are the values of -o: for records, lists and
+// runs, for the run of a set, for plans, for the plan of a set, and for plan graph.
 var (
 	outputs      = []string{"text", "json", "yaml"}
+	eventOutputs = []string{"text", "json"}
 	planOutputs  = append([]string{"text", "json", "yaml", "markdown", "summary", "html", "mermaid", "dot"}, findings.Formats()...)
 	setOutputs   = append([]string{"text", "json", "yaml", "markdown", "summary", "html"}, findings.Formats()...)
 	graphOutputs = []string{"mermaid", "dot"}

@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-release/kubectl-release/internal/argv"
 	"github.com/kubectl-release/kubectl-release/internal/completion"
 	"github.com/kubectl-release/kubectl-release/internal/source"
 	"github.com/kubectl-release/kubectl-release/releasestore"
@@ -105,6 +106,10 @@ func (p completionSources) Values(flag string, l *completion.Line) []string {
 		return graphOutputs
 	case l.Known["changed-since"] != nil:
 		return setOutputs
+	case slices.Equal(l.Path, []string{"apply", "many"}):
+		return eventOutputs
+	case l.Known["dry-run"] != nil && !slices.ContainsFunc(l.Flags, func(f argv.Flag) bool { return f.Name == "dry-run" }):
+		return outputs // a run, without a plan that it shows
 	case l.Known["detailed-exitcode"] != nil || l.Known["full"] != nil:
 		return planOutputs
 	}
