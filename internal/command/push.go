@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -54,14 +55,13 @@ func (p *program) push(ctx context.Context, o *pushFlags, args []string) error {
 	}
 	rows := []source.Pushed{}
 	for _, file := range args[:len(args)-1] {
-		u, err := upload(file, to)
-		if err != nil {
-			return err
+		var pushed source.Pushed
+		u, failed := upload(file, to)
+		if u.Force = o.force; failed == nil {
+			pushed, failed = s.Push(ctx, u)
 		}
-		u.Force = o.force
-		pushed, err := s.Push(ctx, u)
-		if err != nil {
-			return err
+		if err = failed; err != nil {
+			break
 		}
 		rows = append(rows, pushed)
 		if form == "text" {
@@ -71,10 +71,10 @@ func (p *program) push(ctx context.Context, o *pushFlags, args []string) error {
 			}
 		}
 	}
-	if form == "text" {
-		return nil
+	if form == "text" || err != nil && len(rows) == 0 {
+		return err
 	}
-	return p.structured(form, rows)
+	return errors.Join(err, p.structured(form, rows)) // what was pushed stays so, whatever happened to the rest
 }
 
 // upload reads an archive and the signatures beside it.

@@ -2,11 +2,15 @@ package command
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
 )
 
 // A format or a report that does not exist is refused before anything is connected.
@@ -202,5 +206,28 @@ func TestHelmsColor(t *testing.T) {
 		if a := d.must("plan web ./web"); strings.Contains(a.out, "\x1b[") != c.colored {
 			t.Errorf("HELM_COLOR=%s NO_COLOR=%s:\n%q", c.value, c.none, a.out)
 		}
+	}
+}
+
+// What was pushed is printed even if a later chart can't be.
+func TestAPushThatFailsSaysWhatWasPushed(t *testing.T) {
+	d := atDesk(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // a registry that takes everything
+		switch r.Method {
+		case http.MethodHead, http.MethodGet:
+			w.WriteHeader(http.StatusNotFound)
+		case http.MethodPost:
+			w.Header().Set("Location", r.URL.Path+"1")
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			w.WriteHeader(http.StatusCreated)
+		}
+	}))
+	defer server.Close()
+	d.file("alpha-1.0.0.tgz", string(sourcetest.Chart(t, "alpha", "1.0.0", "text")))
+	a := d.types("push alpha-1.0.0.tgz none.tgz oci://" + strings.TrimPrefix(server.URL, "http://") + "/charts --plain-http -o json")
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(a.out), &rows); a.code != exitError || err != nil || len(rows) != 1 || !strings.Contains(a.err, "none.tgz") {
+		t.Errorf("exit code %d, %v\n%s%s", a.code, err, a.out, a.err)
 	}
 }
