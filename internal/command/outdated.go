@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -67,6 +68,7 @@ func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, fo
 	if err != nil {
 		return err
 	}
+	found = slices.DeleteFunc(slices.Clone(found), func(r *release.Revision) bool { return r.Info.Status == release.StatusUninstalled }) // there is nothing to upgrade
 	installed := make([]source.Installed, 0, len(found))
 	for _, r := range found {
 		one := source.Installed{From: plan.AnnotatedSource(r.Annotations())}
@@ -101,7 +103,14 @@ func (p *program) outdated(ctx context.Context, s *session, flags *listFlags, fo
 	if len(unknown) > 0 {
 		fmt.Fprintf(p.streams.Err, "No repository known here has the charts of %s.\n", escape.Line(strings.Join(unknown, ", ")))
 	}
-	if form != "text" {
+	switch {
+	case flags.short && form != "text":
+		names := make([]string, 0, len(rows))
+		for _, r := range rows {
+			names = append(names, r.Name)
+		}
+		return p.structured(form, names)
+	case form != "text":
 		return p.structured(form, rows)
 	}
 	return p.printOutdated(flags, rows)

@@ -231,3 +231,19 @@ func TestAPushThatFailsSaysWhatWasPushed(t *testing.T) {
 		t.Errorf("exit code %d, %v\n%s%s", a.code, err, a.out, a.err)
 	}
 }
+
+// A release that is uninstalled can't be upgraded, and -q is for names in every format.
+func TestOutdatedReleases(t *testing.T) {
+	d, server := atDesk(t), sourcetest.Serve(t, sourcetest.Options{})
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0", "1.1.0"}})
+	d.must("repo add stable " + server.URL)
+	d.must("install web stable/alpha --version 1.0.0")
+	d.must("install gone stable/alpha --version 1.0.0")
+	d.must("uninstall gone --keep-history")
+	if a := d.must("list --outdated --plan"); strings.Contains(a.out, "gone") || strings.Contains(a.out, "error:") || !strings.Contains(a.out, "web") {
+		t.Errorf("it lists\n%s", a.out)
+	}
+	if a := d.must("list --outdated -q -o json"); strings.TrimSpace(a.out) != `["web"]` {
+		t.Errorf("it prints %s", a.out)
+	}
+}
