@@ -241,6 +241,7 @@ func TestActionRunsEveryStep(t *testing.T) {
 			outputs: map[string]string{"exit-code": "0", "comment-url": ""}, says: "Plan of 1 release (-e eu): 1 stays as it is",
 		},
 		{name: "base-ref", values: `replicas: 3\n`, head: "shop/charts", succeeds: true, with: map[string]string{"base-ref": "change", "comment": "never"}, outputs: map[string]string{"exit-code": "0", "changed": "false"}},
+		{name: "against what there is not", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"against": "Base", "comment": "never"}, says: "::error::against: must be base or cluster, not Base"},
 		{name: "saved without a key", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"against": "cluster", "sign-key-file": "ci"}, says: "::error::sign-key-file needs encrypt-to"},
 		{name: "comparison to save", values: `replicas: 3\n`, head: "shop/charts", with: map[string]string{"encrypt-to": "age1"}, says: "::error::encrypt-to needs against: cluster"},
 		{
@@ -446,6 +447,30 @@ func TestTheGitLabComponentMarksItsComment(t *testing.T) {
 		out := runComponent(t, mergedPullRequest(t, `replicas: 3\n`), temp, "NAME=web", "CHART=chart", "VALUES=", variable)
 		if !regexp.MustCompile(want).MatchString(out) || strings.Contains(out, "--marker") != strings.Contains(want, "--marker") {
 			t.Errorf("%s: %s is not in\n%s", variable, want, out)
+		}
+	}
+}
+
+// There are programs for two architectures, and no other one is taken for one of them.
+func TestTheActionInstallsWhatThereIs(t *testing.T) {
+	a, _ := readAction(t)
+	for machine, want := range map[string]string{
+		"x86_64": "has no sum of kubectl-release_1.2.3_linux_amd64.tar.gz", "aarch64": "has no sum of kubectl-release_1.2.3_linux_arm64.tar.gz",
+		"arm64": "has no sum of kubectl-release_1.2.3_linux_arm64.tar.gz", "riscv64": "::error::there is no kubectl-release for linux on riscv64",
+	} {
+		temp := t.TempDir()
+		if err := os.WriteFile(filepath.Join(temp, "uname"), []byte("#!/bin/sh\nif [ \"$1\" = -m ]; then echo "+machine+"; else echo Linux; fi\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(temp, "packaging", "action"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(temp, "packaging", "action", "checksums.txt"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r := &runner{t: t, dir: temp, known: map[string]string{}, env: []string{"RUNNER_TEMP=" + temp, "GITHUB_ACTION_PATH=" + temp, "PATH=" + temp + ":" + os.Getenv("PATH")}}
+		if _, succeeded := r.run(a, map[string]string{"version": "1.2.3", "comment": "never"}); succeeded || !strings.Contains(r.log.String(), want) {
+			t.Errorf("%s: %s is not in\n%s", machine, want, r.log.String())
 		}
 	}
 }
