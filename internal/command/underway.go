@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -129,9 +130,22 @@ func (p *program) left(ctx context.Context) int {
 		p.region.Show(nil)
 	}
 	err := p.leftover()
-	p.tell(p.presenter.end(ctx, ending{err: err}))
+	summarized := make(chan struct{})
+	go func() {
+		defer close(summarized)
+		_ = p.presenter.end(ctx, ending{err: err}) // it is err
+	}()
+	select {
+	case <-summarized:
+	case <-time.After(patience): // a line before it is not read
+	}
+	p.tell(err)
 	return exitLeft
 }
+
+// patience is how long the last event may take to be written. A reader that has stalled takes none, and whoever
+// presses Ctrl-C twice does not wait for it.
+const patience = time.Second
 
 func (p *program) leftover() *leftError {
 	p.underway.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,6 +90,31 @@ func TestSignalWhileNothingIsAnswered(t *testing.T) {
 				t.Errorf("%s: exit code %d, %s", line, code, errs.String())
 			}
 		})
+	}
+}
+
+// stalled is the writer of a reader that no longer reads.
+type stalled struct {
+	first         sync.Once
+	reached, over chan struct{}
+}
+
+func (s *stalled) Write(p []byte) (int, error) {
+	s.first.Do(func() { close(s.reached) })
+	<-s.over
+	return len(p), nil
+}
+
+// A second signal at once leaves even if nobody reads the events.
+func TestTwoSignalsWhileNobodyReads(t *testing.T) {
+	atDesk(t)
+	out := &stalled{reached: make(chan struct{}), over: make(chan struct{})}
+	defer close(out.over)
+	var errs bytes.Buffer
+	p := newProgram(Streams{In: strings.NewReader(""), Out: out, Err: &errs}, "kubectl release")
+	code := p.main(t.Context(), out.reached, strings.Fields("kubectl-release install web ./web -o json"))
+	if code != exitLeft || !strings.HasSuffix(errs.String(), "Error: stopped at once; no revision was recorded\n") {
+		t.Errorf("exit code %d, %s", code, errs.String())
 	}
 }
 
