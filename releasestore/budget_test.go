@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 )
 
@@ -32,6 +33,41 @@ func TestListHasABudget(t *testing.T) {
 	}
 	if last := got[len(got)-1]; last.Name != "web" || last.ChartLabel() == "" || last.Part() != release.Outline {
 		t.Errorf("the last one is %+v", last)
+	}
+}
+
+// The outline of a record that was read and written back stays at its beginning, however large the chart.
+func TestUpdateLeavesTheOutlineAtTheBeginning(t *testing.T) {
+	b := newMemoryBackend()
+	s := open(b, testClock())
+	made := testRevision(1, release.StatusDeployed)
+	made.Chart.Files = []*chart.File{{Name: "zeros", Data: make([]byte, 5<<20)}}
+	must(t, s.Create(t.Context(), made))
+	read, err := s.Get(t.Context(), testKey(), 1)
+	must(t, err)
+	must(t, s.Update(t.Context(), read.WithStatus(release.StatusSuperseded, "")))
+	a := newAllowance()
+	outline, err := decode(b.objects[location{"shop", ObjectName("web", 1)}].record, release.Outline, maxBeginning, a)
+	if err != nil || outline.Info.Status != release.StatusSuperseded || outline.ChartLabel() != "web-1.4.2" {
+		t.Errorf("the outline is %v, %v", outline, err)
+	}
+	if scanned := maxScanned - a.scanned; scanned > 64<<10 {
+		t.Errorf("%d bytes were unpacked for it", scanned)
+	}
+}
+
+// A record that would be fine alone is refused for the limit that is exceeded, which is not that of a single
+// record.
+func TestScannedMoreThanTheBudget(t *testing.T) {
+	record := heavy(1, 2, `,"info":{"status":"deployed"}`)
+	for name, part := range map[string]release.Part{"outline": release.Outline, "whole": release.Whole} {
+		a := newAllowance()
+		a.scanned = 1 << 20
+		_, err := decode(record, part, MaxUnpacked, a)
+		e := &CorruptError{Reason: err}
+		if want := "the records read together with it unpack to more than 192 MiB in all"; err == nil || err.Error() != want || !e.TooMuch() || e.OverLimit() {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
 	}
 }
 

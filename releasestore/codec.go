@@ -39,6 +39,9 @@ const (
 // errBudget says that a record exceeds the budget of the reading that it is part of.
 var errBudget = fmt.Errorf("the records read together with it unpack to more than %d MiB", maxKept>>20)
 
+// errScanned is errBudget for what is unpacked and not kept.
+var errScanned = fmt.Errorf("the records read together with it unpack to more than %d MiB in all", maxScanned>>20)
+
 // errEntries is errBudget for entries.
 var errEntries = fmt.Errorf("it and the records read together with it have more than %d entries in lists and mappings", release.MaxEntries)
 
@@ -195,7 +198,7 @@ func (s *scanner) Read(p []byte) (int, error) {
 	case s.left < 0 && s.read > s.most:
 		s.err = errTooLong
 	case s.left < 0:
-		s.err = errBudget
+		s.err = errScanned
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		s.err = errors.New("damaged gzip: it ends too early")
 	case err != nil && !errors.Is(err, io.EOF):

@@ -73,7 +73,7 @@ func (e *CorruptError) Error() string {
 // TooMuch reports whether the record was not read because the records read with it had used up
 // the budget; read alone it may be fine.
 func (e *CorruptError) TooMuch() bool {
-	return errors.Is(e.Reason, errBudget) || errors.Is(e.Reason, errEntries)
+	return errors.Is(e.Reason, errBudget) || errors.Is(e.Reason, errScanned) || errors.Is(e.Reason, errEntries)
 }
 
 // OverLimit reports whether the record was not read because it is too large even alone. Helm has no such limits

@@ -2,6 +2,7 @@ package release
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -77,14 +78,28 @@ func writeString(w io.Writer, text string) error {
 	return err
 }
 
-// writeFields writes an object with the fields and a manifest as json.Marshal writes a map: sorted, and
-// compact.
+// beginning are the fields that a record begins with, in the order in which writeNew and Helm (4.3.1,
+// pkg/release/v1/release.go) write them. A reader of the outline stops after the chart's metadata.
+var beginning = []string{"name", "info", "chart"}
+
+// byPosition compares fields by their position in a record: those of the beginning, and then the others, sorted.
+func byPosition(a, b string) int {
+	position := func(name string) int {
+		if i := slices.Index(beginning, name); i >= 0 {
+			return i
+		}
+		return len(beginning)
+	}
+	return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a, b))
+}
+
+// writeFields writes an object with the fields and a manifest, as compact as json.Marshal does.
 func writeFields(w io.Writer, fields map[string]json.RawMessage, manifest string) error {
 	names := slices.Collect(maps.Keys(fields))
 	if manifest != "" {
 		names = append(names, "manifest")
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, byPosition)
 	before := "{"
 	for _, name := range slices.Compact(names) {
 		if _, err := io.WriteString(w, before); err != nil {
