@@ -22,12 +22,33 @@ func OfPods(spec *corev1.PodSpec, pods int64) Usage {
 	return u
 }
 
-// podAmounts returns the usage of a pod. A missing request equals the limit; what a LimitRange adds
-// is known only from a dry run.
+// podAmounts returns the usage of a pod; what a LimitRange adds is known only from a dry run.
 func podAmounts(spec *corev1.PodSpec) corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	out := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}
-	requests := podTotal(spec, func(r corev1.ResourceRequirements) corev1.ResourceList {
+	for name, amount := range podRequests(spec) {
+		switch prefixed := "requests." + name; {
+		case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage, hugePages(name):
+			out[name], out[prefixed] = amount, amount
+		default:
+			out[prefixed] = amount
+		}
+	}
+	for name, amount := range podLimits(spec) {
+		out["limits."+name] = amount
+	}
+	return out
+}
+
+func hugePages(name corev1.ResourceName) bool {
+	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+// podRequests returns what a pod requests. A missing request of a container equals its limit. The limit of the
+// pod as a whole is requested where no container requests anything, and always for huge pages
+// (1.36.3, pkg/apis/core/v1/defaults.go, SetDefaults_Pod).
+func podRequests(spec *corev1.PodSpec) corev1.ResourceList {
+	total := sumOfContainers(spec, func(r corev1.ResourceRequirements) corev1.ResourceList {
 		all := maps.Clone(r.Limits)
 		if all == nil {
 			all = corev1.ResourceList{}
@@ -35,25 +56,31 @@ func podAmounts(spec *corev1.PodSpec) corev1.ResourceList {
 		maps.Copy(all, r.Requests)
 		return all
 	})
-	for name, amount := range requests {
-		switch prefixed := "requests." + name; {
-		case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
-			strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
-			out[name], out[prefixed] = amount, amount
-		default:
-			out[prefixed] = amount
+	if spec.Resources != nil {
+		for name, amount := range spec.Resources.Limits {
+			if _, requested := total[name]; !requested || hugePages(name) {
+				total[name] = amount
+			}
 		}
+		maps.Copy(total, spec.Resources.Requests)
 	}
-	for name, amount := range podTotal(spec, func(r corev1.ResourceRequirements) corev1.ResourceList { return r.Limits }) {
-		out["limits."+name] = amount
-	}
-	return out
+	addOverhead(total, spec)
+	return total
 }
 
-// podTotal sums up the resources of a pod's containers. Init containers run one after another;
+func podLimits(spec *corev1.PodSpec) corev1.ResourceList {
+	total := sumOfContainers(spec, func(r corev1.ResourceRequirements) corev1.ResourceList { return r.Limits })
+	if spec.Resources != nil {
+		maps.Copy(total, spec.Resources.Limits)
+	}
+	addOverhead(total, spec)
+	return total
+}
+
+// sumOfContainers sums up the resources of a pod's containers. Init containers run one after another;
 // restartable ones (sidecars) keep running alongside the other containers
 // (k8s.io/component-helpers/resource, PodRequests).
-func podTotal(spec *corev1.PodSpec, asks func(corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
+func sumOfContainers(spec *corev1.PodSpec, asks func(corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
 	total, beside, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
 	for _, c := range spec.Containers {
 		Add(total, asks(c.Resources))
@@ -69,9 +96,10 @@ func podTotal(spec *corev1.PodSpec, asks func(corev1.ResourceRequirements) corev
 		Raise(most, during)
 	}
 	Raise(total, most)
-	if spec.Resources != nil {
-		maps.Copy(total, asks(*spec.Resources))
-	}
+	return total
+}
+
+func addOverhead(total corev1.ResourceList, spec *corev1.PodSpec) {
 	for name, amount := range spec.Overhead {
 		if sum, ok := total[name]; ok {
 			sum = sum.DeepCopy()
@@ -79,5 +107,4 @@ func podTotal(spec *corev1.PodSpec, asks func(corev1.ResourceRequirements) corev
 			total[name] = sum
 		}
 	}
-	return total
 }

@@ -45,3 +45,55 @@ func TestShortages(t *testing.T) {
 		}
 	}
 }
+
+// What a pod requests as a whole counts instead of its containers; its limit as a whole counts only where no
+// container requests anything, and always for huge pages.
+func TestPodLevelResources(t *testing.T) {
+	type amounts = map[corev1.ResourceName]string
+	list := func(of amounts) corev1.ResourceList {
+		out := corev1.ResourceList{}
+		for name, amount := range of {
+			out[name] = resource.MustParse(amount)
+		}
+		return out
+	}
+	const huge = corev1.ResourceHugePagesPrefix + "2Mi"
+	for why, c := range map[string]struct {
+		container corev1.ResourceRequirements
+		pod       corev1.ResourceRequirements
+		want      amounts
+	}{
+		"a limit, and a container that requests less": {
+			corev1.ResourceRequirements{Requests: list(amounts{"cpu": "100m"})},
+			corev1.ResourceRequirements{Limits: list(amounts{"cpu": "2"})},
+			amounts{"requests.cpu": "300m", "cpu": "300m", "limits.cpu": "6"},
+		},
+		"a limit, and a container that requests another resource": {
+			corev1.ResourceRequirements{Requests: list(amounts{"memory": "1Gi"})},
+			corev1.ResourceRequirements{Limits: list(amounts{"cpu": "2"})},
+			amounts{"requests.cpu": "6", "requests.memory": "3Gi", "limits.cpu": "6"},
+		},
+		"a limit, and a container with a limit": {
+			corev1.ResourceRequirements{Limits: list(amounts{"cpu": "1"})},
+			corev1.ResourceRequirements{Limits: list(amounts{"cpu": "2"})},
+			amounts{"requests.cpu": "3", "limits.cpu": "6"},
+		},
+		"a request, a limit, and a container that requests less": {
+			corev1.ResourceRequirements{Requests: list(amounts{"cpu": "100m"})},
+			corev1.ResourceRequirements{Requests: list(amounts{"cpu": "1"}), Limits: list(amounts{"cpu": "2"})},
+			amounts{"requests.cpu": "3", "limits.cpu": "6"},
+		},
+		"huge pages": {
+			corev1.ResourceRequirements{Requests: list(amounts{huge: "2Mi"}), Limits: list(amounts{huge: "2Mi"})},
+			corev1.ResourceRequirements{Limits: list(amounts{huge: "4Mi"})},
+			amounts{"requests." + huge: "12Mi", "limits." + huge: "12Mi"},
+		},
+	} {
+		got := quota.OfPods(&corev1.PodSpec{Containers: []corev1.Container{{Resources: c.container}}, Resources: &c.pod}, 3).Amounts
+		for name, amount := range list(c.want) {
+			if is := got[name]; is.Cmp(amount) != 0 {
+				t.Errorf("%s: %s is %s, want %s", why, name, is.String(), amount.String())
+			}
+		}
+	}
+}
