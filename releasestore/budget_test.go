@@ -31,6 +31,11 @@ func TestListHasABudget(t *testing.T) {
 	if !only || len(corrupt)+len(got) != 21 || len(corrupt) < 15 {
 		t.Fatalf("%d are listed, %d are not: %.200v", len(got), len(corrupt), err)
 	}
+	for _, e := range corrupt {
+		if !e.TooMuch() || e.OverLimit() {
+			t.Errorf("it is refused for itself, not for the others: %v", e)
+		}
+	}
 	if last := got[len(got)-1]; last.Name != "web" || last.ChartLabel() == "" || last.Part() != release.Outline {
 		t.Errorf("the last one is %+v", last)
 	}

@@ -69,8 +69,11 @@ func (s *Store) List(ctx context.Context, q Query) ([]*release.Revision, error) 
 
 // further searches the rest of a record for its outline, after all other outlines have been read.
 func (s *Store) further(ctx context.Context, c candidate, a *allowance) (found, error) {
-	if !errors.Is(c.err, errTooLong) || a.scanned <= maxBeginning {
+	if !errors.Is(c.err, errTooLong) {
 		return c.found, nil
+	}
+	if a.scanned <= maxBeginning { // no more than what was searched already
+		return found{err: &CorruptError{s.record(c.location()), errScanned}}, nil
 	}
 	o, err := s.backend.get(ctx, c.location())
 	switch {
