@@ -32,7 +32,7 @@ func TestRollbackLeavesWhatIsRefused(t *testing.T) {
 	size := func(c *clusterfake.Cluster) any {
 		return c.Objects[claim].Object["spec"].(map[string]any)["resources"].(map[string]any)["requests"].(map[string]any)["storage"]
 	}
-	shrinks := &plan.Refusal{Reason: "Invalid", Immutable: true, Fields: []string{"spec.resources.requests.storage"}, Message: "field can not be less than previous value"}
+	shrinks := &plan.Refusal{Reason: "Invalid", Immutable: true, Fields: []string{"spec.resources.requests.storage"}, Message: "field can not be less than status.capacity"}
 	for name, test := range map[string]struct {
 		refused  manifest.ID
 		why      *plan.Refusal

@@ -63,14 +63,22 @@ func claim(c *immutables) {
 	}
 }
 
+// claimSize refuses to shrink a claim, except that an expansion that is not complete may be taken back in
+// part, to more than the capacity of the bound volume (1.36.3, pkg/apis/core/validation/validation.go,
+// ValidatePersistentVolumeClaimUpdate).
 func (c *immutables) claimSize() {
 	const path = "spec.resources.requests.storage"
 	live, target, _, given := c.at(path)
 	from, okFrom := apitypes.ParseQuantity(jsontree.Number(live))
 	to, okTo := apitypes.ParseQuantity(jsontree.Number(target))
-	if given && okFrom && okTo && to.Cmp(from) < 0 {
-		c.refuse(path, path+" can't shrink")
+	if !given || !okFrom || !okTo || to.Cmp(from) >= 0 {
+		return
 	}
+	capacity, known := apitypes.ParseQuantity(jsontree.Number(c.liveAt("status.capacity.storage")))
+	if c.liveAt("status.phase") == "Bound" && known && to.Cmp(capacity) > 0 {
+		return
+	}
+	c.refuse(path, path+" can't shrink")
 }
 
 // sealed refuses changes to these maps once the object is marked immutable.

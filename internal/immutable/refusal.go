@@ -62,7 +62,8 @@ func saysImmutable(message string, denied bool) bool {
 		"updates to parameters are forbidden",
 		"updates to provisioner are forbidden",
 		"may not be changed in an update",
-		"can not be less than previous value",
+		"can not be less than previous value", // without RecoverVolumeExpansionFailure, which is on by default from 1.32 on
+		"can not be less than status.capacity",
 		"cannot be changed",
 	} {
 		if strings.Contains(m, wording) {
