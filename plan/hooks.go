@@ -162,7 +162,7 @@ func (b *builder) inPlace(step *Step, stored StoredObject, live *unstructured.Un
 		stored.Docs[i].Doc = owned(stored.Docs[i].Doc, b.in.Release)
 	}
 	b.attribute(step, manifest.Object{ID: step.Object, Doc: step.Body}, stored)
-	if fields := immutable.Predict(live, step.Body); len(fields) > 0 {
+	if fields := immutable.PredictChange(live, step.Body, estimate); len(fields) > 0 {
 		b.forbidHook(step, ProblemImmutable, converted+"; "+fields[0].Why, keep)
 		return
 	}

@@ -151,7 +151,7 @@ func (b *builder) predictImmutable(step *Step) {
 	if step.Before == nil || step.Body == nil || step.Op == OpCreate {
 		return
 	}
-	found := immutable.Predict(step.Before, step.Body)
+	found := immutable.PredictChange(step.Before, step.Body, step.After)
 	if len(found) == 0 {
 		return
 	}

@@ -87,11 +87,11 @@ func sealed(maps ...string) rule {
 		if c.live["immutable"] != true {
 			return
 		}
-		if v, given := c.target["immutable"]; !given || v != true {
+		if c.after["immutable"] != true {
 			c.refuse("immutable", "immutable can't be unset")
 		}
 		for _, key := range maps {
-			if !apitypes.Equal(c.live[key], c.target[key], c.root.Child(key)) {
+			if !apitypes.Equal(c.live[key], c.after[key], c.root.Child(key)) {
 				c.refuse(key, key+" can't change because the object is marked immutable")
 			}
 		}

@@ -30,7 +30,13 @@ type Field struct {
 // plans without a server dry run. Only fields that target sets are compared, since what it omits
 // may be a default. Kinds that are not built in have no immutable fields.
 func Predict(live, target *unstructured.Unstructured) []Field {
-	if live == nil || target == nil {
+	return PredictChange(live, target, target)
+}
+
+// PredictChange is Predict where it is known what the change would leave, after: a merge leaves a ConfigMap or
+// Secret alone that somebody has marked as immutable by hand, and Predict takes what target omits for removed.
+func PredictChange(live, target, after *unstructured.Unstructured) []Field {
+	if live == nil || target == nil || after == nil {
 		return nil
 	}
 	gvk := target.GroupVersionKind()
@@ -40,6 +46,7 @@ func Predict(live, target *unstructured.Unstructured) []Field {
 	c := immutables{
 		live:   live.Object,
 		target: serverfields.WithoutStringData(target).Object,
+		after:  serverfields.WithoutStringData(after).Object,
 		root:   apitypes.Of(gvk),
 	}
 	for _, rule := range rulesOf(gvk.GroupKind()) {
@@ -56,7 +63,8 @@ func Narrow(fields []string, live, after *unstructured.Unstructured) []string {
 		return fields
 	}
 	gvk := after.GroupVersionKind()
-	c := immutables{live: live.Object, target: serverfields.WithoutStringData(after).Object, root: apitypes.Of(gvk), complete: true}
+	whole := serverfields.WithoutStringData(after).Object
+	c := immutables{live: live.Object, target: whole, after: whole, root: apitypes.Of(gvk), complete: true}
 	for _, rule := range rulesOf(gvk.GroupKind()) {
 		rule(&c)
 	}
@@ -78,8 +86,10 @@ func Narrow(fields []string, live, after *unstructured.Unstructured) []string {
 // immutables collects the fields of target that can't be changed on live.
 type immutables struct {
 	live, target map[string]any
-	root         *apitypes.Node
-	found        []Field
+	// after is what the change would leave.
+	after map[string]any
+	root  *apitypes.Node
+	found []Field
 	// complete says that target is the whole object, so whatever it omits is removed.
 	complete bool
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 )
@@ -63,6 +64,28 @@ func TestImmutable(t *testing.T) {
 				t.Errorf("paths (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What a merge leaves of an object that is sealed counts, not what the chart says of it.
+func TestSealedByHand(t *testing.T) {
+	object := func(rest string) *unstructured.Unstructured {
+		return objecttest.Parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, "+rest+"}")
+	}
+	live := object("immutable: true, data: {a: '1', added: by-hand}")
+	for why, c := range map[string]struct{ target, after, want string }{
+		"left alone":                             {"data: {a: '1'}", "immutable: true, data: {a: '1', added: by-hand}", ""},
+		"changed":                                {"data: {a: '2'}", "immutable: true, data: {a: '2', added: by-hand}", "data"},
+		"unsealed":                               {"immutable: false, data: {a: '1'}", "immutable: false, data: {a: '1', added: by-hand}", "immutable"},
+		"not sealed any more, and without a key": {"data: {a: '1'}", "data: {a: '1'}", "immutable data"},
+	} {
+		var got []string
+		for _, f := range PredictChange(live, object(c.target), object(c.after)) {
+			got = append(got, f.Path)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %q, want %q", why, got, c.want)
+		}
 	}
 }
 
