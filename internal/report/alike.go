@@ -73,6 +73,9 @@ func (w entryWriter) joinAlike(entries []entry) []entry {
 	groups := map[string][]int{}
 	keys := make([]string, len(entries))
 	for i, e := range entries {
+		if w.view.joins > 0 && len(e.rows) > w.view.joins {
+			continue
+		}
 		if keys[i] = entryKey(e); keys[i] != "" {
 			groups[keys[i]] = append(groups[keys[i]], i)
 		}

@@ -48,13 +48,14 @@ func markerOf(text string) string {
 // first, everything else folded. What does not fit the budget is named. It prints secrets when the
 // plan holds them: see redact.Plan. Errors are those of w and of Rest.
 func Markdown(w io.Writer, p *plan.Document, o MarkdownOptions) error {
-	page, err := newPage(p, view{bodies: true, context: 3, rows: 100, lines: 300, line: longLine})
+	shortView, wholeView := commentViews()
+	page, err := newPage(p, shortView)
 	if err != nil {
 		return err
 	}
 	m, whole := markdown{budget: cmp.Or(o.Budget, DefaultBudget)}, page
 	if o.Rest != nil {
-		if whole, err = newPage(p, view{bodies: true, context: 3}); err != nil {
+		if whole, err = newPage(p, wholeView); err != nil {
 			return err
 		}
 		m.restName = code(escape.Line(o.RestName))

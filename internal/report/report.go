@@ -110,6 +110,15 @@ type view struct {
 	// rows, lines and entries limit what is shown of an object, a text and a stage, and line the
 	// characters of a text's line; 0 means no limit.
 	rows, lines, entries, line int
+	// joins limits the changes of objects that are joined; 0 means no limit.
+	joins int
+}
+
+// commentViews are what a comment shows, and the same with nothing left out. Both have the same entries: an
+// object of which not all changes are shown is joined with none.
+func commentViews() (short, whole view) {
+	const rows = 100
+	return view{bodies: true, context: 3, rows: rows, lines: 300, line: longLine}, view{bodies: true, context: 3, joins: rows}
 }
 
 func newPage(p *plan.Document, v view) (*page, error) {

@@ -19,6 +19,7 @@ const leastDetail = 1500
 
 // setDetails returns the details of a set's rows in at most room bytes.
 func setDetails(rows []setRow, room int) ([]setDetail, error) {
+	shortView, wholeView := commentViews()
 	var pages [][2]*page
 	var changing []setRow
 	var wholes []setDetail
@@ -27,11 +28,11 @@ func setDetails(rows []setRow, room int) ([]setDetail, error) {
 		if r.Plan == nil || !r.Blocked() && r.Plan.Effect() == plan.EffectNone {
 			continue // its row says everything
 		}
-		short, err := newPage(r.Plan, view{bodies: true, context: 3, rows: 100, lines: 300, line: longLine})
+		short, err := newPage(r.Plan, shortView)
 		if err != nil {
 			return nil, err
 		}
-		whole, err := newPage(r.Plan, view{bodies: true, context: 3})
+		whole, err := newPage(r.Plan, wholeView)
 		if err != nil {
 			return nil, err
 		}
