@@ -123,17 +123,15 @@ func (w entryWriter) joined(entries []entry, same []int) entry {
 	out.objects = len(same)
 	out.name = CountOfKind(len(same), out.kind)
 	out.detail = list(names, limit)
-	out.rows = slices.Clone(out.rows)
-	for k := range out.rows {
-		places := 0
-		for _, i := range same {
-			for _, r := range entries[i].rows {
-				if alikeKey(r.change) == alikeKey(out.rows[k].change) {
-					places += 1 + r.like
-				}
-			}
+	places := map[string]int{}
+	for _, i := range same {
+		for _, r := range entries[i].rows {
+			places[alikeKey(r.change)] += 1 + r.like
 		}
-		out.rows[k].path, out.rows[k].like = escape.Line(shape(out.rows[k].change.Path)), places-1
+	}
+	out.rows = slices.Clone(out.rows)
+	for k, r := range out.rows {
+		out.rows[k].path, out.rows[k].like = escape.Line(shape(r.change.Path)), places[alikeKey(r.change)]-1
 	}
 	return out
 }

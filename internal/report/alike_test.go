@@ -3,12 +3,29 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
+
+// Objects that are joined may have many rows: each row of each object is looked at once, not beside every
+// other.
+func TestJoiningReadsEachRowOnce(t *testing.T) {
+	allocations := func(rows int) float64 {
+		d := changingAlike(rows)
+		return testing.AllocsPerRun(1, func() {
+			if err := HTML(io.Discard, d); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if each := (allocations(250) - allocations(50)) / 200; each > 600 {
+		t.Errorf("a row takes %.0f allocations", each)
+	}
+}
 
 // The rest of a comment has an object whole of which the comment shows a hundred changes, also if others change
 // like it.
