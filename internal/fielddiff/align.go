@@ -1,7 +1,6 @@
 package fielddiff
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/kubectl-release/kubectl-release/internal/apitypes"
@@ -33,13 +32,13 @@ func identity(item any) any {
 // identities returns the identity of each item as its name; false if two items
 // share one, or if one is missing or not a string.
 func identities(list []any) ([]string, bool) {
-	names := make([]string, len(list))
+	names, seen := make([]string, len(list)), make(map[string]bool, len(list))
 	for i, item := range list {
 		name, ok := identity(item).(string)
-		if !ok || slices.Contains(names[:i], name) {
+		if !ok || seen[name] {
 			return nil, false
 		}
-		names[i] = name
+		names[i], seen[name] = name, true
 	}
 	return names, true
 }

@@ -32,3 +32,22 @@ func content(t *testing.T, text string) map[string]any {
 	}
 	return nil
 }
+
+// Long lists are read once, whatever names their items: with one look at every other item for each, this
+// would not end.
+func TestLongListsAreReadOnce(t *testing.T) {
+	for _, field := range []string{"name", "id"} {
+		list := func(last string) map[string]any {
+			var items []any
+			for i := range 200_000 {
+				items = append(items, map[string]any{field: fmt.Sprint("n", i), "v": "1"})
+			}
+			items[len(items)-1].(map[string]any)["v"] = last
+			return map[string]any{"items": items}
+		}
+		got := Compare(list("1"), list("2"))
+		if len(got) != 1 || !strings.HasPrefix(got[0].Path, "items[n199999]") {
+			t.Errorf("%s: %d changes", field, len(got))
+		}
+	}
+}

@@ -38,13 +38,13 @@ func (d *differ) list(path string, from, to []any, n *apitypes.Node) {
 		if !ok {
 			continue
 		}
-		d.named(path, items{fromNames, from}, items{toNames, to}, n)
+		d.named(path, newItems(fromNames, from), newItems(toNames, to), n)
 		return
 	}
 	fromNames, ok := identities(from)
 	toNames, fits := identities(to)
 	if ok && fits && !n.Keyed() {
-		d.named(path, items{fromNames, from}, items{toNames, to}, n)
+		d.named(path, newItems(fromNames, from), newItems(toNames, to), n)
 		return
 	}
 	d.aligned(path, from, to, n)
@@ -82,7 +82,7 @@ func naming(n *apitypes.Node) [][]string {
 // label names each item by its values of the given fields; it returns false if
 // two items share a name or one has none.
 func label(list []any, fields []string) ([]string, bool) {
-	names := make([]string, len(list))
+	names, seen := make([]string, len(list)), make(map[string]bool, len(list))
 	for i, item := range list {
 		name := ""
 		for j, field := range fields {
@@ -101,10 +101,10 @@ func label(list []any, fields []string) ([]string, bool) {
 			}
 			name += fmt.Sprint(v)
 		}
-		if slices.Contains(names[:i], name) {
+		if seen[name] {
 			return nil, false
 		}
-		names[i] = name
+		names[i], seen[name] = name, true
 	}
 	return names, true
 }
@@ -114,16 +114,19 @@ func metadataOf(item any) any {
 	return m["metadata"]
 }
 
+// items are those of a list, by their unique names.
 type items struct {
 	names  []string
 	values []any
+	of     map[string]any
 }
 
-func (s items) get(name string) (any, bool) {
-	if i := slices.Index(s.names, name); i >= 0 {
-		return s.values[i], true
+func newItems(names []string, values []any) items {
+	of := make(map[string]any, len(names))
+	for i, name := range names {
+		of[name] = values[i]
 	}
-	return nil, false
+	return items{names, values, of}
 }
 
 // named compares lists whose items have unique names. If the items that stay change their order,
@@ -132,7 +135,7 @@ func (d *differ) named(path string, from, to items, n *apitypes.Node) {
 	var kept []string
 	for i, name := range from.names {
 		at := path + "[" + name + "]"
-		tv, ok := to.get(name)
+		tv, ok := to.of[name]
 		if !ok {
 			d.add(at, plain(from.values[i]), nil)
 			continue
@@ -142,7 +145,7 @@ func (d *differ) named(path string, from, to items, n *apitypes.Node) {
 	}
 	var order []string
 	for i, name := range to.names {
-		if _, ok := from.get(name); ok {
+		if _, ok := from.of[name]; ok {
 			order = append(order, name)
 			continue
 		}

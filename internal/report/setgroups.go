@@ -36,14 +36,15 @@ func (r setRow) signature() string {
 		if s.Op == plan.OpNone || s.Op == plan.OpRecord {
 			return
 		}
-		text := string(s.Op) + s.Object.Kind + " " + s.Object.Name
+		var text strings.Builder
+		text.WriteString(string(s.Op) + s.Object.Kind + " " + s.Object.Name)
 		for _, c := range s.Changes {
-			text += fmt.Sprint(c.Path, c.From, c.To)
+			fmt.Fprint(&text, c.Path, c.From, c.To)
 		}
 		if s.Body != nil && len(s.Changes) == 0 { // all of it is new
-			text += value(s.Body.Object)
+			text.WriteString(value(s.Body.Object))
 		}
-		parts = append(parts, text)
+		parts = append(parts, text.String())
 	})
 	slices.Sort(parts[5:])
 	text := strings.ReplaceAll(strings.Join(parts, "\n"), r.Release.Name, "*")

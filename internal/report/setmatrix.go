@@ -73,11 +73,12 @@ func newMatrix(releases []*releaseset.Planned) matrix {
 	})
 	m := matrix{name: escape.Line(releases[0].Release.Name), columns: columnsOf(releases)}
 	var order []string
+	known := map[string]bool{}
 	all := make([]map[string]string, len(releases))
 	for i, r := range releases {
 		all[i] = effectsOf(r, func(what string) {
-			if !slices.Contains(order, what) {
-				order = append(order, what)
+			if !known[what] {
+				order, known[what] = append(order, what), true
 			}
 		})
 	}
