@@ -101,10 +101,17 @@ func isClean(s string) bool {
 }
 
 // isPrintable reports whether r can be shown as it is: it excludes what moves
-// the cursor, changes the direction of text or can't be seen.
+// the cursor, changes the direction of text or can't be seen. Unicode calls some
+// characters without any shape letters, marks and symbols: those that "should be
+// ignored in rendering" (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point),
+// such as Hangul fillers, and the Braille pattern without dots.
 func isPrintable(r rune) bool {
-	return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Zs, r) &&
-		!unicode.Is(unicode.Variation_Selector, r)
+	if r < utf8.RuneSelf {
+		return ' ' <= r && r != 0x7f
+	}
+	const blankPattern = '\u2800'
+	return unicode.IsGraphic(r) && r != blankPattern &&
+		!unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // JSON escapes invisible characters in a JSON text without changing its

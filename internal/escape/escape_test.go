@@ -17,6 +17,13 @@ func TestLine(t *testing.T) {
 		"no\u00a0break":   `no\u00a0break`,
 		"broken \xff":     `broken \xff`,
 		"tag \U000e0041":  `tag \U000e0041`,
+
+		"fillers \u3164\u115f\u1160\uffa0": `fillers \u3164\u115f\u1160\uffa0`,
+		"marks \u034f\u17b4\u17b5":         `marks \u034f\u17b4\u17b5`,
+		"no dots \u2800, dots ⠁":           `no dots \u2800, dots ⠁`,
+		"emoji ⚠\ufe0f 👍🏽":                 `emoji ⚠\ufe0f 👍🏽`,
+		"delete \x7f":                      `delete \x7f`,
+		"한국어 ｱ กำ é e\u0301":               "한국어 ｱ กำ é e\u0301",
 	} {
 		if got := Line(in); got != want || Line(got) != got {
 			t.Errorf("Line(%q) = %q, want %q", in, got, want)
@@ -42,13 +49,13 @@ func TestText(t *testing.T) {
 
 // Escaped JSON is the same JSON.
 func TestJSON(t *testing.T) {
-	const value = "a\u202eb\U000e0041\u0085c → d"
+	const value = "a\u202eb\U000e0041\u0085c → d\u3164\u2800"
 	raw, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}
 	escaped := JSON(raw)
-	if want := `"a\u202eb\udb40\udc41\u0085c → d"`; string(escaped) != want {
+	if want := `"a\u202eb\udb40\udc41\u0085c → d\u3164\u2800"`; string(escaped) != want {
 		t.Errorf("got %s, want %s", escaped, want)
 	}
 	var got string
