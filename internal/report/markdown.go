@@ -145,7 +145,8 @@ func (m *markdown) opening(p *page) {
 	if p.dangers != "" {
 		counts = "**" + inline(p.dangers) + "**\n\n" + counts
 	}
-	m.budget -= len(counts) // their room: however many problems there are, the counts are shown
+	kept := len(counts) + mentionsRoom(p.reviews)
+	m.budget -= kept // however many problems there are, the counts are shown, and people are asked
 	if len(p.facts) > 0 {
 		m.add(inline(strings.Join(p.facts, " · ")) + "\n\n")
 	}
@@ -154,7 +155,7 @@ func (m *markdown) opening(p *page) {
 	if len(p.foremost)+len(p.blocking) > 0 {
 		m.add("\n")
 	}
-	m.budget += len(counts)
+	m.budget += kept
 	m.add(counts)
 	m.reviews(p.reviews)
 	m.notes(p.impact)

@@ -41,6 +41,7 @@ func largePlan() *plan.Document {
 	for i := range 30 {
 		p.OnFailure.Rollback.Lasting = append(p.OnFailure.Rollback.Lasting, plan.Lasting{Object: object(i), What: fmt.Sprintf("effect %02d stays", i)})
 	}
+	p.OnFailure.Rollback.Lasting[0].Step = "many"
 	p.Summary = summarize(p)
 	return p
 }
@@ -68,6 +69,9 @@ func TestMarkdownSpillsTheRest(t *testing.T) {
 				t.Errorf("a heading without a text: %q", empty)
 			}
 			both := comment.String() + rest.String()
+			if !strings.Contains(both, pointTitle) {
+				t.Error("the point of no return is nowhere")
+			}
 			for i := range 40 {
 				if !strings.Contains(both, fmt.Sprintf("new-%02d", i)) {
 					t.Errorf("the change of settings-%02d is nowhere", i)

@@ -164,7 +164,10 @@ func (m *markdown) ending(e *ending) {
 		m.omit("what happens on failure", title)
 	}
 	if e.point != "" {
-		m.add("\n**" + pointTitle + "**: " + inline(e.point) + "\n")
+		point := "\n**" + pointTitle + "**: " + inline(e.point) + "\n"
+		if !m.add(point) {
+			m.omit("the point of no return", point)
+		}
 	}
 	full, rest, left := false, "\n#### "+endingTitle+"\n\n", 0
 	for _, n := range e.lasting {

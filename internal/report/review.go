@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strings"
-
 	"github.com/kubectl-release/kubectl-release/internal/escape"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -45,12 +43,37 @@ func reviewsNote(reviews []asked) []note {
 }
 
 // reviews asks for reviews: by is a user or team of the policy, and mentioning it sends a
-// notification.
+// notification. Where there is no room for what they are asked about, they are mentioned all the same.
 func (m *markdown) reviews(reviews []asked) {
-	for _, a := range reviews {
+	rest, whole := "", m.budget
+	for i, a := range reviews {
 		const shown = 6
-		m.item("- 👀 " + a.by + ", please review: " + strings.ReplaceAll(inline(list(a.about, shown)), "\n", " ") + "\n")
+		m.budget = whole - mentionsRoom(reviews[i+1:])
+		if !m.item(a.line(list(a.about, shown))) {
+			m.item(a.mention())
+			rest += a.line(list(a.about, 0))
+		}
 	}
+	m.budget = whole
+	if rest != "" {
+		m.omit("what to review", rest)
+	}
+}
+
+func (a asked) line(about string) string {
+	return "- 👀 " + a.by + ", please review: " + inline(about) + "\n"
+}
+
+// mention is the shortest line that asks somebody.
+func (a asked) mention() string { return a.line(Count(len(a.about), "step", "steps")) }
+
+// mentionsRoom is the room that the shortest lines take.
+func mentionsRoom(reviews []asked) int {
+	room := 0
+	for _, a := range reviews {
+		room += len("\n") + len(a.mention())
+	}
+	return room
 }
 
 // setReviews returns the requested reviews of a set's plans, one for each user or team.
