@@ -9,6 +9,27 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
+// A value of several lines of which the first stays the same is not shown as equal on both sides.
+func TestTheHeaderShowsWhatChangesInTexts(t *testing.T) {
+	p := &plan.Document{Operation: plan.Upgrade, FromRevision: 1, ToRevision: 2, Values: []plan.Change{
+		{Path: "cfg", From: "first\nold\n", To: "first\nnew\n"},
+		{Path: "motd", To: "one\ntwo\n"},
+		{Path: "n", From: "1", To: "2"},
+	}}
+	for want, full := range map[string]bool{
+		`values  cfg text, +1 −1 lines, motd added: text, 2 lines, n "1" → "2"`:              false,
+		`values  cfg "first\nold\n" → "first\nnew\n", motd added: "one\ntwo\n", n "1" → "2"`: true,
+	} {
+		var b bytes.Buffer
+		if err := Text(&b, p, TextOptions{Full: full}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+}
+
 // The header says when objects are sent in a different way than before: their fields
 // get another owner.
 func TestTheHeaderSaysHowObjectsAreSent(t *testing.T) {

@@ -11,16 +11,15 @@ import (
 
 // valueChanges returns the changes of the user's values and of the chart's defaults.
 func valueChanges(p *plan.Document, v view) (user, defaults []string) {
-	limit := 100
-	if v.full {
-		limit = 0
-	}
+	const limit = 100
 	var added []string
 	for _, c := range p.Values {
-		if isText(c) {
-			c.From, c.To = firstLine(c.From), firstLine(c.To)
+		text := escape.Line(c.Path) + " "
+		if v.full {
+			text += pair(c, 0)
+		} else {
+			text += brief(c, limit)
 		}
-		text := escape.Line(c.Path) + " " + pair(c, limit)
 		switch {
 		case c.Cause != plan.CauseChart:
 			user = append(user, text)
@@ -46,13 +45,4 @@ func isTold(c plan.Change) bool {
 	}
 	parts := jsontree.SplitPath(c.Path)
 	return len(parts) < 2 || !strings.HasSuffix(strings.ToLower(parts[len(parts)-2]), "image")
-}
-
-func firstLine(v any) any {
-	s, ok := v.(string)
-	if !ok || !severalLines(s) {
-		return v
-	}
-	line, _, _ := strings.Cut(s, "\n")
-	return line + " …"
 }

@@ -25,14 +25,18 @@ func (w Words) Risk(s *plan.Step, risk plan.Risk) string { return riskText(w.pla
 // Change returns text such as "spec.replicas 2 → 3", with at most limit characters after the path; of a
 // text of several lines it counts those that change: "data.motd text, +2 −1 lines".
 func (w Words) Change(c plan.Change, limit int) string {
-	path := escape.Line(c.Path)
-	if c.From != nil && c.To != nil && isText(c) {
-		if lines, err := textDiff(c, 0); err == nil {
-			return path + " " + tally(c, lines)
-		}
-	}
-	return path + " " + pair(c, limit)
+	return escape.Line(c.Path) + " " + brief(c, limit)
 }
 
 // Verdict returns the line with the counts, or one that says that there is nothing to do.
 func (w Words) Verdict() string { return summaryLine(w.plan) }
+
+// brief prints a change as pair does, but of a text of several lines it counts those that change.
+func brief(c plan.Change, limit int) string {
+	if isText(c) {
+		if lines, err := textDiff(c, 0); err == nil {
+			return tally(c, lines)
+		}
+	}
+	return pair(c, limit)
+}
