@@ -21,6 +21,8 @@ func (p *Document) Effect() Effect {
 		return EffectObjects
 	case p.Against != nil && len(p.Values) == 0 && (p.ChartFrom.Name == "" || !p.otherChart()):
 		return EffectNone
+	case p.Operation == Install, p.Operation == Rollback, p.Operation == CorrectRecords: // these always write a record
+		return EffectRecord
 	case p.FromRevision == 0 || p.Found != "" || len(p.Values) > 0 || p.otherChart():
 		return EffectRecord
 	default:

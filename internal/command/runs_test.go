@@ -78,6 +78,7 @@ func TestDetailedExitCode(t *testing.T) {
 		"plan web ./web --set more=x --detailed-exitcode":   exitRecordOnly,
 		"plan uninstall web --detailed-exitcode":            exitChanges,
 		"plan rollback web 7 --detailed-exitcode":           exitError,
+		"plan rollback web 1 --detailed-exitcode":           exitRecordOnly, // revision 2 would be recorded
 	} {
 		if a := d.types(line); a.code != code {
 			t.Errorf("%s: exit code %d, want %d\n%s%s", line, a.code, code, a.out, a.err)

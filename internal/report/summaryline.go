@@ -105,7 +105,7 @@ func noChangesLine(p *plan.Document, c plan.Summary) string {
 		return fmt.Sprintf("No object of release %s has drifted from revision %d.", escape.Line(p.Release.String()), p.FromRevision)
 	case plan.Upgrade, plan.Rollback, plan.CorrectRecords:
 	}
-	if recordChanges(p) {
+	if p.ToRevision != p.FromRevision && p.Effect() == plan.EffectRecord {
 		return fmt.Sprintf("No object changes; revision %d would only be recorded%s.", p.ToRevision, hooks)
 	}
 	return fmt.Sprintf("No changes. Release %s is up to date at revision %d (%s)%s.", escape.Line(p.Release.String()), p.FromRevision,
@@ -119,23 +119,6 @@ func comparedVerdict(p *plan.Document, c plan.Summary) string {
 		text += " (" + Count(c.Unchanged, "object", "objects") + ")"
 	}
 	return text
-}
-
-// recordChanges reports whether a new record would contain something new: values or chart differ,
-// the last attempt failed, or it is a rollback.
-func recordChanges(p *plan.Document) bool {
-	if p.ToRevision == p.FromRevision {
-		return false
-	}
-	return len(p.Values) > 0 || !sameChart(p.ChartFrom, p.ChartTo) || p.Found != "" || p.Operation != plan.Upgrade
-}
-
-// sameChart compares digests only if both are known.
-func sameChart(a, b plan.ChartRef) bool {
-	if a.Digest == "" || b.Digest == "" {
-		a.Digest, b.Digest = "", ""
-	}
-	return a == b
 }
 
 // Brief summarizes a plan in a few words, such as "create 1, change 2".
