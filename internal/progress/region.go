@@ -43,7 +43,7 @@ func (p *Printer) pending(now time.Time) []string {
 		if state == "" {
 			state = "under way"
 		}
-		line := fmt.Sprintf("    %s: %s, %s", s.name, firstLine(p.safe(state)), now.Sub(s.began).Truncate(time.Second))
+		line := fmt.Sprintf("    %s: %s, %s", firstLine(p.safe(s.name)), firstLine(p.safe(state)), now.Sub(s.began).Truncate(time.Second))
 		if s.reason != "" {
 			line += "; " + firstLine(p.safe(s.reason))
 		}

@@ -49,11 +49,16 @@ func TestProgressOnATerminal(t *testing.T) {
 		if diff := cmp.Diff("\x1b[3A\r\x1b[J    1/115\n    Deployment/web: 1 of 2 are ready, 3s\n    Deployment/db: under way, 3s\n", printed()); diff != "" {
 			t.Errorf("while it waits (-want +got):\n%s", diff)
 		}
+		see(apply.StepStarted, "x\x1b[2J\ny", "")
+		time.Sleep(2500 * time.Millisecond)
+		if got := printed(); !strings.Contains(got, `Deployment/x\x1b[2J`) || strings.Contains(got, "\x1b[2J") {
+			t.Errorf("a name controls the terminal: %q", got)
+		}
 		see(apply.StepFailed, "web", "it never will be")
 		p.Stop()
 		time.Sleep(time.Minute)
 		got := printed()
-		if !strings.HasPrefix(got, "\x1b[3A\r\x1b[J    ✗ Deployment/web: it never will be\n") || !strings.HasSuffix(got, "\x1b[J") {
+		if !strings.HasPrefix(got, "\x1b[4A\r\x1b[J    ✗ Deployment/web: it never will be\n") || !strings.HasSuffix(got, "\x1b[J") {
 			t.Errorf("in the end: %q", got)
 		}
 	})
