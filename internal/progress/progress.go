@@ -160,7 +160,9 @@ func (p *Printer) later(e apply.Event) {
 	if s == nil || s.ended {
 		return
 	}
-	s.state = e.Message
+	if s.state != e.Message {
+		s.state, s.reason = e.Message, "" // the reason was that for the state before
+	}
 	switch {
 	case len(e.Reasons) > 0:
 		s.reason = e.Reasons[0].String()

@@ -49,6 +49,17 @@ func TestProgressOnATerminal(t *testing.T) {
 		if diff := cmp.Diff("\x1b[3A\r\x1b[J    1/115\n    Deployment/web: 1 of 2 are ready, 3s\n    Deployment/db: under way, 3s\n", printed()); diff != "" {
 			t.Errorf("while it waits (-want +got):\n%s", diff)
 		}
+		reason := []apply.Reason{{Cause: "ImagePullBackOff"}}
+		p.Observe(apply.Event{Type: apply.StepProgress, Step: "web", Message: "1 of 2 are ready", Diagnosis: apply.Diagnosis{Reasons: reason}})
+		time.Sleep(redrawing)
+		if got := printed(); !strings.Contains(got, "; ImagePullBackOff") {
+			t.Errorf("a reason is missing: %q", got)
+		}
+		see(apply.StepProgress, "web", "2 of 2 are ready")
+		time.Sleep(redrawing)
+		if got := printed(); !strings.Contains(got, "2 of 2 are ready") || strings.Contains(got, "; ImagePullBackOff") {
+			t.Errorf("the reason for an earlier state stays: %q", got)
+		}
 		see(apply.StepStarted, "x\x1b[2J\ny", "")
 		time.Sleep(2500 * time.Millisecond)
 		if got := printed(); !strings.Contains(got, `Deployment/x\x1b[2J`) || strings.Contains(got, "\x1b[2J") {
