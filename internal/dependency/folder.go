@@ -143,13 +143,16 @@ func (f *folder) readCharts() error {
 
 // sweep removes what killed runs have left behind. The caller holds the chart's lock.
 func (f *folder) sweep() error {
-	entries, err := os.ReadDir(f.path)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), unfinished) {
-			if err := os.RemoveAll(filepath.Join(f.path, e.Name())); err != nil {
+	for folder, prefix := range map[string]string{f.path: unfinished, filepath.Join(f.path, chartsFolder): outputfile.Prefix} {
+		entries, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), prefix) {
+				continue
+			}
+			if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
 				return err
 			}
 		}

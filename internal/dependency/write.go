@@ -100,7 +100,8 @@ func (c change) needed(f *folder) bool {
 
 // write makes the change: first charts/ as a whole, then the lock. If anything goes wrong, both
 // stay as they were; a run that is killed between the two leaves a lock whose digests don't match
-// charts/. Where charts/ can't be replaced as a whole, it is changed file by file. swap is outputfile.Swap.
+// charts/. Where charts/ can't be replaced as a whole, it is changed file by file, and what goes wrong then
+// leaves a part of the change. swap is outputfile.Swap.
 func (f *folder) write(c change, swap func(staged, target string) error) (err error) {
 	staged, err := os.MkdirTemp(f.path, unfinished)
 	if err != nil {

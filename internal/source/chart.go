@@ -97,15 +97,16 @@ func (s *Sources) findRemote(r resolve.Reference) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	all := repositories.All()
-	nearest := -1 // the one with the longest URL
-	for i, e := range all {
-		if resolve.SameOrigin(e.URL, r.URL) && strings.HasPrefix(r.URL, strings.TrimRight(e.URL, "/")+"/") && (nearest < 0 || len(e.URL) > len(all[nearest].URL)) {
-			nearest = i
+	nearest := "" // the longest URL of a repository that the chart is below; several may have it
+	for _, e := range repositories.All() {
+		at := strings.TrimRight(e.URL, "/")
+		if !resolve.SameOrigin(e.URL, r.URL) || !strings.HasPrefix(r.URL, at+"/") || len(at) < len(nearest) {
+			continue
 		}
-	}
-	if nearest >= 0 {
-		f.access, f.home = f.access.or(accessOf(all[nearest])), all[nearest].URL
+		if len(at) > len(nearest) {
+			nearest, f.access = at, s.accessTo(r.URL)
+		}
+		f.access, f.home = f.access.or(accessOf(e)), e.URL
 	}
 	return f, nil
 }

@@ -30,23 +30,47 @@ type guard struct {
 
 // RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	if at := g.issuer(r.URL); at != nil {
+	issuer := g.issuer(r.URL)
+	if issuer != nil {
 		r = r.Clone(r.Context())
-		r.URL, r.Host = at, ""
+		r.URL, r.Host = issuer, ""
 	}
 	carries := r.Header.Get("Authorization") != "" || r.Method == http.MethodPost
 	if carries && !resolve.SameOrigin(g.registry.String(), r.URL.String()) && !g.allows(r.URL) {
 		return nil, &RealmError{Registry: g.registry.Host, Origin: resolve.Origin(r.URL)}
 	}
 	resp, err := g.next.RoundTrip(r)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized {
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.StatusCode == http.StatusUnauthorized:
 		g.rename(resp.Header)
+	case issuer != nil && resp.Header.Get("Location") != "":
+		g.redirect(resp.Header, issuer)
 	}
-	return resp, err
+	return resp, nil
 }
 
 func (g *guard) allows(at *url.URL) bool {
 	return slices.ContainsFunc(g.allowed, func(origin string) bool { return resolve.SameOrigin(origin, at.String()) })
+}
+
+// renames reports whether a token server gets a path of the registry. One without TLS does not, if the
+// registry has it: oras-go refuses that.
+func (g *guard) renames(at *url.URL) bool {
+	return g.allows(at) && (at.Scheme == "https" || g.registry.Scheme == at.Scheme)
+}
+
+// redirect resolves where a token server redirects to: the client believes that the registry has answered.
+func (g *guard) redirect(h http.Header, issuer *url.URL) {
+	to, err := issuer.Parse(h.Get("Location"))
+	if err != nil {
+		return // the client says so
+	}
+	if g.renames(to) {
+		to = g.name(to)
+	}
+	h.Set("Location", to.String())
 }
 
 // bearerRealm is the URL of a token server in a challenge (RFC 6750, section 3).
@@ -61,16 +85,14 @@ func (g *guard) rename(h http.Header) {
 			continue
 		}
 		issuer, err := url.Parse(challenge[found[2]:found[3]])
-		if err != nil || !g.allows(issuer) {
-			continue
+		if err == nil && g.renames(issuer) {
+			challenges[i] = challenge[:found[2]] + g.name(issuer).String() + challenge[found[3]:]
 		}
-		renamed := g.registry.ResolveReference(&url.URL{Path: g.name(issuer), RawQuery: issuer.RawQuery})
-		challenges[i] = challenge[:found[2]] + renamed.String() + challenge[found[3]:]
 	}
 }
 
-// name returns the path under which an allowed token server is asked.
-func (g *guard) name(issuer *url.URL) string {
+// name returns the registry's URL under which an allowed token server is asked.
+func (g *guard) name(issuer *url.URL) *url.URL {
 	path := "/token-server/" + issuer.Scheme + "/" + issuer.Host + issuer.Path
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -78,7 +100,7 @@ func (g *guard) name(issuer *url.URL) string {
 		g.issuers = map[string]*url.URL{}
 	}
 	g.issuers[path] = issuer
-	return path
+	return g.registry.ResolveReference(&url.URL{Path: path, RawQuery: issuer.RawQuery})
 }
 
 // issuer returns the URL of the token server that is asked under a path of the registry, with the request's

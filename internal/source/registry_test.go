@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -102,6 +103,41 @@ func TestRealms(t *testing.T) {
 			}
 		} else if len(elsewhere.Requests()) != 0 {
 			t.Error("the other server was asked")
+		}
+	}
+}
+
+// A token server that is allowed may redirect within itself: the credentials go along, and to nobody else.
+func TestTokenServersRedirect(t *testing.T) {
+	other := sourcetest.Serve(t, sourcetest.Options{})
+	for to, kept := range map[string]bool{"/moved": true, "/moved?again=yes": true, "": true, other.URL + "/token": false} {
+		var elsewhere *sourcetest.Repository
+		elsewhere = sourcetest.Serve(t, sourcetest.Options{Fault: func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			if r.URL.Path != "/token" {
+				_, _ = w.Write([]byte(`{"token":"x"}`))
+				return true
+			}
+			w.Header().Set("Location", cmp.Or(to, elsewhere.URL+"/moved"))
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			return true
+		}})
+		_, image := fake(t, func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="`+elsewhere.URL+`/token",service="s"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		})
+		s := ours(t)
+		s.Access = Access{Username: "u", Password: "p"}
+		s.Settings.Realms = map[string][]string{image.Host: {elsewhere.URL}}
+		_, _ = s.Find(t.Context(), resolve.Reference{Kind: resolve.Registry, Image: image})
+		asked := elsewhere.Requests()
+		if reached := len(asked) == 2 && asked[1].Path == "/moved" && asked[1].Header.Get("Authorization") != ""; reached != kept {
+			t.Errorf("%s: %+v", to, asked)
+		}
+		for _, q := range other.Requests() {
+			if q.Header.Get("Authorization") != "" {
+				t.Errorf("the credentials were sent to another server: %+v", q)
+			}
 		}
 	}
 }
