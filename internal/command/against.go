@@ -119,7 +119,7 @@ func (p *program) againstOneServer(o *chartPlanFlags, path string) error {
 	if err := p.oneServer(fetch, requests, instead); err != nil {
 		return err
 	}
-	if o.source.render.dependencyUpdate && fetch.access.secret() && len(p.servers) > 0 {
+	if o.source.render.dependencyUpdate && isThere(path) && fetch.access.secret() && len(p.servers) > 0 {
 		return usage("--username, --password and --cert-file are for one server, %s, and with --dependency-update those of dependencies would get them, too: use %s", p.servers[0], instead)
 	}
 	return nil

@@ -201,10 +201,10 @@ func (p *program) uninstallCommand() *cli.Command {
 			}
 			var gone []string
 			for i, name := range args {
-				p.turnTo(args[i:])
+				p.turnTo(gone, args[i:])
 				removed, err := p.uninstall(ctx, &o, name, ignoreNotFound)
 				if err != nil && len(gone) > 0 {
-					return fmt.Errorf("%s is uninstalled; %s: %w", strings.Join(gone, ", "), name, err)
+					return fmt.Errorf("%s; %s: %w", uninstalled(gone), name, err)
 				}
 				if err != nil {
 					return err

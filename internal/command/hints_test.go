@@ -236,6 +236,11 @@ func TestTheHintToUninstallWhatIsLeft(t *testing.T) {
 	if a.code != exitLocked || !strings.Contains(a.err, "Error: own is uninstalled; web: ") || !strings.Contains(a.err, "wait for it: kubectl release uninstall --lock-timeout 5m web --ignore-not-found\n") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
+	p := &program{commandLine: &argv.Line{}}
+	p.turnTo([]string{"own", "other"}, []string{"web"})
+	if left := p.leftover(); left.text != "stopped at once: own, other are uninstalled; nothing was recorded after that" {
+		t.Error(left.text)
+	}
 	d.must("unlock web --yes")
 	d.failsNext()
 	if a := d.types("uninstall web own"); !slices.Contains(a.hints(), "uninstall web own") {

@@ -121,6 +121,7 @@ func TestCredentialsForAComparisonAndDependencies(t *testing.T) {
 		}
 	}
 	d.must("plan um ./um --dependency-update --against " + other.URL + "/alpha-1.0.0.tgz")
+	d.must("plan web " + own.URL + "/alpha-1.0.0.tgz --dependency-update --username u --password p") // it has them all
 }
 
 // fetchedWeb is the spec of a HelmRelease of the chart alpha in a HelmRepository.

@@ -26,6 +26,8 @@ type underway struct {
 	record, recording *plan.Record
 	// reads is set by a command that writes nothing to a cluster: it leaves nothing behind.
 	reads bool
+	// gone says which releases this command has uninstalled before.
+	gone string
 	// others are the runs of a set, each with its own underway.
 	others []*program
 }
@@ -44,13 +46,24 @@ func (u *underway) over() {
 	u.plan, u.record, u.recording = nil, nil, nil
 }
 
-// turnTo is called by a command on several releases before each of them, with the arguments that are left to do:
-// those that are done are neither what would be left behind nor what hints are to repeat.
-func (p *program) turnTo(left []string) {
+// turnTo is called by a command that uninstalls several releases before each of them, with those that are gone and
+// the arguments that are left to do: what is done is neither what would be left behind nor what hints are to repeat.
+func (p *program) turnTo(gone, left []string) {
 	p.underway.over()
 	p.underway.mu.Lock()
 	defer p.underway.mu.Unlock()
-	p.commandLine.Arguments = left
+	p.underway.gone, p.commandLine.Arguments = uninstalled(gone), left
+}
+
+// uninstalled says which releases are gone, "" of none.
+func uninstalled(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0] + " is uninstalled"
+	}
+	return strings.Join(names, ", ") + " are uninstalled"
 }
 
 // onlyReads is called by a command that writes nothing to a cluster.
@@ -157,10 +170,16 @@ func (p *program) leftover() *leftError {
 	switch {
 	case p.underway.reads:
 		return &leftError{text: "stopped at once"}
+	case state == "" && p.underway.gone != "":
+		return &leftError{text: "stopped at once: " + p.underway.gone + "; nothing was recorded after that"}
 	case state == "":
 		return &leftError{text: "stopped at once; no revision was recorded"}
 	}
-	out := &leftError{text: fmt.Sprintf("stopped at once: release %s is %s", made.Release, state), next: "go on: "}
+	out := &leftError{text: "stopped at once: ", next: "go on: "}
+	if p.underway.gone != "" {
+		out.text += p.underway.gone + "; "
+	}
+	out.text += fmt.Sprintf("release %s is %s", made.Release, state)
 	switch {
 	case !p.underway.back:
 		out.next += p.again(made)
