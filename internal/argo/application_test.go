@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -62,5 +63,32 @@ func TestClustersThatShareAHost(t *testing.T) {
 	want := []string{"rancher/k8s/clusters/c-1/shop/web", "rancher/k8s/clusters/c-2/shop/web", "rancher:6443/shop/web", "rancher/shop/web"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A chart in the checkout is that of another version, unless the source follows the branch or may do so.
+func TestSourcesOfOtherVersions(t *testing.T) {
+	tree := fstest.MapFS{"web/Chart.yaml": {}}
+	const says = "it follows v1.0.0, not branch main: the change is applied once it is there"
+	for _, tc := range []struct{ revision, branch, want string }{
+		{"v1.0.0", "main", says},
+		{"v1.0.0", "", ""},
+		{"main", "main", ""},
+		{"refs/heads/main", "main", ""},
+		{"HEAD", "main", ""},
+		{"", "main", ""},
+	} {
+		set := Set(tree, releaseset.Checkout{Branch: tc.branch}, []Placed{{Object: map[string]any{
+			"metadata": map[string]any{"name": "web"},
+			"spec":     map[string]any{"source": map[string]any{"repoURL": "https://example.com/fleet", "path": "web", "targetRevision": tc.revision}},
+		}}})
+		notes := set.Entries[0].Manager.Next(nil, nil, nil, false).Notes[1:]
+		if got := strings.Join(notes, " "); got != tc.want {
+			t.Errorf("%q on branch %q: %q, want %q", tc.revision, tc.branch, got, tc.want)
+		}
+	}
+	fetched := Set(tree, releaseset.Checkout{Branch: "main"}, []Placed{deployed(nil)}).Entries[0].Manager.Next(nil, nil, nil, false)
+	if len(fetched.Notes) != 1 {
+		t.Errorf("%q: the version of a chart that is fetched is no branch", fetched.Notes)
 	}
 }

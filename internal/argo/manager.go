@@ -20,6 +20,8 @@ type manager struct {
 	helm *helm
 	spec any
 	err  error
+	// follows says that the chart's files are those of another branch or version than the checkout is of, or "".
+	follows string
 }
 
 // Err returns why the entry can't be planned, nil when it can.
@@ -72,20 +74,50 @@ func isTest(doc string) (bool, error) {
 // Next returns a sync, with notes on whether it is automatic or by hand.
 func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, bool) releaseset.Verdict {
 	out := releaseset.Verdict{Action: "sync", Plans: true}
-	switch auto := m.Spec.SyncPolicy.Automated; {
-	case auto == nil:
-		out.Notes = append(out.Notes, "Argo CD reports it out of sync until somebody syncs it: syncPolicy.automated is not set")
-	case auto.Enabled != nil && !*auto.Enabled:
-		out.Notes = append(out.Notes, "Argo CD reports it out of sync until somebody syncs it: syncPolicy.automated.enabled is false")
-	case !auto.Prune:
+	switch by, prunes := m.syncs(); {
+	case by != "":
+		out.Notes = append(out.Notes, "Argo CD reports it out of sync until somebody syncs it: "+by)
+	case !prunes:
 		out.Notes = append(out.Notes, "Argo CD syncs it, and keeps objects that are no longer in the chart: syncPolicy.automated.prune is not set")
 	default:
 		out.Notes = append(out.Notes, "Argo CD syncs it")
+	}
+	if m.follows != "" {
+		out.Notes = append(out.Notes, m.follows)
 	}
 	if m.helm.KubeVersion != "" || len(m.helm.APIVersions) > 0 {
 		out.Notes = append(out.Notes, "its kubeVersion and apiVersions are ignored: pass them with --kube-version and --api-versions")
 	}
 	return out
+}
+
+// syncs returns why the Application is synced by hand, "" if Argo CD does so, and whether that prunes.
+func (m *manager) syncs() (byHand string, prunes bool) {
+	switch auto := m.Spec.SyncPolicy.Automated; {
+	case auto == nil:
+		return "syncPolicy.automated is not set", false
+	case auto.Enabled != nil && !*auto.Enabled:
+		return "syncPolicy.automated.enabled is false", false
+	default:
+		return "", auto.Prune
+	}
+}
+
+// Moved returns what happens to the objects: those that an Application has applied to its cluster and no longer
+// renders are deleted only by a sync that prunes (argo-cd docs/user-guide/auto_sync.md, Automatic Pruning).
+func (m *manager) Moved(to releaseset.Manager) releaseset.Verdict {
+	next, ok := to.(*manager)
+	if !ok {
+		next = m
+	}
+	moves := m.String() + " moves to another release"
+	switch by, prunes := next.syncs(); {
+	case by != "":
+		return releaseset.Verdict{Action: "nothing", Notes: []string{"left running: " + moves + ", and the objects of this one stay until somebody syncs it and prunes: " + by}}
+	case !prunes:
+		return releaseset.Verdict{Action: "nothing", Notes: []string{"left running: " + moves + ", and Argo CD keeps the objects of this one: syncPolicy.automated.prune is not set"}}
+	}
+	return releaseset.Verdict{Action: "uninstall", Plans: true, Notes: []string{moves + ": Argo CD deletes the objects of this one, except those that the other one has, too"}}
 }
 
 // Removed returns what happens to the objects when the Application is removed from the repository.

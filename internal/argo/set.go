@@ -78,10 +78,19 @@ func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Place
 	if e.Chart.Path != "" && of.Compare(s.RepoURL) == releaseset.Other {
 		m.err = fmt.Errorf("repoURL %s: charts of other repositories are not fetched", of.Unlike(s.RepoURL))
 	}
+	if e.Chart.Path != "" && of.Branch != "" && !s.follows(of.Branch) {
+		m.follows = fmt.Sprintf("it follows %s, not branch %s: the change is applied once it is there", s.TargetRevision, of.Branch)
+	}
 	if err := h.into(&e, of, s.Path, sources); err != nil {
 		m.err = err
 	}
 	return e, nil
+}
+
+// follows reports whether a source may be of a branch: HEAD, and nothing, stand for the default branch,
+// which is not known.
+func (s source) follows(branch string) bool {
+	return slices.Contains([]string{"", "HEAD", branch, "refs/heads/" + branch}, s.TargetRevision)
 }
 
 func isChart(tree releaseset.Tree, dir string) bool {

@@ -60,6 +60,9 @@ type Manager interface {
 	// Removed returns what the controller does when the object is gone; by are the
 	// appliers that the set has by then, and live reads the cluster, nil without one.
 	Removed(by map[string]Applier, live Lookup) Verdict
+	// Moved returns what the controller does about this release when the object, as to is, deploys another
+	// one in the same cluster.
+	Moved(to Manager) Verdict
 }
 
 // Applier applies the objects of managers, such as a Flux Kustomization: it decides what

@@ -43,8 +43,8 @@ func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (
 		v.Action, v.Plans = idles, false
 		v.Notes = []string{"left running: " + e.Manager.String() + " moves to another cluster, and leaves what it has in this one"}
 	default:
-		v.Action, v.Plans = uninstalls, true
-		v.Notes = []string{e.Manager.String() + " moves to another release: this one is uninstalled with all its objects"}
+		moved := e.Manager.Moved(successor.Manager)
+		v.Action, v.Plans, v.Notes = moved.Action, moved.Plans, moved.Notes
 	}
 	return v, nil
 }

@@ -75,6 +75,12 @@ func (m *Managed) removed(by map[string]releaseset.Applier, live releaseset.Look
 	return releaseset.Verdict{Action: string(d.Action), Notes: d.Because, Plans: d.Action == decision.Uninstall}
 }
 
+// Moved returns that the release is uninstalled: helm-controller uninstalls what it has deployed before it
+// installs a release with another name, namespace or storage namespace (see decision.Next).
+func (m *Managed) Moved(releaseset.Manager) releaseset.Verdict {
+	return releaseset.Verdict{Action: string(decision.Uninstall), Plans: true, Notes: []string{m.String() + " moves to another release: this one is uninstalled with all its objects"}}
+}
+
 func idle(a decision.Action, why string) releaseset.Verdict {
 	return releaseset.Verdict{Action: string(a), Notes: []string{why}}
 }
