@@ -12,11 +12,13 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/values"
 )
 
+var errNesting = fmt.Errorf("subcharts nest deeper than %d levels", maxNesting)
+
 // assemble builds a chart from its files, whose names are relative to it. where is its path in the
 // chart tree, depth the number of charts that contain it.
 func (l *loader) assemble(files []*chart.File, where string, depth int) (*chart.Chart, error) {
 	if depth > maxNesting {
-		return nil, fmt.Errorf("subcharts nest deeper than %d levels", maxNesting)
+		return nil, errNesting
 	}
 	c := &chart.Chart{Raw: files}
 	if err := l.metadata(c, files, where); err != nil {

@@ -2,18 +2,12 @@ package setrun
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -53,7 +47,7 @@ type charts struct {
 
 	mu     sync.Mutex
 	loaded map[releaseset.Chart]func() (loaded, error)
-	sums   map[releaseset.Chart]func() (string, error)
+	sums   map[releaseset.Chart]func() (summed, error)
 	// fetches are the dependencies that are not in the tree.
 	fetches map[releaseset.Chart]func() (Fetched, error)
 	// needs are the file:// dependencies that charts wait for or have.
@@ -70,7 +64,7 @@ type loaded struct {
 func newCharts(dir string, tree releaseset.Tree, named []string, fetch Fetch) *charts {
 	return &charts{
 		dir: dir, tree: tree, fetch: fetch, outside: newOutside(tree, named), loaded: map[releaseset.Chart]func() (loaded, error){},
-		sums: map[releaseset.Chart]func() (string, error){}, fetches: map[releaseset.Chart]func() (Fetched, error){},
+		sums: map[releaseset.Chart]func() (summed, error){}, fetches: map[releaseset.Chart]func() (Fetched, error){},
 		needs: map[releaseset.Chart][]releaseset.Chart{},
 	}
 }
@@ -152,62 +146,4 @@ func reading(which releaseset.Chart) chartload.Options {
 	return chartload.Options{Omits: func(name string, mode fs.FileMode) bool {
 		return which.Source.Omits(path.Join(which.Path, name), mode)
 	}}
-}
-
-// sum returns a checksum of everything that a chart in the tree is made of: its files except
-// those that .helmignore excludes, and those of its file:// dependencies. It does not cover
-// the chart folder's name, or modes and times.
-func (c *charts) sum(which releaseset.Chart) (string, error) {
-	return once(c, c.sums, which, func() (string, error) { return c.summed(which, nil) })
-}
-
-func (c *charts) summed(which releaseset.Chart, above []string) (string, error) {
-	name := which.Path
-	if slices.Contains(above, name) {
-		return "", fmt.Errorf("chart %s depends on itself", name)
-	}
-	if err := c.there(which); err != nil {
-		return "", err
-	}
-	files, err := chartload.Files(c.at(name), reading(which))
-	if err != nil {
-		return "", err
-	}
-	parts := map[string]string{}
-	for _, f := range files {
-		parts[f.Name] = checksum(f.Data)
-		if f.Name != "Chart.yaml" && f.Name != "requirements.yaml" {
-			continue
-		}
-		var declared struct {
-			Dependencies []*chart.Dependency `json:"dependencies"`
-		}
-		if yaml.Unmarshal(f.Data, &declared) != nil {
-			continue // loading the chart reports what is wrong with it
-		}
-		for _, d := range declared.Dependencies {
-			folder, local := strings.CutPrefix(d.Repository, "file://")
-			if folder, err = releaseset.Join(name, folder); !local || err != nil {
-				continue
-			}
-			if parts["file://"+d.Name], err = c.summed(releaseset.Chart{Path: folder, Source: which.Source}, append(above, name)); err != nil {
-				parts["file://"+d.Name] = "missing"
-			}
-		}
-	}
-	return checksumOf(parts), nil
-}
-
-func checksum(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// checksumOf returns the checksum of a value's JSON, in which map keys are sorted.
-func checksumOf(value any) string {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return err.Error() // does not happen: JSON can represent all values passed here
-	}
-	return checksum(data)
 }

@@ -106,3 +106,73 @@ func TestFetchedChartsMatchTheirLock(t *testing.T) {
 		}
 	}
 }
+
+// layers writes charts of which each depends on both of the next layer.
+func layers(t *testing.T, depth int) *Side {
+	dir := t.TempDir()
+	for i := range depth {
+		for _, side := range []string{"a", "b"} {
+			text := fmt.Sprintf("apiVersion: v2\nname: %s%d\nversion: 1.0.0\n", side, i)
+			if i+1 < depth {
+				text += fmt.Sprintf("dependencies:\n- {name: a%d, version: 1.0.0, repository: \"file://../a%[1]d\"}\n- {name: b%[1]d, version: 1.0.0, repository: \"file://../b%[1]d\"}\n", i+1)
+			}
+			at := filepath.Join(dir, fmt.Sprintf("%s%d", side, i))
+			if err := os.Mkdir(at, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(at, "Chart.yaml"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	side, err := Open(dir, nil, Reading{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(side.Close)
+	return side
+}
+
+// A chart that several others depend on is read once for their checksums, which would take half an hour
+// otherwise, and a change of it is one of all of them.
+func TestSharedDependenciesAreSummedOnce(t *testing.T) {
+	side := layers(t, 30)
+	before, err := side.charts.sum(releaseset.Chart{Path: "a0"})
+	if err != nil || len(side.charts.sums) != 59 {
+		t.Errorf("%d charts are read, want 59: %v", len(side.charts.sums), err)
+	}
+	other := layers(t, 30)
+	if again, err := other.charts.sum(releaseset.Chart{Path: "a0"}); err != nil || again != before {
+		t.Errorf("%s, %v: the same files have another checksum", again, err)
+	}
+	changed := layers(t, 30)
+	if err := os.WriteFile(changed.charts.at("b29/values.yaml"), []byte("a: 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := changed.charts.sum(releaseset.Chart{Path: "a0"}); err != nil || after == before {
+		t.Errorf("%s, %v: a change of the last dependency is not seen", after, err)
+	}
+}
+
+// Charts with file:// dependencies are within the limits of those that have them in charts/.
+func TestFileDependenciesAreWithinTheLimits(t *testing.T) {
+	side := layers(t, 30)
+	if got, err := side.charts.load(t.Context(), releaseset.Chart{Path: "a24"}); err != nil || len(got.chart.Dependencies()) != 2 {
+		t.Error(err)
+	}
+	if _, err := side.charts.load(t.Context(), releaseset.Chart{Path: "a0"}); err == nil || !strings.Contains(err.Error(), "the chart has more than 32768 files") {
+		t.Errorf("%.300v", err)
+	}
+}
+
+// Whether a chart depends on another one is found without going any way twice.
+func TestDependsOnVisitsEachChartOnce(t *testing.T) {
+	c := newCharts("", nil, nil, nil)
+	at := func(i int) releaseset.Chart { return releaseset.Chart{Path: fmt.Sprint(i)} }
+	for i := range 60 {
+		c.needs[at(i)] = []releaseset.Chart{at(i + 1), at(i + 1)}
+	}
+	if c.dependsOn(at(0), at(99)) || !c.dependsOn(at(0), at(60)) {
+		t.Error("0 depends on 60, and not on 99")
+	}
+}

@@ -23,6 +23,7 @@ func (c *charts) complete(ctx context.Context, which releaseset.Chart, to *chart
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", resolve.LockName(to.Metadata), which.Path, err)
 	}
+	var room *chartload.Room
 	for _, d := range wanted {
 		if slices.ContainsFunc(to.Dependencies(), func(sub *chart.Chart) bool { return sub.Name() == d.Name }) {
 			continue
@@ -31,9 +32,18 @@ func (c *charts) complete(ctx context.Context, which releaseset.Chart, to *chart
 		if err != nil {
 			return fmt.Errorf("dependency %s of %s: %w", d.Name, which.Path, err)
 		}
-		if sub != nil {
-			to.AddDependency(sub)
+		if sub == nil {
+			continue
 		}
+		if room == nil { // most charts have all of them in charts/
+			if room, err = chartload.RoomIn(to); err != nil {
+				return err
+			}
+		}
+		if err := room.Add(sub); err != nil {
+			return fmt.Errorf("chart %s with its dependencies: %w", which.Path, err)
+		}
+		to.AddDependency(sub)
 	}
 	return nil
 }
@@ -119,7 +129,13 @@ func (c *charts) dependency(ctx context.Context, of, which releaseset.Chart) (lo
 // dependsOn reports whether a chart depends on another one, as far as they have been loaded. The
 // caller holds mu.
 func (c *charts) dependsOn(one, other releaseset.Chart) bool {
-	return slices.ContainsFunc(c.needs[one], func(d releaseset.Chart) bool { return d == other || c.dependsOn(d, other) })
+	seen := map[releaseset.Chart]bool{}
+	var leads func(releaseset.Chart) bool
+	leads = func(from releaseset.Chart) bool {
+		seen[from] = true
+		return slices.ContainsFunc(c.needs[from], func(d releaseset.Chart) bool { return d == other || !seen[d] && leads(d) })
+	}
+	return leads(one)
 }
 
 // fitting returns an error unless a chart's version is in the range that a dependency asks for.

@@ -1,8 +1,10 @@
 package helmfile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/kubectl-release/kubectl-release/internal/budget"
 )
@@ -32,6 +34,20 @@ func TestTemplatesAreBounded(t *testing.T) {
 				t.Errorf("%.300v", err)
 			}
 		})
+	}
+}
+
+// Bases that are included twice by each other are read a limited number of times.
+func TestIncludedFilesAreBounded(t *testing.T) {
+	tree := fstest.MapFS{"b25.yaml": {Data: []byte("values: [{a: 1}]\n")}}
+	for i := range 25 {
+		tree[fmt.Sprintf("b%d.yaml", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "bases: [b%d.yaml, b%[1]d.yaml]\n", i+1)}
+	}
+	if _, err := Read(tree, "b0.yaml", Options{}); err == nil || !strings.Contains(err.Error(), "more than 5000 files") {
+		t.Errorf("%.300v", err)
+	}
+	if _, err := Read(tree, "b18.yaml", Options{}); err != nil {
+		t.Errorf("128 bases: %v", err)
 	}
 }
 

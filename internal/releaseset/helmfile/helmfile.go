@@ -52,7 +52,16 @@ type reader struct {
 	bounded bounded
 	// open are the files being read, the outermost first.
 	open []string
+	// files and bytes are what has been read, files as often as they are included.
+	files, bytes int
 }
+
+// Limits on what is read: a base that is included twice by each of a few that include each other is read a
+// million times.
+const (
+	maxFiles = 5_000
+	maxBytes = 64 << 20
+)
 
 // state is what the parts of a file add up to.
 type state struct {
@@ -113,6 +122,10 @@ func (r *reader) read(s *state, name string) error {
 	data, err := releaseset.ReadFile(r.tree, name)
 	if err != nil {
 		return err
+	}
+	r.files, r.bytes = r.files+1, r.bytes+len(data)
+	if r.files > maxFiles || r.bytes > maxBytes {
+		return fmt.Errorf("%s: more than %d files or %d MiB are included, counting each as often as it is", name, maxFiles, maxBytes>>20)
 	}
 	return eachPart(string(data), func(part string) error { return r.part(s, name, part) })
 }
