@@ -67,10 +67,5 @@ func (p *pass) cycle(ctx context.Context) []string {
 			}
 		}
 	}
-	for _, circle := range decision.Cycles(stuck) {
-		if slices.Contains(circle, p.hr.String()) {
-			return circle
-		}
-	}
-	return nil
+	return decision.Cycle(p.hr, stuck)
 }

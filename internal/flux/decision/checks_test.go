@@ -263,7 +263,7 @@ func TestCheck29Dependencies(t *testing.T) {
 		helmRelease(t, "a", "dependsOn: [{name: b}]"), helmRelease(t, "b", "dependsOn: [{name: c}, {name: gone}]"),
 		helmRelease(t, "c", "dependsOn: [{name: b}]"),
 	})
-	if fmt.Sprint(cycles) != "[[apps/b apps/c apps/b]]" {
+	if fmt.Sprint(cycles) != "map[apps/a:[apps/b apps/c apps/b] apps/b:[apps/b apps/c apps/b] apps/c:[apps/b apps/c apps/b]]" {
 		t.Error(cycles)
 	}
 }

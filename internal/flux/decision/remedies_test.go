@@ -2,7 +2,10 @@ package decision_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
@@ -174,11 +177,34 @@ func TestCyclesAcrossNamespaces(t *testing.T) {
 	a, b := helmRelease(t, "a", "dependsOn: [{name: b, namespace: infra}]"), helmRelease(t, "b", "dependsOn: [{name: a, namespace: apps}]")
 	b.Metadata.Namespace = "infra"
 	same := helmRelease(t, "b", "dependsOn: [{name: a}]")
-	if got := decision.Cycles([]*flux.HelmRelease{a, b, same}); len(got) != 1 || !slices.Equal(got[0], []string{"apps/a", "infra/b", "apps/a"}) {
-		t.Errorf("%q", got)
+	cycle := []string{"apps/a", "infra/b", "apps/a"}
+	if diff := cmp.Diff(map[string][]string{"apps/a": cycle, "infra/b": cycle, "apps/b": cycle}, decision.Cycles([]*flux.HelmRelease{a, b, same})); diff != "" {
+		t.Error(diff)
 	}
 	own := helmRelease(t, "own", "dependsOn: [{name: own}]")
-	if got := decision.Cycles([]*flux.HelmRelease{own}); len(got) != 1 || !slices.Equal(got[0], []string{"apps/own", "apps/own"}) {
-		t.Errorf("%q", got)
+	if diff := cmp.Diff(map[string][]string{"apps/own": {"apps/own", "apps/own"}}, decision.Cycles([]*flux.HelmRelease{own})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// All that a cycle holds up are found, also those in several cycles.
+func TestCyclesThatShareMembers(t *testing.T) {
+	var all []*flux.HelmRelease
+	for _, r := range [][2]string{
+		{"a", "{name: b}, {name: c}"}, {"b", "{name: d}"}, {"c", "{name: d}"}, {"d", "{name: a}, {name: fine}"},
+		{"after", "{name: fine}, {name: c}"}, {"fine", "{name: elsewhere}"}, {"follows", "{name: fine}"},
+	} {
+		all = append(all, helmRelease(t, r[0], "dependsOn: ["+r[1]+"]"))
+	}
+	cycle := []string{"apps/a", "apps/b", "apps/d", "apps/a"}
+	want := map[string][]string{"apps/a": cycle, "apps/b": cycle, "apps/c": cycle, "apps/d": cycle, "apps/after": cycle}
+	if diff := cmp.Diff(want, decision.Cycles(all)); diff != "" {
+		t.Error(diff)
+	}
+	for i, want := range []string{"a b d a", "b d a b", "c d a c", "d a b d", "", "", ""} {
+		got := strings.ReplaceAll(strings.Join(decision.Cycle(all[i], all), " "), "apps/", "")
+		if got != want {
+			t.Errorf("%s: %q, want %q", all[i], got, want)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package decision
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
@@ -36,41 +35,4 @@ func keeping(k *flux.Kustomization) string {
 		return "does not prune"
 	}
 	return "its deletionPolicy is " + k.Spec.DeletionPolicy
-}
-
-// Cycles returns the cycles of spec.dependsOn, each beginning and ending with the
-// same "namespace/name". helm-controller does not notice them: all HelmReleases of
-// a cycle wait for ever. A dependency that is not among releases ends a path.
-func Cycles(releases []*flux.HelmRelease) [][]string {
-	s := search{needs: map[string][]string{}, done: map[string]bool{}}
-	for _, hr := range releases {
-		for _, dep := range hr.Spec.DependsOn {
-			s.needs[hr.String()] = append(s.needs[hr.String()], dep.In(hr.Metadata.Namespace).String())
-		}
-	}
-	for _, hr := range releases {
-		s.visit(hr.String(), nil)
-	}
-	return s.found
-}
-
-type search struct {
-	needs map[string][]string
-	done  map[string]bool
-	found [][]string
-}
-
-func (s *search) visit(name string, path []string) {
-	if i := slices.Index(path, name); i >= 0 {
-		s.found = append(s.found, append(slices.Clone(path[i:]), name))
-		return
-	}
-	if s.done[name] {
-		return
-	}
-	path = append(path, name)
-	for _, next := range s.needs[name] {
-		s.visit(next, path)
-	}
-	s.done[name] = true
 }

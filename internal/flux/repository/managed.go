@@ -34,7 +34,8 @@ type Managed struct {
 	repository flux.Reference
 	// chartValues replace the chart's own values.
 	chartValues releaseset.ChartValues
-	cycle       []string
+	// cycle is the dependency cycle that the HelmRelease waits for, in it or not, nil for none.
+	cycle []string
 	// otherwise is what is declared if variables that are not known count the other way, "" if that makes
 	// no difference.
 	otherwise string
@@ -145,6 +146,9 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 
 // verdict puts a decision into words. seen is the version that the chart's templates see.
 func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadata, seen version) releaseset.Verdict {
+	if m.cycle != nil && !slices.Contains(m.cycle, m.hr.String()) {
+		return m.idle(decision.Wait, "it depends on a dependency cycle: "+strings.Join(m.cycle, " → ")+"; all of them wait forever")
+	}
 	if m.cycle != nil {
 		return m.idle(decision.Wait, "a dependency cycle: "+strings.Join(m.cycle, " → ")+"; all of them wait forever")
 	}

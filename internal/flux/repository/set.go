@@ -48,13 +48,13 @@ func (r *Repository) Set() *releaseset.Set {
 	for i, hr := range all {
 		e := &out.Entries[i]
 		managed := e.Manager.(*Managed)
-		for _, cycle := range cycles {
-			if slices.Contains(cycle, hr.String()) {
+		cycle := cycles[hr.String()]
+		for _, dep := range hr.Spec.DependsOn {
+			name := dep.In(hr.Metadata.Namespace).String()
+			if cycles[name] != nil && (dep.ReadyExpr == "" || slices.Contains(cycle, hr.String())) {
 				managed.cycle = cycle
 			}
-		}
-		for _, dep := range hr.Spec.DependsOn {
-			if key, ok := keys[dep.In(hr.Metadata.Namespace).String()]; ok && managed.cycle == nil {
+			if key, ok := keys[name]; ok && cycle == nil {
 				e.Needs = append(e.Needs, key)
 			}
 		}
