@@ -131,6 +131,63 @@ func TestTypesHaveTheFieldsOfTheCRDs(t *testing.T) {
 	}
 }
 
+// A spec from a file has the defaults of the CRDs as a live one has, if these are available.
+func TestDefaultsAreThoseOfTheCRDs(t *testing.T) {
+	files, _ := filepath.Glob("../../../shared/flux/crds/*.yaml")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := parse(t, string(data))["spec"].(map[string]any)
+		kind := spec["names"].(map[string]any)["kind"].(string)
+		version := spec["versions"].([]any)[0].(map[string]any)
+		schema := version["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)["properties"].(map[string]any)["spec"]
+		eachDefault(schema.(map[string]any), nil, func(fields []string, value any) {
+			if slices.Equal(fields, []string{"timeout"}) { // content does not depend on it
+				return
+			}
+			defaulted := func(value any) any {
+				object := map[string]any{"kind": kind, "metadata": map[string]any{"name": "a", "namespace": "a"}, "spec": map[string]any{}}
+				at := object["spec"].(map[string]any)
+				for _, name := range fields[:len(fields)-1] {
+					below := map[string]any{}
+					at[name], at = below, below
+				}
+				if value != nil {
+					at[fields[len(fields)-1]] = value
+				}
+				if kind == KindHelmRelease {
+					hr, err := DecodeHelmRelease(object)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return hr.Spec.Defaulted()
+				}
+				s, err := DecodeSource(object)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s.Defaulted()
+			}
+			if !reflect.DeepEqual(defaulted(nil), defaulted(value)) {
+				t.Errorf("%s: spec.%s without a value is not %v", kind, strings.Join(fields, "."), value)
+			}
+		})
+	}
+}
+
+// eachDefault visits the defaults in a schema, by the names of the fields that lead to them.
+func eachDefault(schema map[string]any, fields []string, visit func(fields []string, value any)) {
+	if value, has := schema["default"]; has {
+		visit(fields, value)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, p := range properties {
+		eachDefault(p.(map[string]any), append(slices.Clone(fields), name), visit)
+	}
+}
+
 // example returns a value that has every field of the schema.
 func example(schema map[string]any) any {
 	switch schema["type"] {

@@ -18,6 +18,7 @@ const (
 const (
 	defaultTimeout    = 5 * time.Minute
 	defaultMaxHistory = 5
+	cosign, generic   = "cosign", "generic"
 )
 
 // Timeout returns the timeout of actions that have none of their own: spec.timeout, or five minutes.
@@ -175,6 +176,7 @@ func (s HelmReleaseSpec) Defaulted() HelmReleaseSpec {
 		if spec.ReconcileStrategy == "" {
 			spec.ReconcileStrategy = ByChartVersion
 		}
+		spec.Verify = spec.Verify.by(cosign)
 		template.Spec = &spec
 		s.Chart = &template
 	}
@@ -220,10 +222,37 @@ func (s SourceSpec) defaulted(namespace string) *SourceSpec {
 	if s.SourceRef != nil {
 		s.SourceRef = &Reference{Kind: s.SourceRef.Kind, Name: s.SourceRef.Name, Namespace: cmp.Or(s.SourceRef.Namespace, namespace)}
 	}
-	if s.Verify != nil {
-		verify := *s.Verify
-		verify.Provider = cmp.Or(verify.Provider, "cosign")
-		s.Verify = &verify
-	}
+	s.Verify = s.Verify.by(cosign)
 	return &s
+}
+
+// Defaulted returns the spec of a source with the defaults that the API server fills in from the CRD, except
+// that of the timeout, and with the namespace of a HelmChart's source.
+func (s *Source) Defaulted() SourceSpec {
+	out := s.Spec
+	switch s.Kind {
+	case KindHelmChart:
+		return *s.Spec.defaulted(s.Metadata.Namespace)
+	case KindOCIRepository:
+		out.Provider, out.Verify = cmp.Or(out.Provider, generic), out.Verify.by(cosign)
+	case KindHelmRepository, KindBucket:
+		out.Provider = cmp.Or(out.Provider, generic)
+	case KindGitRepository:
+		if out.Verify != nil {
+			verify := *out.Verify
+			verify.Mode = cmp.Or(verify.Mode, "HEAD")
+			out.Verify = &verify
+		}
+	}
+	return out
+}
+
+// by returns a copy with the provider that is the default; nil for nil.
+func (v *Verification) by(provider string) *Verification {
+	if v == nil {
+		return nil
+	}
+	out := *v
+	out.Provider = cmp.Or(out.Provider, provider)
+	return &out
 }

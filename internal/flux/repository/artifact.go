@@ -154,14 +154,8 @@ func sameSource(a, b *flux.Source) bool {
 
 // decisive returns the spec with its defaults, and without what the content does not depend on.
 func decisive(s *flux.Source) flux.SourceSpec {
-	out := s.Spec
-	if c := s.HelmChart(); c != nil {
-		out = *c
-	}
+	out := s.Defaulted()
 	out.Interval.Duration, out.Timeout, out.Suspend = 0, nil, false
-	if out.Provider == "" {
-		out.Provider = "generic"
-	}
 	return out
 }
 
