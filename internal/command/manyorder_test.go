@@ -1,11 +1,13 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // chain is a set in which a needs b, and b needs c.
@@ -82,5 +84,27 @@ func TestOrderOfUninstallsThroughAReleaseThatIsNotSaved(t *testing.T) {
 				t.Errorf("it says\n%s", a.out)
 			}
 		})
+	}
+}
+
+// A blocked uninstall is not planned as an upgrade instead, though what the chart's objects lack comes with another release.
+func TestBlockedUninstallsAreNotDeferred(t *testing.T) {
+	d := atDesk(t)
+	d.must("install web ./web")
+	d.file("web/templates/more.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: more, namespace: extra}}")
+	d.file("spaces/Chart.yaml", "{apiVersion: v2, name: spaces, version: 1.0.0}")
+	d.file("spaces/templates/all.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: extra}}")
+	for installed, want := range map[string]string{"true": "upgrade", "false": "uninstall"} {
+		d.file("set.yaml", "version: 1\ndefaults: {namespace: shop}\nreleases:\n- {name: web, chart: web, needs: [spaces], installed: "+installed+"}\n- {name: spaces, chart: spaces}\n")
+		a := d.types("plan many set.yaml --deny delete -o json")
+		var made releaseset.Document
+		if err := json.Unmarshal([]byte(a.out), &made); err != nil {
+			t.Fatal(err, a.err)
+		}
+		for _, r := range made.Releases {
+			if r.Key.Name == "web" && (r.Plan == nil || string(r.Plan.Operation) != want || (r.Deferred != "") != (want == "upgrade")) {
+				t.Errorf("installed: %s: deferred %q, %s", installed, r.Deferred, a.out)
+			}
+		}
 	}
 }

@@ -128,7 +128,7 @@ func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
 		byKey[j.out.Key] = j
 	}
 	for _, j := range jobs { // in the order of needs: a deferred plan may have promises of its own
-		if j.made == nil || !j.made.Blocked() || j.head == nil || len(j.out.Needs) == 0 {
+		if j.made == nil || !j.made.Blocked() || len(j.out.Needs) == 0 || !j.deploys() {
 			continue
 		}
 		brought := promisesOf(byKey, needs, j.out.Key)
@@ -139,8 +139,8 @@ func (p *Planner) deferBlocked(ctx context.Context, jobs []*job) {
 		expecting := &awaiting{Cluster: asked.Cluster, promises: brought, used: map[string]bool{}}
 		own := *asked
 		own.Cluster = expecting
-		again := &job{out: j.out, head: j.head, base: j.base}
-		made, err := p.deploy(ctx, again, &own)
+		again := *j
+		made, err := p.deploy(ctx, &again, &own)
 		if err != nil || made.Blocked() || len(expecting.used) == 0 {
 			continue
 		}

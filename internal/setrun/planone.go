@@ -36,7 +36,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 	if j.drift != nil {
 		return j.drift, nil
 	}
-	if j.head == nil || j.head.Uninstalled {
+	if !j.deploys() {
 		made, err := j.asking(asked, func(by *engine.Engine) (*plan.Plan, error) {
 			return by.PlanUninstall(ctx, e.Release(), engine.Uninstall{Options: options(e.Options, p.Defaults)})
 		})
@@ -73,6 +73,11 @@ func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*pl
 func (j *job) replaced() bool {
 	v := j.out.Verdict
 	return j.head != nil && v != nil && v.Leaves != nil && *v.Leaves == j.head.Release()
+}
+
+// deploys reports whether the plan of an entry whose cluster is asked is that of an install or upgrade.
+func (j *job) deploys() bool {
+	return j.head != nil && !j.head.Uninstalled && !j.replaced() && j.drift == nil
 }
 
 // uninstall plans the uninstall of v.Leaves, the release that the controller gives up for another.
