@@ -175,7 +175,11 @@ func Names(files []string) []string {
 // rootOf returns the folder that the files of a set must stay within: the Git repository around it,
 // else the working directory if the set is in it, else the set's own folder.
 func rootOf(file string) (root string, inGit bool, err error) {
-	if root, inGit = gittree.Root(filepath.Dir(file)); inGit {
+	within := filepath.Dir(file)
+	if info, err := os.Lstat(file); err == nil && info.IsDir() {
+		within = file // it may be the repository itself
+	}
+	if root, inGit = gittree.Root(within); inGit {
 		return root, true, nil
 	}
 	if root, err = filepath.Abs("."); err == nil {
@@ -251,13 +255,13 @@ func (t *Trees) openBase(ctx context.Context, r Request, inGit bool) (err error)
 			t.Base, err = setrun.Open(cmp.Or(t.temporary, r.BaseDir), files, earlier, r.Fetch)
 		}
 	case r.Since != "" && !inGit:
-		return argv.Usage("--changed-since %s: %s is not in a Git repository; use --base-dir to name a folder to compare with", r.Since, r.Files[0])
+		return argv.Usage("compare with %s: %s is not in a Git repository; use --base-dir to name a folder to compare with", r.Since, r.Files[0])
 	case r.Since != "":
 		if t.HeadCommit, err = gittree.Head(ctx, t.root); err != nil {
-			return fmt.Errorf("--changed-since %s: %w", r.Since, err)
+			return fmt.Errorf("compare with %s: %w", r.Since, err)
 		}
 		if t.BaseCommit, err = gittree.Base(ctx, t.root, r.Since, os.Getenv); err != nil {
-			return fmt.Errorf("--changed-since %s: %w", r.Since, err)
+			return fmt.Errorf("compare with %s: %w", r.Since, err)
 		}
 		const short = 7
 		t.BaseName = fmt.Sprintf("%s (%s)", r.Since, t.BaseCommit[:short])

@@ -3,6 +3,7 @@ package settrees
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,4 +117,28 @@ func TestWhatDeclaresNothingIsRefused(t *testing.T) {
 		t.Fatalf("the change that removes the last release: %v", err)
 	}
 	trees.Close()
+}
+
+// A repository may be named from outside, by its folder.
+func TestARepositoryIsNamedFromOutside(t *testing.T) {
+	inFolder(t, map[string]string{"fleet/web.yaml": "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: web}, spec: {source: {path: ., helm: {}}}}", "other/web.yaml": ""})
+	for _, args := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@example.com commit -qm a"} {
+		git := exec.Command("git", strings.Fields(args)...)
+		git.Dir = "fleet"
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
+		}
+	}
+	trees, err := open(t, Request{Files: []string{"fleet"}, Since: "HEAD"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trees.Close()
+	if diff := cmp.Diff([]string{"web"}, names(trees.Base)); diff != "" {
+		t.Error(diff)
+	}
+	_, err = open(t, Request{Files: []string{"other"}, Since: "HEAD"})
+	if got := fmt.Sprint(err); !strings.Contains(got, "compare with HEAD: other is not in a Git repository") {
+		t.Error(got)
+	}
 }
