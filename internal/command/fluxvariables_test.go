@@ -198,3 +198,17 @@ func TestADefaultThatCountsInTheCluster(t *testing.T) {
 		}
 	}
 }
+
+// What commonMetadata says does not count for substitution, which comes before it, and has no variables of its
+// own Kustomization.
+func TestCommonMetadataComesAfterSubstitution(t *testing.T) {
+	d := atDesk(t)
+	const post = "postBuild: {substitute: {TEXT: SIDE}}, commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}}"
+	for _, side := range []string{"base", "head"} {
+		d.tree(side, strings.ReplaceAll(post, "SIDE", side), webOf("")+", values: {text: '${TEXT}'}", "one")
+	}
+	t.Chdir("head")
+	if got, want := d.texts(offlineFlux), "web=map[chart:one text:head]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ import (
 var one sync.Mutex
 
 // Objects returns what the Kustomization's path builds: the kustomization there, or
-// one generated from all YAML below it, with the fields of spec on top. omitted are the
+// one generated from all YAML below it, with the fields of spec on top except commonMetadata (see Mark). omitted are the
 // remote resources that are not fetched, and generators that need remote files:
 // "https://… of the kustomization in apps". A missing folder, anything else that is
 // remote and what kustomize refuses are errors that name the Kustomization.
@@ -55,9 +56,6 @@ func Objects(tree fs.FS, k *flux.Kustomization) (out []map[string]any, omitted [
 		return nil, nil, fmt.Errorf("build %s without %s, which is remote and not fetched: %w", Called(k), strings.Join(omitted, ", "), err)
 	case err != nil:
 		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
-	}
-	for _, o := range out {
-		mark(o, k)
 	}
 	return out, omitted, nil
 }
@@ -90,32 +88,38 @@ func run(over files, dir string) ([]map[string]any, error) {
 	return out, nil
 }
 
-// mark adds the common metadata and kustomize-controller's own labels to an
-// object.
-func mark(object map[string]any, k *flux.Kustomization) {
-	labels := map[string]string{
-		flux.KustomizeGroup + "/name": k.Metadata.Name, flux.KustomizeGroup + "/namespace": k.Metadata.Namespace,
+// Mark returns an object with the common metadata of a Kustomization and kustomize-controller's own labels, which
+// it sets after it has substituted variables (kustomize-controller 1.9,
+// internal/controller/kustomization_controller.go, reconcile and apply): these have no effect on that, and no variables.
+func Mark(object map[string]any, k *flux.Kustomization) map[string]any {
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return object
 	}
+	object, metadata = maps.Clone(object), maps.Clone(metadata)
+	object["metadata"] = metadata
 	if m := k.Spec.CommonMetadata; m != nil {
-		set(object, "labels", m.Labels)
-		set(object, "annotations", m.Annotations)
+		set(metadata, "labels", m.Labels)
+		set(metadata, "annotations", m.Annotations)
 	}
-	set(object, "labels", labels)
+	set(metadata, "labels", map[string]string{
+		flux.KustomizeGroup + "/name": k.Metadata.Name, flux.KustomizeGroup + "/namespace": k.Metadata.Namespace,
+	})
+	return object
 }
 
-func set(object map[string]any, field string, values map[string]string) {
-	metadata, ok := object["metadata"].(map[string]any)
-	if !ok || len(values) == 0 {
+// set adds to a table of metadata, which is replaced with a copy.
+func set(metadata map[string]any, field string, values map[string]string) {
+	if len(values) == 0 {
 		return
 	}
-	table, ok := metadata[field].(map[string]any)
-	if !ok {
-		table = map[string]any{}
-		metadata[field] = table
-	}
+	have, _ := metadata[field].(map[string]any)
+	table := make(map[string]any, len(have)+len(values))
+	maps.Copy(table, have)
 	for k, v := range values {
 		table[k] = v
 	}
+	metadata[field] = table
 }
 
 // fileOf returns the name of the folder's kustomization file, the default name if

@@ -47,6 +47,7 @@ func TestCheck49OverlaysComponentsAndSpec(t *testing.T) {
 	}
 	names := map[string]map[string]any{}
 	for _, o := range got {
+		o = Mark(o, k)
 		names[o["metadata"].(map[string]any)["name"].(string)] = o
 	}
 	app := names["p-app"]

@@ -119,7 +119,7 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 	vars.Strict, vars.Defaults = r.reading.StrictSubstitutions, r.defaults
 	by := replacement{vars, slices.Concat(p.unknown, found.unknown), slices.Concat(p.secrets, found.secrets)}
 	if m.objects == nil || !reflect.DeepEqual(m.by, by) {
-		if m.objects, err = by.in(m.built); err != nil {
+		if m.objects, err = by.in(m.built, k); err != nil {
 			return nil, fmt.Errorf("Kustomization %s, %w", k, err)
 		}
 		m.by = by
@@ -127,8 +127,8 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 	return slices.Clone(m.objects), nil
 }
 
-// in replaces the variables in objects.
-func (r replacement) in(objects []map[string]any) (out []placed, err error) {
+// in replaces the variables in the objects that a Kustomization is built to.
+func (r replacement) in(objects []map[string]any, k *flux.Kustomization) (out []placed, err error) {
 	for _, o := range objects {
 		object, unknown, err := r.vars.Object(o)
 		switch {
@@ -137,7 +137,7 @@ func (r replacement) in(objects []map[string]any) (out []placed, err error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", identity(o), err)
 		}
-		p := placed{object: object, secrets: r.secrets}
+		p := placed{object: build.Mark(object, k), secrets: r.secrets}
 		if unknown {
 			for _, ref := range r.vars.Unknown {
 				p.unknown = append(p.unknown, nameOf(ref))
