@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
@@ -46,5 +47,24 @@ func TestNeedsOfConditionalReleases(t *testing.T) {
 				t.Errorf("it needs %v with warnings %q, %v", c.on[0].Needs, s.warnings, err)
 			}
 		})
+	}
+}
+
+// Values of the state may be aliases, or have some, as those of releases may.
+func TestStateValuesWithAliases(t *testing.T) {
+	tree := fstest.MapFS{"a.yaml": {Data: []byte(`environments:
+  prod:
+    values: [{limits: &l {cpu: 1}}, &f more.yaml]
+  default:
+    values: [{requests: *l}, *f]
+---
+releases: [{name: "web-{{ .Values.requests.cpu }}-{{ .Values.more }}", chart: ./c}]
+`)}, "more.yaml": {Data: []byte("more: two")}}
+	set, err := Read(tree, "a.yaml", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Entries[0].Name; got != "web-1-two" {
+		t.Error(got)
 	}
 }

@@ -138,6 +138,9 @@ func get(at string, args ...any) (any, error) {
 func (r *reader) stateValues(s *state, name string, node *yaml.Node, missing string) error {
 	var sources values.Sources
 	inline := map[string][]byte{}
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
 	if node.Kind == yaml.ScalarNode {
 		layers, err := r.file(s, node.Value, s.data(r.options.Environment, nil), missing)
 		if err != nil {
@@ -151,7 +154,7 @@ func (r *reader) stateValues(s *state, name string, node *yaml.Node, missing str
 			sources.Files = append(sources.Files, v.File)
 		}
 	} else {
-		text, err := yaml.Marshal(node)
+		text, err := releaseset.Inline(node)
 		if err == nil {
 			err = refused(text)
 		}
