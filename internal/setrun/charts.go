@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/dependency"
+	"github.com/kubectl-release/kubectl-release/internal/flux/sourceignore"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -129,7 +130,7 @@ func (c *charts) at(name string) string { return filepath.Join(c.dir, filepath.F
 // that are not part of the chart's source.
 func (c *charts) there(which releaseset.Chart) error {
 	info, err := releaseset.Stat(c.tree, which.Path)
-	if err == nil && which.Source != nil && which.Source.Omits(which.Path, info.Mode()) {
+	if err == nil && which.Source != nil && (which.Source.Omits(which.Path, info.Mode()) || sourceignore.ByLink(c.tree, which.Path)) {
 		err = fmt.Errorf("%s: it is excluded from its source", which.Path)
 	}
 	if err != nil {

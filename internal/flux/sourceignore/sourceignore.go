@@ -16,6 +16,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // fileName is the name of the files with rules, which apply to the folder that they are in.
@@ -109,21 +110,39 @@ func (r *Rules) Omits(name string, mode fs.FileMode) bool {
 	return false
 }
 
+// ByLink reports whether a path leads through a link, or is one. source-controller's artifacts have no links,
+// and nothing of what is behind them under such a path.
+func ByLink(tree fs.FS, name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		if info, err := fs.Lstat(tree, name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Tree returns the tree as the source has it. Folders stay even if they end up empty.
-func (r *Rules) Tree(tree fs.FS) fs.FS { return filtered{tree, r} }
+func (r *Rules) Tree(tree fs.FS) fs.FS { return filtered{tree, r, &sync.Map{}} }
 
 type filtered struct {
 	fs.FS
 	rules *Rules
+	// byLink says of folders whether they are reached through links: each has many files.
+	byLink *sync.Map
+}
+
+// folder reports whether a folder is in the source.
+func (f filtered) folder(name string) bool {
+	known, ok := f.byLink.Load(name)
+	if !ok {
+		known, _ = f.byLink.LoadOrStore(name, ByLink(f.FS, name))
+	}
+	return known == false
 }
 
 // Open implements fs.FS.
 func (f filtered) Open(name string) (fs.File, error) {
-	info, err := fs.Lstat(f.FS, name)
-	if err == nil && f.rules.Omits(name, info.Mode()) {
-		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	if err != nil {
+	if _, err := f.Stat(name); err != nil {
 		return nil, err
 	}
 	return f.FS.Open(name)
@@ -131,6 +150,9 @@ func (f filtered) Open(name string) (fs.File, error) {
 
 // ReadDir implements fs.ReadDirFS.
 func (f filtered) ReadDir(name string) ([]fs.DirEntry, error) {
+	if !f.folder(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
 	entries, err := fs.ReadDir(f.FS, name)
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return f.rules.Omits(path.Join(name, e.Name()), e.Type()) }), err
 }
@@ -146,7 +168,7 @@ func (f filtered) ReadFile(name string) ([]byte, error) {
 // Stat implements fs.StatFS.
 func (f filtered) Stat(name string) (fs.FileInfo, error) {
 	info, err := fs.Lstat(f.FS, name)
-	if err == nil && f.rules.Omits(name, info.Mode()) {
+	if err == nil && (!f.folder(path.Dir(name)) || f.rules.Omits(name, info.Mode())) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 	}
 	return info, err

@@ -97,6 +97,27 @@ func TestLinksAreNoPartOfASource(t *testing.T) {
 	}
 }
 
+// What is behind a link to a folder is not part of a source under that path.
+func TestFoldersBehindLinksAreNoPartOfASource(t *testing.T) {
+	tree := fstest.MapFS{"real/team/a.yaml": {}, "link": {Mode: fs.ModeSymlink, Data: []byte("real")}}
+	found, err := Find(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := found.With(nil).Tree(tree)
+	for folder, there := range map[string]bool{"real": true, "link": false} {
+		_, opened := source.Open(folder + "/team/a.yaml")
+		_, read := fs.ReadFile(source, folder+"/team/a.yaml")
+		_, listed := fs.ReadDir(source, folder+"/team")
+		_, stat := fs.Stat(source, folder+"/team")
+		for what, err := range map[string]error{"open": opened, "read": read, "list": listed, "stat": stat} {
+			if (err == nil) != there || err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s in %s: %v", what, folder, err)
+			}
+		}
+	}
+}
+
 func TestRulesAreBounded(t *testing.T) {
 	for name, text := range map[string]string{"bytes": strings.Repeat("#", maxBytes+1), "rules": strings.Repeat("a\n", maxRules+1)} {
 		if _, err := Find(fstest.MapFS{"a/.sourceignore": {Data: []byte(text)}}); err == nil || !strings.Contains(err.Error(), "more than") {
