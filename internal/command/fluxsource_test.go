@@ -309,3 +309,32 @@ func TestTheRepositoryIsAtAnotherCommit(t *testing.T) {
 		}
 	}
 }
+
+// Objects without a namespace are all in the same one.
+func TestObjectsWithoutANamespace(t *testing.T) {
+	d := atDesk(t)
+	d.file("web.yaml", `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet}
+spec: {interval: 1m, url: "https://example.com/fleet"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {values.yaml: "text: two"}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web}
+spec:
+  interval: 1m
+  chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}
+  valuesFrom: [{kind: ConfigMap, name: settings}]
+`)
+	if got, want := d.texts("web.yaml --base-dir /dev/null --offline"), "web=map[text:two]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if notes := strings.Join(d.planned("web.yaml --base-dir /dev/null --offline")["web"].Verdict.Notes, "; "); strings.Contains(notes, "not in this repository") || strings.Contains(notes, "not known") {
+		t.Error(notes)
+	}
+}

@@ -27,6 +27,7 @@ func (r *Repository) Add(data []byte, from string) error {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	for _, o := range objects {
+		o = inNamespace(o)
 		if _, twice := r.index[identity(o)]; !twice {
 			r.index[identity(o)] = len(r.objects)
 		}

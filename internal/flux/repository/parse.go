@@ -2,10 +2,12 @@ package repository
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
@@ -31,6 +33,19 @@ func parse(data []byte) ([]map[string]any, error) {
 		}
 	}
 	return out, nil
+}
+
+// inNamespace returns an object of Flux, a ConfigMap or a Secret that names no namespace in the one that it is
+// applied to, as references to it have that, and others as they are.
+func inNamespace(o map[string]any) map[string]any {
+	metadata, ok := o["metadata"].(map[string]any)
+	data := group(o) == "" && (o["kind"] == kinds.ConfigMap.Kind || o["kind"] == kinds.Secret.Kind)
+	if namespace, _ := metadata["namespace"].(string); !ok || namespace != "" || !data && !strings.HasSuffix(group(o), groupEnding) {
+		return o
+	}
+	o, metadata = maps.Clone(o), maps.Clone(metadata)
+	o["metadata"], metadata["namespace"] = metadata, "default"
+	return o
 }
 
 // identity returns "group/Kind/namespace/name".

@@ -189,8 +189,9 @@ func (r *Repository) put(p placed) {
 
 // add adds the objects of a build, and builds the Kustomizations among them.
 func (r *Repository) add(all []placed) {
-	for _, p := range all {
-		r.put(p)
+	for i, p := range all {
+		all[i].object = inNamespace(p.object)
+		r.put(all[i])
 	}
 	for _, p := range all {
 		if !isKustomization(p.object) || r.objects[r.index[identity(p.object)]].owner != p.owner {

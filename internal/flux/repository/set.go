@@ -94,9 +94,6 @@ func (r *Repository) helmRelease(p placed) (hr *flux.HelmRelease, without []stri
 		return nil, nil, err
 	}
 	hr.Object = object // with its markers: a cluster may know what they stand for
-	if hr.Metadata.Namespace == "" {
-		hr.Metadata.Namespace = "default"
-	}
 	if err := hr.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("HelmRelease %s: %w", hr, err)
 	}
