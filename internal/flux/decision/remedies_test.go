@@ -191,8 +191,13 @@ func TestCyclesAcrossNamespaces(t *testing.T) {
 func TestCyclesThatShareMembers(t *testing.T) {
 	var all []*flux.HelmRelease
 	for _, r := range [][2]string{
-		{"a", "{name: b}, {name: c}"}, {"b", "{name: d}"}, {"c", "{name: d}"}, {"d", "{name: a}, {name: fine}"},
-		{"after", "{name: fine}, {name: c}"}, {"fine", "{name: elsewhere}"}, {"follows", "{name: fine}"},
+		{"a", "{name: b}, {name: c}"},
+		{"b", "{name: d}"},
+		{"c", "{name: d}"},
+		{"d", "{name: a}, {name: fine}"},
+		{"after", "{name: fine}, {name: c}"},
+		{"fine", "{name: elsewhere}"},
+		{"follows", "{name: fine}"},
 	} {
 		all = append(all, helmRelease(t, r[0], "dependsOn: ["+r[1]+"]"))
 	}
