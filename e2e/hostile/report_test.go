@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/clustertest"
 )
 
-// TestHostilePlans plans charts whose changes are many and alike: what is planned and printed takes time in
+// TestHostileReports plans charts whose changes are many and alike: what is planned and printed takes time in
 // proportion to them, in every format. They are no errors.
-func TestHostilePlans(t *testing.T) {
+func TestHostileReports(t *testing.T) {
 	program := clustertest.Program(t)
 	many := map[string]string{
 		"templates/x.yaml": "{{ range $i := until 20 }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c{{ $i }}}\n" +
