@@ -370,7 +370,7 @@ func TestTheSameReleaseInTwoClusters(t *testing.T) {
 	if slices.Sort(d.users); !slices.Equal(slices.Compact(d.users), []string{"a", "b"}) {
 		t.Errorf("asked by %q", d.users)
 	}
-	for _, c := range []struct{ base, head, was, is string }{{"", other(""), "shop/web", "Secret/a/other/shop/web"}, {other(""), other(", key: more"), "Secret/a/other/shop/web", "Secret/a/other/more/shop/web"}} {
+	for _, c := range []struct{ base, head, was, is string }{{"", other(""), "shop/web", "Secret/a/other/shop/web"}, {other(""), "", "Secret/a/other/shop/web", "shop/web"}} {
 		d := atDesk(t)
 		d.file("release.yaml", release("web", "a", c.head))
 		d.file("base/release.yaml", release("web", "a", c.base))
@@ -381,6 +381,40 @@ func TestTheSameReleaseInTwoClusters(t *testing.T) {
 		}
 		if is, was := got[c.is], got[c.was]; !strings.HasPrefix(is, "install: no release is stored") || was != "nothing: left running: HelmRelease a/web moves to another cluster, and leaves what it has in this one" {
 			t.Errorf("%q", got)
+		}
+	}
+}
+
+// A kubeconfig under another name may be for the same cluster: the release is compared with what it was there.
+func TestAnotherKubeconfigOfOneHelmRelease(t *testing.T) {
+	const other, says = "kubeConfig: {secretRef: {name: other}}", "unknown: kubeConfig names another object; if that is the same cluster, "
+	const two = ", values: {text: two}"
+	for _, c := range []struct{ base, head, want, left string }{
+		{other, "kubeConfig: {secretRef: {name: other-v2}}" + two, says + "the release is upgraded; ", ""},
+		{other, "kubeConfig: {secretRef: {name: other, key: value.yaml}}" + two, says + "the release is upgraded; ", ""},
+		{other, "kubeConfig: {configMapRef: {name: other}}" + two, says + "the release is upgraded; ", ""},
+		{other, "kubeConfig: {secretRef: {name: other-v2}}", says + "nothing happens; ", ""},
+		{other, "kubeConfig: {secretRef: {name: other-v2}}, suspend: true", "nothing: ", ""},
+		{other, "kubeConfig: {secretRef: {name: other-v2}}, releaseName: front", says + "the former release is uninstalled, and the new one installed; ", "unknown: kubeConfig names another object; if that is the same cluster, this release is uninstalled"},
+	} {
+		d := atDesk(t)
+		d.tree("base", "prune: true", webOf("")+", "+c.base, "one")
+		d.tree("head", "prune: true", webOf("")+", "+c.head, "one")
+		t.Chdir("head")
+		var got, left string
+		releases := d.document(offlineFlux).Releases
+		for _, r := range releases {
+			if r.Left {
+				left = verdict(r)
+				continue
+			}
+			got = verdict(r)
+			if strings.Contains(c.head, "two") && steps(r, "ConfigMap") != "patch" {
+				t.Errorf("%s: the ConfigMap: %q", c.head, steps(r, "ConfigMap"))
+			}
+		}
+		if !strings.HasPrefix(got, c.want) || !strings.HasPrefix(left, c.left) || (left == "") != (c.left == "") {
+			t.Errorf("%s: %q, left %q", c.head, got, left)
 		}
 	}
 }

@@ -39,6 +39,9 @@ func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (
 	v = e.Manager.Removed(p.Head.Set.Appliers, live)
 	switch {
 	case successor == nil:
+	case renamed(e, successor):
+		v.Action, v.Plans = unsure, false
+		v.Notes = []string{"kubeConfig names another object; if that is the same cluster, this release is uninstalled, else left running"}
 	case successor.Cluster != e.Cluster:
 		v.Action, v.Plans = idles, false
 		v.Notes = []string{"left running: " + e.Manager.String() + " moves to another cluster, and leaves what it has in this one"}

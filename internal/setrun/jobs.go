@@ -26,7 +26,7 @@ func (p *Planner) jobs() (out []*job, err error) {
 	if err != nil {
 		return nil, err
 	}
-	before, left := p.matched()
+	before, left := p.matched(stayed)
 	for _, e := range slices.Concat(waves...) {
 		if !p.Selector.Selects(e) {
 			continue
@@ -77,10 +77,16 @@ func eachCommit(jobs []*job) []string {
 	return []string{fmt.Sprintf("upgraded with each commit, which is a new version of the chart (%s), and otherwise not touched: %s", why, names[0])}
 }
 
+// renamed reports whether an object names another kubeconfig for its release than before: whether that is for
+// another cluster is not known, unlike where one of the two is the cluster of the object itself.
+func renamed(was, is *releaseset.Entry) bool {
+	return was.Cluster != "" && is.Cluster != "" && was.Cluster != is.Cluster && is.Manager.Writer().Storage != ""
+}
+
 // matched returns the base's entries for those of the head, by the latter's keys, and those that have
 // left the set. An entry is the same as before if its release is, whatever its cluster is called now,
-// or else if its key is.
-func (p *Planner) matched() (before map[releaseset.Key]*releaseset.Entry, left []*releaseset.Entry) {
+// or else if its key is, or if its object only names another kubeconfig, which may be for the same cluster.
+func (p *Planner) matched(stayed map[string]*releaseset.Entry) (before map[releaseset.Key]*releaseset.Entry, left []*releaseset.Entry) {
 	if p.Base == nil {
 		return nil, nil
 	}
@@ -100,6 +106,14 @@ func (p *Planner) matched() (before map[releaseset.Key]*releaseset.Entry, left [
 	}
 	for _, e := range p.Head.Set.Entries {
 		match(e.Key, named[e.Key])
+	}
+	for i := range p.Base.Set.Entries {
+		was := &p.Base.Set.Entries[i]
+		if is := was.Manager; is != nil {
+			if e := stayed[is.String()]; e != nil && renamed(was, e) && was.Release() == e.Release() {
+				match(e.Key, was)
+			}
+		}
 	}
 	for i := range p.Base.Set.Entries {
 		if e := &p.Base.Set.Entries[i]; !taken[e] {

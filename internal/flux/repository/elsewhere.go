@@ -3,8 +3,10 @@ package repository
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
@@ -18,6 +20,34 @@ func (m *Managed) remote() *flux.Kustomization {
 		}
 	}
 	return nil
+}
+
+// leavesCluster reports whether a HelmRelease deploys to another cluster than before: one of the two is its own.
+func leavesCluster(was, is *flux.HelmRelease) bool {
+	return (was.Cluster() == "") != (is.Cluster() == "")
+}
+
+// renamesCluster reports whether a HelmRelease names another kubeconfig than before, which may be for the same cluster.
+func renamesCluster(was, is *flux.HelmRelease) bool {
+	return was.Cluster() != is.Cluster() && !leavesCluster(was, is)
+}
+
+// unsettled makes a verdict depend on whether the HelmRelease, which names another kubeconfig, stays in its cluster: v
+// is the verdict if it does. What happens whatever the cluster has, such as an error, is left as it is.
+func (m *Managed) unsettled(v *releaseset.Verdict) {
+	does := "the release is upgraded"
+	switch {
+	case v.Options == nil || m.hr.Spec.Suspend:
+		return
+	case v.Leaves != nil:
+		does = "the former release is uninstalled, and the new one installed"
+	case v.Action == string(decision.Nothing):
+		does = "nothing happens"
+	case !v.Plans:
+		return
+	}
+	v.Action, v.Then, v.Plans, v.Compares = string(decision.Unknown), nil, true, false
+	v.Notes = slices.Insert(v.Notes, 0, "kubeConfig names another object; if that is the same cluster, "+does)
 }
 
 // reach finds the kubeconfig of the cluster that spec.kubeConfig names: what its Secret has

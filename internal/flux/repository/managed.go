@@ -120,7 +120,7 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	if before != nil {
 		next.Metadata.Generation = 2
 		next.Status = before.deployed(before.deploying(was, m))
-		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() && before.hr.Cluster() == next.Cluster() {
+		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() && !leavesCluster(before.hr, &next) {
 			in.Records = []*release.Revision{record(next.Status.History[0])}
 		}
 	}
@@ -135,6 +135,9 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	v := m.verdict(in, before, was, seen)
 	if before != nil && v.Options != nil && v.Options.ReuseValues && v.Action == string(decision.Upgrade) {
 		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: the plan uses those of the base, and what the base no longer has is not known")
+	}
+	if before != nil && renamesCluster(before.hr, &next) {
+		m.unsettled(&v)
 	}
 	for _, dep := range m.hr.Spec.DependsOn {
 		if dep.ReadyExpr != "" {
