@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux/digest"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -88,5 +89,28 @@ func TestWhatIsEncryptedIsAsItIsInTheCluster(t *testing.T) {
 		if web := d.planned("--flux clusters/prod")["web"]; web.Verdict == nil || web.Verdict.Action != want || !strings.Contains(strings.Join(web.Verdict.Notes, "; "), "what is encrypted in HelmRelease shop/web is not known") {
 			t.Errorf("%s: %+v %s, want %s", values, web.Verdict, web.Error, want)
 		}
+	}
+}
+
+// A field of the HelmRelease that is not known is as it is in the cluster also where it is part of a chart's version.
+func TestAFieldOfTheHelmChartThatIsNotKnown(t *testing.T) {
+	const chart = ", chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}, valuesFiles: [two.yaml]}}"
+	d := atDesk(t)
+	d.file("two.yaml", "text: one\n")
+	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0+3}")
+	d.must("install web ./web")
+	d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+	d.released("{interval: 5m"+chart+"}", noValues)
+	live := d.Objects[manifest.ID{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "web"}].DeepCopy()
+	status := live.Object["status"].(map[string]any)
+	status["lastAttemptedRevision"] = "1.0.0+3"
+	status["history"].([]any)[0].(map[string]any)["chartVersion"] = "1.0.0+3"
+	d.Put(live)
+	d.Denied = map[plan.Permission]bool{{Verb: "get", Resource: "secrets", Namespace: "flux-system", Name: "vars"}: true}
+	d.file("clusters/prod/apps.yaml", kustomization("apps", from("Secret", "vars")))
+	d.file("apps/web.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop}\nspec: {interval: '${I}'"+chart+"}\n")
+	web := d.planned("--flux clusters/prod")["web"]
+	if got := verdict(web); !strings.HasPrefix(got, "nothing: chart, values and post-renderers are those of the newest revision") {
+		t.Errorf("%s %s", got, web.Error)
 	}
 }

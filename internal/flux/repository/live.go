@@ -59,6 +59,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		before, there = m.now(live, has.Lookup), live.Metadata.Unapplied()
 		next = *m.filled(live)
 		m.over(&next, live)
+		packaged := *m
+		packaged.helmChart = helmChart(&next, m.in.source)
+		m = &packaged // as the live HelmRelease has what is not known
 		in.Chart.Version = m.known(is, live.Status.LastAttemptedRevision)
 		was = &chart.Metadata{Name: is.Name, Version: live.Status.LastAttemptedRevision}
 		in.ValuesDigest, proof = m.proven(&next, live, has.Lookup)
