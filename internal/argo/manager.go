@@ -133,6 +133,9 @@ func (m *manager) Removed(map[string]releaseset.Applier, releaseset.Lookup) rele
 // Applier returns "": what applies Applications is not followed.
 func (*manager) Applier() string { return "" }
 
+// Inactive returns "": whether somebody has to sync an Application is a note about it.
+func (*manager) Inactive() string { return "" }
+
 // Writer returns a Writer without storage: there are no records.
 func (*manager) Writer() releaseset.Writer { return releaseset.Writer{} }
 

@@ -157,3 +157,25 @@ func TestAHelmReleaseThatMovesToAnotherKustomization(t *testing.T) {
 		}
 	}
 }
+
+// Nothing moves to another release while its HelmRelease, or what applies that, is not acted upon.
+func TestAHelmReleaseThatWouldMoveToAnotherRelease(t *testing.T) {
+	for _, c := range []struct{ owner, metadata, base, head, want string }{
+		{"prune: true", "", "", "", "uninstall: HelmRelease shop/web moves to another release"},
+		{"prune: true", "", ", suspend: true", ", suspend: true", "nothing: left running: HelmRelease shop/web is suspended"},
+		{"prune: true", "", "", ", suspend: true", "nothing: left running: HelmRelease shop/web is suspended"},
+		{"prune: true", "", ", suspend: true", "", "uninstall: HelmRelease shop/web moves to another release"},
+		{"prune: true, suspend: true", "", "", "", "nothing: left running: Kustomization flux-system/apps is suspended"},
+		{"prune: true", "annotations: {KEYreconcile: disabled}", "", "", "nothing: left running: HelmRelease shop/web has "},
+	} {
+		d := atDesk(t)
+		d.tree("base", c.owner, "", "one")
+		d.tree("head", c.owner, "", "one")
+		d.marked("base/apps/web.yaml", c.metadata, webOf("")+c.base)
+		d.marked("head/apps/web.yaml", c.metadata, webOf("")+", releaseName: front"+c.head)
+		t.Chdir("head")
+		if got := verdict(d.planned(offlineFlux)["web"]); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

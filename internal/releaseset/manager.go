@@ -21,6 +21,9 @@ type Manager interface {
 	Applier() string
 	// Err returns why the entry can't be planned, nil when it can.
 	Err() error
+	// Inactive returns why the controller does not do what the object is declared as, such as that it is suspended; ""
+	// if it does.
+	Inactive() string
 	// Unknown returns the objects that values come from and whose content is not known,
 	// such as "Secret apps/database".
 	Unknown() []string

@@ -37,8 +37,12 @@ func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (
 		}
 	}
 	v = e.Manager.Removed(p.Head.Set.Appliers, live)
-	switch {
-	case successor == nil:
+	if successor == nil {
+		return v, nil
+	}
+	switch why := successor.Manager.Inactive(); {
+	case why != "": // it does not move
+		v.Action, v.Plans, v.Notes = idles, false, []string{"left running: " + why}
 	case renamed(e, successor):
 		v.Action, v.Plans = unsure, false
 		v.Notes = []string{"kubeConfig names another object; if that is the same cluster, this release is uninstalled, else left running"}

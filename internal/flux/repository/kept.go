@@ -29,6 +29,20 @@ func (m *Managed) held(next *flux.HelmRelease, before *Managed, there string) *r
 	return &out
 }
 
+// Inactive implements releaseset.Manager.
+func (m *Managed) Inactive() string {
+	why := cmp.Or(m.hr.Metadata.Unapplied(), m.hr.Metadata.OnlyCreated())
+	switch {
+	case m.hr.Spec.Suspend:
+		return m.String() + " is suspended"
+	case m.owner != nil && m.owner.Spec.Suspend:
+		return applier(m.owner) + " is suspended"
+	case why != "":
+		return fmt.Sprintf("%s has %s: kustomize-controller does not apply the change to it", m, why)
+	}
+	return ""
+}
+
 // uncertain returns the verdict about next, unknown if it depends on what is deployed, which may not be
 // m, its base: kustomize-controller does not apply that, or does not keep it up to date. v is the verdict
 // if m is deployed, and anew if nothing is.
