@@ -179,3 +179,24 @@ func TestAHelmReleaseThatWouldMoveToAnotherRelease(t *testing.T) {
 		}
 	}
 }
+
+// A HelmRelease that moves to a Kustomization which is not created is deleted by the one that it leaves.
+func TestAHelmReleaseThatMovesBelowASuspendedKustomization(t *testing.T) {
+	d := atDesk(t)
+	for _, side := range []string{"base", "head"} {
+		d.tree(side, "prune: true, suspend: true", "", "one")
+		d.file(side+"/clusters/prod/former.yaml", kustomization("former", ""))
+		d.file(side+"/former/keep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, namespace: shop}\n")
+	}
+	d.releaseFile("base/former/web.yaml", "web", webOf(""))
+	d.file("head/apps/new.yaml", kustomization("new", ""))
+	d.releaseFile("head/new/web.yaml", "web", webOf(""))
+	t.Chdir("head")
+	web := d.planned(offlineFlux)["web"]
+	if got := verdict(web); !strings.HasPrefix(got, "uninstall: Kustomization flux-system/apps is suspended: it does not create Kustomization flux-system/new") || web.Verdict.Then != nil || !strings.Contains(got, "Kustomization flux-system/former prunes") {
+		t.Error(got)
+	}
+	if web.Plan == nil || web.Plan.Operation != plan.Uninstall {
+		t.Errorf("%+v", web.Plan)
+	}
+}

@@ -96,8 +96,8 @@ func TestBelowAKustomizationThatIsSuspended(t *testing.T) {
 	const apps, changed = "Kustomization flux-system/apps is suspended: ", "the change of Kustomization flux-system/team is not applied"
 	text := func(text string) string { return "postBuild: {substitute: {TEXT: " + text + "}}" }
 	for _, c := range []struct{ why, owner, base, head, values, want string }{
-		{"new", "suspend: true", "", text("one"), "one", "nothing: " + apps + "it does not create Kustomization flux-system/team, so nothing happens"},
-		{"new, below another one", "suspend: true", "", "below", "one", "nothing: " + apps + "it does not create Kustomization flux-system/team, so nothing happens"},
+		{"new", "suspend: true", "", text("one"), "one", "nothing: " + apps + "it does not create Kustomization flux-system/team"},
+		{"new, below another one", "suspend: true", "", "below", "one", "nothing: " + apps + "it does not create Kustomization flux-system/team"},
 		{"changed", "suspend: true", text("one"), text("two"), "${TEXT}", "unknown: " + apps + changed},
 		{"changed, so that it has no HelmRelease", "suspend: true", text("one"), "path: ./charts", "one", "unknown: " + apps + changed},
 		{"resumed", "suspend: true", text("one") + ", suspend: true", text("two"), "${TEXT}", "nothing: " + apps + "Kustomization flux-system/team stays suspended"},
@@ -139,6 +139,22 @@ func TestBelowAKustomizationThatIsSuspended(t *testing.T) {
 				t.Errorf("%s, live %t: %s, want %s", c.why, live, got, c.want)
 			}
 		}
+	}
+}
+
+// A Kustomization that is told not to prune any more still does while the change of it is not applied.
+func TestPruneOfAKustomizationBelowOneThatIsSuspended(t *testing.T) {
+	d := atDesk(t)
+	for side, prune := range map[string]string{"base": "prune: true", "head": "prune: false"} {
+		d.tree(side, "prune: true, suspend: true", "", "one")
+		d.file(side+"/apps/team.yaml", strings.Replace(kustomization("team", ""), "prune: true", prune, 1))
+		d.file(side+"/team/keep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, namespace: shop}\n")
+	}
+	d.releaseFile("base/team/web.yaml", "web", webOf(""))
+	t.Chdir("head")
+	const want = "unknown: Kustomization flux-system/apps is suspended: the change of Kustomization flux-system/team is not applied"
+	if got := verdict(d.planned(offlineFlux)["web"]); !strings.HasPrefix(got, want) {
+		t.Error(got)
 	}
 }
 

@@ -16,7 +16,7 @@ func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	p.suspended(j.base.Manager.Applier(), &v)
+	p.suspended(j.base.Manager.Applier(), &v, true)
 	j.out.Verdict = &v
 	j.base = acting(j.base, v.Options)
 	return v.Plans, nil
@@ -60,8 +60,8 @@ func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (
 const uninstalls, unsure, idles = "uninstall", "unknown", "nothing"
 
 // handover adds to the verdict about an entry what becomes of the release because the base has another
-// object for it, or something else that applies the object.
-func (p *Planner) handover(ctx context.Context, j *job, v *releaseset.Verdict) error {
+// object for it, or something else that applies the object; uncreated reports whether what does now is not created.
+func (p *Planner) handover(ctx context.Context, j *job, v *releaseset.Verdict, uncreated bool) error {
 	if e := j.base; e != nil && e.Manager != nil && e.Manager.String() != j.head.Manager.String() {
 		gone, err := p.removed(ctx, e, j.successor)
 		if err != nil || !j.stored(ctx, e) {
@@ -82,6 +82,11 @@ func (p *Planner) handover(ctx context.Context, j *job, v *releaseset.Verdict) e
 	gone, err := p.removed(ctx, e, nil)
 	if err != nil || !gone.Plans || !j.stored(ctx, e) {
 		return err
+	}
+	if uncreated {
+		v.Notes = append(v.Notes, gone.Notes...)
+		j.uninstalled(v, e, gone.Options)
+		return nil
 	}
 	// kustomize-controller 1.9 deletes what has left a Kustomization only while it has the labels of that one
 	// (internal/controller/kustomization_controller.go, deleteObjects).

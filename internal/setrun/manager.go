@@ -61,8 +61,8 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 			return false, err
 		}
 	}
-	p.suspended(m.Applier(), v)
-	if err := p.handover(ctx, j, v); err != nil {
+	uncreated := p.suspended(m.Applier(), v, false)
+	if err := p.handover(ctx, j, v, uncreated); err != nil {
 		return false, err
 	}
 	if j.out.Verdict != nil {
