@@ -162,6 +162,9 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 	if before != nil {
 		baseline = before.hr
 	}
+	if before != nil && m.frozen() {
+		in.Chart.Version = was.Version
+	}
 	d := decision.Next(in)
 	out := releaseset.Verdict{Action: string(d.Action), Then: actions(d.Then), Plans: plans(d), Version: seen.text}
 	o := options.Upgrade(m.hr, release.NewHistory(in.Records).Last())

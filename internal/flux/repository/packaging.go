@@ -37,6 +37,9 @@ func (m *Managed) packaged() bool {
 	return m.helmChart != nil && m.helmChart.SourceRef != nil && m.helmChart.SourceRef.Kind != flux.KindHelmRepository
 }
 
+// frozen reports whether source-controller builds no artifact of the chart any more, as its HelmChart is suspended.
+func (m *Managed) frozen() bool { return m.helmChart != nil && m.helmChart.Suspend }
+
 func (m *Managed) byRevision() bool {
 	return m.packaged() && m.helmChart.ReconcileStrategy == flux.ByRevision
 }
@@ -52,7 +55,7 @@ func replacing(valuesFiles []string) bool {
 
 // EachCommit implements releaseset.Manager.
 func (m *Managed) EachCommit() string {
-	if !m.git || !m.byRevision() || m.hr.Spec.Suspend || m.owner != nil && m.owner.Spec.Suspend {
+	if !m.git || !m.byRevision() || m.frozen() || m.hr.Spec.Suspend || m.owner != nil && m.owner.Spec.Suspend {
 		return ""
 	}
 	return "reconcileStrategy: " + flux.ByRevision
@@ -97,7 +100,7 @@ func textOf(spec *flux.SourceSpec) string {
 // renewed returns a chart's version with what stands for its metadata if that is not the one in before, nil for
 // none, any more. commit reports whether the source is at another commit.
 func (m *Managed) renewed(version string, before *Managed, commit bool) string {
-	if before != nil && m.estimated() && (m.versioning() != before.versioning() || m.byRevision() && commit) {
+	if before != nil && m.estimated() && !m.frozen() && (m.versioning() != before.versioning() || m.byRevision() && commit) {
 		return core(version) + m.metadata()
 	}
 	return version
@@ -106,7 +109,7 @@ func (m *Managed) renewed(version string, before *Managed, commit bool) string {
 // deploying returns the chart that m has deployed, with what stands for the metadata of its version if next gets none:
 // that it goes is a change, too.
 func (m *Managed) deploying(was *chart.Metadata, next *Managed) *chart.Metadata {
-	if !m.estimated() || next.estimated() || m.pinned(was) {
+	if !m.estimated() || next.estimated() || next.frozen() || m.pinned(was) {
 		return was
 	}
 	out := *was
@@ -115,8 +118,11 @@ func (m *Managed) deploying(was *chart.Metadata, next *Managed) *chart.Metadata 
 }
 
 // keepsArtifact reports whether source-controller builds no new artifact of the chart: it is packaged from files
-// and by version, and neither the version nor the HelmChart's spec has changed.
+// and by version, and neither the version nor the HelmChart's spec has changed, or its HelmChart is suspended.
 func (m *Managed) keepsArtifact(before *Managed, in decision.Input, was *chart.Metadata) bool {
+	if m.frozen() {
+		return in.Chart.Rewritten
+	}
 	return m.packaged() && before.packaged() && in.Chart.Rewritten && !m.byRevision() && in.Chart.Version == was.Version &&
 		textOf(m.helmChart) == textOf(before.helmChart)
 }
