@@ -339,10 +339,48 @@ func TestVersionMetadataInTheCluster(t *testing.T) {
 			}
 			d.releaseFile("release.yaml", "web", c.head)
 			web := d.planned("release.yaml chart.yaml --source GitRepository/shop/other=vendor --source ExternalArtifact/shop/web=web")["web"]
-			if got := verdict(web); !strings.HasPrefix(got, c.want) || strings.HasPrefix(got, c.want+"+") {
+			got := verdict(web)
+			if !strings.HasPrefix(got, c.want) || strings.HasPrefix(got, c.want+"+") {
 				t.Errorf("%s %s, want %s", got, web.Error, c.want)
 			}
+			if c.why == "an artifact without a digest" && strings.Contains(got, "metadata that is not known") {
+				t.Errorf("%s", got)
+			}
 		})
+	}
+}
+
+// New content of a chart that is versioned by its digest is a new version, also if the cluster has the former artifact.
+func TestNewContentOfAnArtifact(t *testing.T) {
+	for revision, want := range map[string]string{
+		"latest@sha256:" + strings.Repeat("a", 64): "upgrade: the chart's version changes from 1.0.0+aaaaaaaaaaaa to 1.0.0+digest",
+		"latest": "nothing: ",
+	} {
+		d := atDesk(t)
+		version := "1.0.0"
+		if revision != "latest" {
+			version += "+aaaaaaaaaaaa"
+		}
+		d.file("web/Chart.yaml", "{apiVersion: v2, name: web, version: "+version+"}")
+		d.must("install web ./web")
+		const spec = "chartRef: {kind: ExternalArtifact, name: web}"
+		for _, side := range []string{"base", "head"} {
+			d.file(side+"/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
+			d.file(side+"/web/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {text: "+side+"}\n")
+			d.releaseFile(side+"/release.yaml", "web", spec)
+		}
+		d.released("{interval: 1m, "+spec+"}", noValues)
+		live := d.Objects[manifest.ID{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: "web"}].DeepCopy()
+		status := live.Object["status"].(map[string]any)
+		status["lastAttemptedRevision"] = version
+		status["history"].([]any)[0].(map[string]any)["chartVersion"] = version
+		d.Put(live)
+		d.Put(objecttest.Parse(t, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: ExternalArtifact, metadata: {name: web, namespace: shop, generation: 1}, spec: {}, status: {artifact: {url: 'http://a', revision: '"+revision+"'}}}"))
+		t.Chdir("head")
+		web := d.planned("release.yaml --base-dir ../base --all --source ExternalArtifact/shop/web=web")["web"]
+		if got := verdict(web); !strings.HasPrefix(got, want) || strings.HasPrefix(got, "nothing") && strings.Contains(got, "metadata that is not known") {
+			t.Errorf("%s: %s %s, want %s", revision, got, web.Error, want)
+		}
 	}
 }
 

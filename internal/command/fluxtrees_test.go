@@ -78,16 +78,22 @@ func TestVersionsOfChartsOfOtherSources(t *testing.T) {
 		{"Bucket", "reconcileStrategy: Revision", "upgrade: the chart's version changes from 1.0.0 to 1.0.0+commit"},
 		{"GitRepository", "", "nothing: nothing will happen: chart version 1.0.0 is unchanged"},
 		{"HelmRepository", "reconcileStrategy: Revision", "nothing: nothing will happen: chart version 1.0.0 is unchanged"},
+		{"ExternalArtifact", "", "upgrade: the chart's version changes from 1.0.0 to 1.0.0+digest"},
+		{"OCIRepository", "", "upgrade: the chart's version changes from 1.0.0 to 1.0.0+digest"},
 	} {
-		d := atDesk(t)
+		d, named := atDesk(t), c.kind == "ExternalArtifact" || c.kind == "OCIRepository"
 		for _, side := range []string{"base", "head"} {
 			d.file(side+"/vendor/web/Chart.yaml", "{apiVersion: v2, name: web, version: 1.0.0}")
 			d.file(side+"/vendor/web/templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {text: "+side+"}\n")
-			d.releaseFile(side+"/release.yaml", "web", "chart: {spec: {chart: web, sourceRef: {kind: "+c.kind+", name: other}, "+c.more+"}}")
+			spec := "chart: {spec: {chart: web, sourceRef: {kind: " + c.kind + ", name: other}, " + c.more + "}}"
+			if named {
+				spec = "chartRef: {kind: " + c.kind + ", name: other}"
+			}
+			d.releaseFile(side+"/release.yaml", "web", spec)
 		}
 		t.Chdir("head")
 		place := "vendor"
-		if c.kind == "HelmRepository" {
+		if c.kind == "HelmRepository" || named {
 			place += "/web"
 		}
 		if got := verdict(d.planned("release.yaml --offline --base-dir ../base --source " + c.kind + "/shop/other=" + place)["web"]); !strings.HasPrefix(got, c.want) {

@@ -115,6 +115,9 @@ func (m *Managed) source(has releaseset.Live, before *Managed, is *chart.Metadat
 		}
 		return notes, exact
 	}
+	if ref.Kind == flux.KindExternalArtifact { // nothing is added to the version
+		in.Chart.Version, exact = is.Version, true
+	}
 	if mine, theirs := core(is.Version), core(revision); !m.git && mine != theirs {
 		notes = append(notes, fmt.Sprintf("%s is at version %s in the cluster, but the plan is for %s", ref, theirs, mine))
 	}

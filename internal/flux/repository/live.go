@@ -77,6 +77,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	if in.Dependencies, err = dependencies(has.Lookup, &next, object); err != nil {
 		return releaseset.Verdict{}, err
 	}
+	if rewritten && m.metadata() == byDigest && in.Chart.Version != is.Version {
+		exact = false // it has the digest of the artifact that the change replaces
+	}
 	seen := version{in.Chart.Version, exact}
 	if !exact {
 		in.Chart.Version = m.renewed(in.Chart.Version, before, rewritten || m.git && has.Change)

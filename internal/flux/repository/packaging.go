@@ -100,7 +100,7 @@ func textOf(spec *flux.SourceSpec) string {
 // renewed returns a chart's version with what stands for its metadata if that is not the one in before, nil for
 // none, any more. commit reports whether the source is at another commit.
 func (m *Managed) renewed(version string, before *Managed, commit bool) string {
-	if before != nil && m.estimated() && !m.frozen() && (m.versioning() != before.versioning() || m.byRevision() && commit) {
+	if before != nil && m.estimated() && !m.frozen() && (m.versioning() != before.versioning() || (m.byRevision() || m.metadata() == byDigest) && commit) {
 		return core(version) + m.metadata()
 	}
 	return version
