@@ -457,6 +457,29 @@ func TestAnotherKubeconfigOfOneHelmRelease(t *testing.T) {
 	}
 }
 
+// Nothing of a release is in the cluster to which it moves, also if it gets another name at once.
+func TestAHelmReleaseThatMovesToAnotherClusterUnderAnotherName(t *testing.T) {
+	const other = ", kubeConfig: {secretRef: {name: other}}"
+	for _, more := range []string{", releaseName: front", ", targetNamespace: shop, releaseName: front", ", storageNamespace: records, releaseName: front"} {
+		for _, live := range []bool{false, true} {
+			d := atDesk(t)
+			d.tree("base", "prune: true", webOf(""), "one")
+			d.tree("head", "prune: true", webOf("")+other+more, "one")
+			line := offlineFlux
+			if live {
+				line = strings.Replace(line, " --offline", "", 1)
+				d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: shop}, data: {value: YQ==}}"))
+				d.released("{interval: 1m, "+webOf("")+"}", noValues)
+			}
+			t.Chdir("head")
+			all := d.planned(line)
+			if is, was := verdict(all["front"]), verdict(all["web"]); !strings.HasPrefix(is, "install: ") || !strings.HasPrefix(was, "nothing: left running: HelmRelease shop/web moves to another cluster") {
+				t.Errorf("%s, live %t: %s; %s", more, live, is, was)
+			}
+		}
+	}
+}
+
 // Check 15 of FLUX.md with a cluster: objects that hold unknown values are estimated, and such a plan
 // can't be saved, so no marker is ever written.
 func TestCheck15MarkersAreNeverWritten(t *testing.T) {

@@ -27,6 +27,11 @@ func leavesCluster(was, is *flux.HelmRelease) bool {
 	return (was.Cluster() == "") != (is.Cluster() == "")
 }
 
+// forget clears the releases in the status of a HelmRelease that leaves its cluster, since they are not in the new one.
+func forget(next *flux.HelmRelease) {
+	next.Status.History, next.Status.StorageNamespace = nil, ""
+}
+
 // renamesCluster reports whether a HelmRelease names another kubeconfig than before, which may be for the same cluster.
 func renamesCluster(was, is *flux.HelmRelease) bool {
 	return was.Cluster() != is.Cluster() && !leavesCluster(was, is)

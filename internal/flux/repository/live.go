@@ -64,6 +64,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		m = &packaged // as the live HelmRelease has what is not known
 		in.Chart.Version = m.known(is, live.Status.LastAttemptedRevision)
 		was = &chart.Metadata{Name: is.Name, Version: live.Status.LastAttemptedRevision}
+		if leavesCluster(live, &next) {
+			forget(&next)
+		}
 		in.ValuesDigest, proof = m.proven(&next, live, has.Lookup)
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
@@ -85,6 +88,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		in.Chart.Version = m.renewed(in.Chart.Version, before, rewritten || m.git && has.Change)
 	}
 	v := m.verdict(in, before, was, seen)
+	if v.Leaves != nil && before != nil && renamesCluster(before.hr, &next) {
+		m.unsettled(&v)
+	}
 	v.Notes = append(v.Notes, proof...)
 	if has.Drift != nil {
 		v.Notes = append(v.Notes, m.drifted(has.Drift)...)

@@ -120,7 +120,9 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	if before != nil {
 		next.Metadata.Generation = 2
 		next.Status = before.deployed(before.deploying(was, m))
-		if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() && !leavesCluster(before.hr, &next) {
+		if leavesCluster(before.hr, &next) {
+			forget(&next)
+		} else if before.hr.ReleaseName() == next.ReleaseName() && before.hr.StorageNamespace() == next.StorageNamespace() {
 			in.Records = []*release.Revision{record(next.Status.History[0])}
 		}
 	}
