@@ -222,9 +222,13 @@ func (p preceded) Patch(ctx context.Context, ref apply.Ref, patch apply.Patch, o
 }
 
 // Of two runs that install a release in a new namespace, the second one queues for the lock, and plans again when
-// the first one has ended. A reviewed plan is stale by then.
+// the first one has ended. A reviewed plan is stale by then. If the new plan can't be made, the outcome is still that
+// of the first one.
 func TestASecondInstallInANewNamespaceQueues(t *testing.T) {
-	for _, reviewed := range []bool{false, true} {
+	for _, kind := range []struct {
+		mode     Mode
+		reviewed bool
+	}{{}, {reviewed: true}, {mode: InstallOnly}} {
 		inBubble(t, func(t *testing.T, b bench) {
 			c := clusterfake.New()
 			b.Cluster = c
@@ -234,6 +238,8 @@ func TestASecondInstallInANewNamespaceQueues(t *testing.T) {
 				return c.Objects[plan.NamespaceID("shop")] == nil, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop")
 			})
 			d := Deployment{Release: webKey, Source: shop(nil), Options: plan.Options{CreateNamespace: true}}
+			again := d
+			again.Mode = kind.mode
 			first := *b.Engine
 			first.Identity = "the first"
 			second := *b.Engine
@@ -244,9 +250,9 @@ func TestASecondInstallInANewNamespaceQueues(t *testing.T) {
 				time.AfterFunc(20*time.Second, b.works("the third"))
 			})}
 			var plans []plan.Operation
-			prepare := func(ctx context.Context) (*plan.Plan, error) { return second.PlanDeployment(ctx, d) }
+			prepare := func(ctx context.Context) (*plan.Plan, error) { return second.PlanDeployment(ctx, again) }
 			began, lock := time.Now(), releasestore.LockOptions{Wait: time.Minute}
-			if reviewed {
+			if kind.reviewed {
 				p, err := prepare(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -260,10 +266,17 @@ func TestASecondInstallInANewNamespaceQueues(t *testing.T) {
 				}
 				return
 			}
-			_, _, err := second.PlanAndApply(t.Context(), lock, prepare, func(p *plan.Plan) error {
+			made, outcome, err := second.PlanAndApply(t.Context(), lock, prepare, func(p *plan.Plan) error {
 				plans = append(plans, p.Operation)
 				return nil
 			})
+			if kind.mode == InstallOnly {
+				var exists *ExistsError
+				if !errors.As(err, &exists) || made == nil || !outcome.Written || outcome.Made != 1 {
+					t.Errorf("plan %v, outcome %+v, error %v", made, outcome, err)
+				}
+				return
+			}
 			if got := b.statuses(); err != nil || got != "superseded deployed" || !slices.Equal(plans, []plan.Operation{plan.Install, plan.Upgrade}) {
 				t.Errorf("plans %v, statuses %s, error %v", plans, got, err)
 			}

@@ -97,9 +97,11 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 				return err
 			}
 		}
-		if p, err = prepare(ctx); err != nil { // the release has changed since the plan was made
-			return err
+		next, err := prepare(ctx) // the release has changed since the plan was made
+		if err != nil {
+			return err // with the plan of which outcome is
 		}
+		p = next
 		if err := see(p); err != nil {
 			return err
 		}
