@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -18,14 +19,17 @@ import (
 // pkg/apis/storage/validation/validation.go, ValidateStorageClassUpdate). It is safe for concurrent use.
 type Relations struct {
 	cluster Cluster
+	again   time.Duration
 
 	mu      sync.Mutex // also while a class is read, which others then need not read
 	classes map[string]*unstructured.Unstructured
+	failed  map[string]time.Time // when reading a class has failed
 }
 
-// NewRelations returns the relations of objects in a cluster.
-func NewRelations(c Cluster) *Relations {
-	return &Relations{cluster: c, classes: map[string]*unstructured.Unstructured{}}
+// NewRelations returns the relations of objects in a cluster. A class that could not be read is read again after that
+// time at the earliest, since each attempt may take a minute; 0 means never.
+func NewRelations(c Cluster, again time.Duration) *Relations {
+	return &Relations{cluster: c, again: again, classes: map[string]*unstructured.Unstructured{}, failed: map[string]time.Time{}}
 }
 
 // Of returns the objects related to one. What can't be read is left out: after a few attempts, and after one that
@@ -40,6 +44,9 @@ func (r *Relations) Of(ctx context.Context, object *unstructured.Unstructured) [
 	if class := r.classes[name]; class != nil {
 		return []*unstructured.Unstructured{class}
 	}
+	if at, failed := r.failed[name]; failed && (r.again == 0 || time.Since(at) < r.again) {
+		return nil
+	}
 	ref := Ref{ID: manifest.ID{Group: kinds.StorageClass.Group, Kind: kinds.StorageClass.Kind, Name: name}, Version: "v1"}
 	passes := func(err error) bool { return retry.Passes(err) && !errors.Is(err, context.DeadlineExceeded) }
 	var class *unstructured.Unstructured
@@ -50,6 +57,7 @@ func (r *Relations) Of(ctx context.Context, object *unstructured.Unstructured) [
 		})
 	})
 	if err != nil {
+		r.failed[name] = time.Now()
 		return nil
 	}
 	r.classes[name] = class
