@@ -102,8 +102,9 @@ type Cluster interface {
 	// not-found when there is no such object, and with a conflict when its UID is not o.UID.
 	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
 	// MigrateOwnership makes o.FieldManager the owner of fields, as if it had applied them. It
-	// does nothing when none are left to migrate, or when there is no object with that UID.
-	MigrateOwnership(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) error
+	// does nothing when none are left to migrate, or when there is no object with that UID; found is
+	// false then.
+	MigrateOwnership(ctx context.Context, ref Ref, uid types.UID, fields Fields, o WriteOptions) (found bool, err error)
 
 	// Watch calls see with every state of the named objects of one kind and namespace,
 	// beginning with the current one, until ctx ends or see returns false. A nil

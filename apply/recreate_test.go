@@ -148,9 +148,18 @@ func TestWhatWasDeletedIsCreatedAgain(t *testing.T) {
 	}
 }
 
-// A map is emptied before the object is patched: if the patch is refused, the outcome says what was done.
+// A map is emptied before the object is patched: if the patch is refused, the outcome says what was done. Of an object
+// that was created again since the plan was made, nothing is emptied.
 func TestWhatWasEmptiedIsInTheOutcome(t *testing.T) {
-	for _, refuse := range []error{nil, forbidden()} {
+	for _, c := range []struct {
+		refuse  error
+		another bool
+		want    []string
+	}{
+		{},
+		{refuse: forbidden(), want: []string{"ConfigMap/changed: /data was emptied, but the rest of the change failed"}},
+		{refuse: forbidden(), another: true},
+	} {
 		w := installed(t)
 		p := upgrade(t, w)
 		var changed *plan.Step
@@ -160,20 +169,19 @@ func TestWhatWasEmptiedIsInTheOutcome(t *testing.T) {
 			}
 		})
 		changed.Empties, changed.PatchType = []string{"/data"}, types.ApplyPatchType
+		if c.another {
+			w.Objects[changed.Object].SetUID("another")
+		}
 		refused := false
 		w.Trouble = func(int) clusterfake.Trouble {
 			if n := len(w.Log); !refused && n > 0 && strings.HasPrefix(w.Log[n-1], "migrate ownership") {
 				refused = true
-				return clusterfake.Trouble{Before: refuse}
+				return clusterfake.Trouble{Before: c.refuse}
 			}
 			return clusterfake.Trouble{}
 		}
 		outcome, err := apply.Run(t.Context(), p, w.Env())
-		var want []string
-		if refuse != nil {
-			want = []string{"ConfigMap/changed: /data was emptied, but the rest of the change failed"}
-		}
-		if diff := cmp.Diff(want, outcome.Begun); diff != "" || !errors.Is(err, refuse) {
+		if diff := cmp.Diff(c.want, outcome.Begun); diff != "" || !errors.Is(err, c.refuse) {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	}

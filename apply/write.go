@@ -151,10 +151,11 @@ func (r *run) send(ctx context.Context, s *plan.Step, p Patch) error {
 		o := r.writeOptions(s)
 		if s.TakesOver() {
 			fields := Fields{From: s.MigrateOwnership, Paths: s.Clears, Emptied: s.Empties, Unserved: s.Unserved}
-			if err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, o); err != nil {
+			found, err := r.env.Cluster.MigrateOwnership(ctx, target(s), s.Expect.UID, fields, o)
+			if err != nil {
 				return err
 			}
-			if len(s.Empties) > 0 {
+			if found && len(s.Empties) > 0 {
 				r.began(s, fmt.Sprintf("%s: %s was emptied, but the rest of the change failed", s.Object, strings.Join(s.Empties, ", ")))
 			}
 		}

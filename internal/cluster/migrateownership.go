@@ -28,26 +28,26 @@ import (
 // served get into the object's, whoever owns them. It reads the current owners
 // first, since controllers write the object all the time; the server answers with a conflict when
 // they change in between. It sends nothing when nothing is left to transfer, so it can be repeated.
-// An object that is gone, or has another UID, is ignored: the apply itself will fail.
-func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) error {
+// An object that is gone, or has another UID, is not found and ignored: the apply itself will fail.
+func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) (found bool, err error) {
 	live, err := c.Get(ctx, ref)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	case live.GetUID() != uid:
-		return nil
+		return false, nil
 	}
 	data, err := ownershipPatch(live, fields, o.FieldManager)
 	if err != nil {
-		return fmt.Errorf("read who owns the fields of %s: %w", ref, err)
+		return true, fmt.Errorf("read who owns the fields of %s: %w", ref, err)
 	}
 	if data == nil {
-		return nil
+		return true, nil
 	}
 	_, err = c.Patch(ctx, ref, apply.Patch{Type: types.JSONPatchType, Data: data}, o)
-	return err
+	return true, err
 }
 
 // ownershipPatch returns the JSON patch for MigrateOwnership, nil when there is nothing to do. It

@@ -128,8 +128,13 @@ func (c *Cluster) Create(_ context.Context, u *unstructured.Unstructured, _ appl
 }
 
 // MigrateOwnership counts as a write, and changes nothing.
-func (c *Cluster) MigrateOwnership(_ context.Context, ref apply.Ref, _ types.UID, _ apply.Fields, _ apply.WriteOptions) error {
-	return c.Write("migrate ownership of "+ref.String(), func() error { return nil })
+func (c *Cluster) MigrateOwnership(_ context.Context, ref apply.Ref, uid types.UID, _ apply.Fields, _ apply.WriteOptions) (found bool, err error) {
+	err = c.Write("migrate ownership of "+ref.String(), func() error {
+		live := c.Objects[ref.ID]
+		found = live != nil && live.GetUID() == uid
+		return nil
+	})
+	return found, err
 }
 
 // Replace overwrites an object.
