@@ -27,6 +27,10 @@ const (
 	maxRetryAfter = time.Minute
 )
 
+// shortStall is how long an attempt may stall without being counted among maxStalls: with a --request-timeout of a few
+// seconds it costs no more than one whose connection fails.
+const shortStall = retry.Timeout / 2
+
 // expectedMisses is how often a kind may be missing from discovery before that is reported: discovery
 // follows a CRD that is established a moment later, so the first objects of a new kind often miss it.
 const expectedMisses = 3
@@ -43,10 +47,10 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 	var last error
 	for attempt := 1; ; attempt++ {
 		var lost error // the lock may be lost while the write waits for its turn
-		sent := false
+		sent, began := false, time.Time{}
 		err := r.writes.Do(ctx, func(ctx context.Context) (err error) {
 			err, lost = r.whileHeld(ctx, func(ctx context.Context) error {
-				sent = true
+				sent, began = true, r.env.Now()
 				return write(ctx, attempt > 1)
 			})
 			return err
@@ -58,7 +62,7 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 			return errors.Join(last, err)
 		}
 		last = err
-		if stalls(err) {
+		if stalls(err) && r.env.Now().Sub(began) > shortStall {
 			stalled++
 		}
 		lags := r.outdated(s, attempt, err) || r.unnoticed(s, attempt, err)

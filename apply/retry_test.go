@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -52,38 +54,45 @@ func proxied(code int) error {
 }
 
 // While an API server or the way to it is away, writes wait for it longer than for one that answers with errors.
-// One that takes a write and does not answer is asked less often: each attempt takes as long as it may.
+// One that takes a write and does not answer is asked less often: each attempt takes as long as it may. With a short
+// timeout for requests it does not.
 func TestWritesWaitForARestart(t *testing.T) {
 	const firstWrite = 3 // after the pending record and a hook
 	for _, c := range []struct {
 		err      error
+		took     time.Duration
 		failures int
 		fails    bool
 	}{
-		{dialed(syscall.ECONNREFUSED), 9, false},
-		{dialed(syscall.ECONNREFUSED), 10, true},
-		{dialed(syscall.ENETUNREACH), 9, false},
-		{dialed(syscall.ECONNRESET), 9, false},
-		{apierrors.NewServiceUnavailable("away"), 9, false},
-		{apierrors.NewServiceUnavailable("away"), 10, true},
-		{proxied(http.StatusGatewayTimeout), 9, false},
-		{context.DeadlineExceeded, 2, false},
-		{context.DeadlineExceeded, 3, true},
-		{apierrors.NewTimeoutError("request did not complete within requested timeout", 0), 2, false},
-		{apierrors.NewTimeoutError("request did not complete within requested timeout", 0), 3, true},
-		{apierrors.NewInternalError(errors.New("broken")), 7, false},
-		{apierrors.NewInternalError(errors.New("broken")), 8, true},
+		{dialed(syscall.ECONNREFUSED), 0, 9, false},
+		{dialed(syscall.ECONNREFUSED), 0, 10, true},
+		{dialed(syscall.ENETUNREACH), 0, 9, false},
+		{dialed(syscall.ECONNRESET), 0, 9, false},
+		{apierrors.NewServiceUnavailable("away"), 0, 9, false},
+		{apierrors.NewServiceUnavailable("away"), 0, 10, true},
+		{proxied(http.StatusGatewayTimeout), 0, 9, false},
+		{context.DeadlineExceeded, time.Minute, 2, false},
+		{context.DeadlineExceeded, time.Minute, 3, true},
+		{context.DeadlineExceeded, 5 * time.Second, 9, false},
+		{context.DeadlineExceeded, 5 * time.Second, 10, true},
+		{apierrors.NewTimeoutError("request did not complete within requested timeout", 0), time.Minute, 2, false},
+		{apierrors.NewTimeoutError("request did not complete within requested timeout", 0), time.Minute, 3, true},
+		{apierrors.NewInternalError(errors.New("broken")), 0, 7, false},
+		{apierrors.NewInternalError(errors.New("broken")), 0, 8, true},
 	} {
 		w := installed(t)
 		p := upgrade(t, w)
+		env, passed := w.Env(), atomic.Int64{}
+		env.Now = func() time.Time { return time.Time{}.Add(time.Duration(passed.Load())) }
 		w.Trouble = func(call int) clusterfake.Trouble {
 			if call >= firstWrite && call < firstWrite+c.failures {
+				passed.Add(int64(c.took))
 				return clusterfake.Trouble{Before: c.err}
 			}
 			return clusterfake.Trouble{}
 		}
-		if _, err := apply.Run(t.Context(), p, w.Env()); (err != nil) != c.fails {
-			t.Errorf("%d times %q: %v", c.failures, c.err, err)
+		if _, err := apply.Run(t.Context(), p, env); (err != nil) != c.fails {
+			t.Errorf("%d times %q after %v: %v", c.failures, c.err, c.took, err)
 		}
 	}
 }
