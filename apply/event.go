@@ -57,8 +57,8 @@ const (
 	// RollbackStarted opens the rollback of an atomic run that failed: see Cause,
 	// Next and Plan.
 	RollbackStarted EventType = "rollback"
-	// Note says what a run waits for before it begins or ends, or what it left undone
-	// although it succeeded.
+	// Note says what a run waits for before it begins or ends, why it is planned again, or what it
+	// left undone although it succeeded.
 	Note EventType = "note"
 	// Warning warns of a danger that is not in the plan.
 	Warning EventType = "warning"

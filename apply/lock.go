@@ -10,7 +10,8 @@ import (
 // Lock is the release's lock as a run sees it.
 type Lock interface {
 	// Take takes the lock unless it is held already; it is called before the first record is written.
-	// Only the lock of a run that creates the namespace of its release is not held from the start.
+	// Only the lock of a run that creates the namespace of its release is not held from the start. It returns
+	// ErrChanged if another run had it until then.
 	Take(ctx context.Context) error
 	// Hold is called before every write. It waits while it is not sure that this run holds the lock, and
 	// fails when the lock is lost or ctx ends. expired is closed when that is no longer sure: a write that
@@ -24,6 +25,10 @@ type Lock interface {
 	// none: the run goes on without it, and its pending record says so.
 	Supported() bool
 }
+
+// ErrChanged ends a run that has waited for its lock while another run changed the release. It is not a failure: the
+// release is planned again.
+var ErrChanged = errors.New("another run has changed the release since the plan was made")
 
 // whileLocked returns a context that also ends when the lock is lost, with the lock's error as its
 // cause, so waits end as well.

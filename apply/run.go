@@ -199,7 +199,10 @@ func (r *run) step(ctx context.Context, stage plan.StageName, s *plan.Step) erro
 		r.mu.Unlock()
 	}
 	event := stepEvent(StepDone, stage, s)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrChanged):
+		event.Type, event.Message = Note, err.Error()
+	case err != nil:
 		event.Type, event.Message, event.Cause = StepFailed, err.Error(), err
 	}
 	r.observe(event)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -58,10 +57,7 @@ func (l *lateLock) Take(ctx context.Context) error {
 	return l.check(ctx)
 }
 
-// errChanged is the error of a run that has waited for a late lock, during which another run has changed the release.
-var errChanged = errors.New("another run has changed the release since the plan was made")
-
-// checkLate has a lock that is taken late checked for errChanged once it is held. Any other was held when the
+// checkLate has a lock that is taken late checked for apply.ErrChanged once it is held. Any other was held when the
 // plan was compared with the release.
 func (e *Engine) checkLate(lock apply.Lock, p *plan.Plan) {
 	late, is := lock.(*lateLock)
@@ -71,7 +67,7 @@ func (e *Engine) checkLate(lock apply.Lock, p *plan.Plan) {
 	late.check = func(ctx context.Context) error {
 		history, err := e.history(ctx, p.Release)
 		if err == nil && plan.NewestOf(history) != p.Newest {
-			err = errChanged
+			err = apply.ErrChanged
 		}
 		return err
 	}

@@ -156,7 +156,8 @@ func (e *Engine) Check(ctx context.Context, p *plan.Plan) error {
 
 // ApplyReviewed applies exactly what was reviewed: it takes the lock, plans again, and goes on only
 // if the new plan is the same. It returns a *plan.ComparedError or apply.ErrBlocked for a plan that
-// can't be applied, a *StaleError, a *RolledBackError, or the errors of Locked and apply.Run.
+// can't be applied, a *StaleError, a *RolledBackError, or the errors of Locked and apply.Run: among them
+// apply.ErrChanged if the plan was stale by the time its namespace was created.
 func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasestore.LockOptions) (apply.Outcome, error) {
 	if err := p.Applicable(); err != nil {
 		return apply.Outcome{}, fmt.Errorf("%s: %w", p.Release, err)
@@ -172,8 +173,9 @@ func (e *Engine) ApplyReviewed(ctx context.Context, p *plan.Plan, lock releasest
 		if err != nil {
 			return err
 		}
-		if outcome, err = e.applyOrRollBack(ctx, fresh, nil, held); errors.Is(err, errChanged) {
-			return &StaleError{Differences: []string{errChanged.Error()}}
+		outcome, err = e.applyOrRollBack(ctx, fresh, nil, held)
+		if errors.Is(err, apply.ErrChanged) && !outcome.Written { // stale means that nothing was
+			return &StaleError{Differences: []string{apply.ErrChanged.Error()}}
 		}
 		return err
 	})

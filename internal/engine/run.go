@@ -93,7 +93,7 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 			return err
 		}
 		if plan.NewestOf(history) == p.Newest {
-			if outcome, err = e.applyOrRollBack(ctx, p, history, held); !errors.Is(err, errChanged) {
+			if outcome, err = e.applyOrRollBack(ctx, p, history, held); !errors.Is(err, apply.ErrChanged) {
 				return err
 			}
 		}
