@@ -23,6 +23,7 @@ func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 		last, seen = object, true
 		return object != nil && (uid == "" || object.GetUID() == uid)
 	})
+	unread, unknown := errors.AsType[*UnreadError](err)
 	switch {
 	case err == nil:
 		if ref.GroupKind() == kinds.Service {
@@ -31,10 +32,11 @@ func (r *run) gone(ctx context.Context, ref Ref, uid types.UID) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case unknown && seen:
+		return fmt.Errorf("it still existed when it was last read%s; after %s it can't be read: %w", held(last), limit, unread.Err)
+	case unknown:
+		return fmt.Errorf("whether it still exists is not known after %s: %w", limit, unread.Err)
 	case watching.Err() != nil && !seen:
-		if unread, ok := errors.AsType[*UnreadError](err); ok {
-			return fmt.Errorf("whether it still exists is not known after %s: %w", limit, unread.Err)
-		}
 		return fmt.Errorf("whether it still exists is not known after %s: the API server has not answered", limit)
 	case watching.Err() != nil:
 		return fmt.Errorf("it still exists after %s%s", limit, held(last))

@@ -157,6 +157,8 @@ func (w *waiter) watch(ctx context.Context, at watchKey, objects []*pending) {
 		for _, p := range byName {
 			if p.why == unseen {
 				p.why = "its state is not known: " + unread.Err.Error()
+			} else {
+				p.why += "; since then it can't be read: " + unread.Err.Error()
 			}
 		}
 	}

@@ -83,15 +83,20 @@ func TestAWaitForADeletedObjectEnds(t *testing.T) {
 	}
 }
 
-// blind is a cluster whose Deployments can't be read: why says what a watch knows of that.
+// blind is a cluster whose Deployments can't be read, except for a last state if it has one: why says what a watch
+// knows of that.
 type blind struct {
 	*clusterfake.Cluster
-	why error
+	last *unstructured.Unstructured
+	why  error
 }
 
 func (b blind) Watch(ctx context.Context, kind schema.GroupVersionKind, namespace string, names []string, see func(string, *unstructured.Unstructured) bool) error {
 	if kind.Kind != "Deployment" {
 		return b.Cluster.Watch(ctx, kind, namespace, names, see)
+	}
+	if b.last != nil {
+		see(b.last.GetName(), b.last)
 	}
 	<-ctx.Done()
 	if b.why == nil {
@@ -100,18 +105,23 @@ func (b blind) Watch(ctx context.Context, kind schema.GroupVersionKind, namespac
 	return &apply.UnreadError{Cause: ctx.Err(), Err: b.why}
 }
 
-// A wait in which nothing could be read says why. It does not say that an object is still there that nobody has seen.
+// A wait in which nothing could be read says why. It does not say that an object is still there that nobody has seen, or
+// that can't be read any more.
 func TestAWaitSaysWhyNothingIsKnown(t *testing.T) {
 	webhook := errors.New("conversion webhook: no route to host")
 	for name, c := range map[string]struct {
 		text string // of the new revision
 		why  error
 		says string
+		seen bool
 	}{
-		"ready, refused":  {selecting("old"), webhook, "Deployment/frontend is not ready: its state is not known: conversion webhook: no route to host (gave up after 1m0s)"},
-		"ready, no reply": {selecting("old"), nil, "Deployment/frontend is not ready: nothing is known yet (gave up after 1m0s)"},
-		"gone, refused":   {selecting("new"), webhook, "recreate Deployment/frontend: whether it still exists is not known after 1m0s: conversion webhook: no route to host"},
-		"gone, no reply":  {selecting("new"), nil, "recreate Deployment/frontend: whether it still exists is not known after 1m0s: the API server has not answered"},
+		"ready, refused":       {selecting("old"), webhook, "Deployment/frontend is not ready: its state is not known: conversion webhook: no route to host (gave up after 1m0s)", false},
+		"ready, no reply":      {selecting("old"), nil, "Deployment/frontend is not ready: nothing is known yet (gave up after 1m0s)", false},
+		"gone, refused":        {selecting("new"), webhook, "recreate Deployment/frontend: whether it still exists is not known after 1m0s: conversion webhook: no route to host", false},
+		"gone, no reply":       {selecting("new"), nil, "recreate Deployment/frontend: whether it still exists is not known after 1m0s: the API server has not answered", false},
+		"ready, refused later": {selecting("old"), webhook, "Deployment/frontend is not ready: 0 of 1 replica is ready; since then it can't be read: conversion webhook: no route to host (gave up after 1m0s)", true},
+		"gone, refused later":  {selecting("new"), webhook, "recreate Deployment/frontend: it still existed when it was last read; after 1m0s it can't be read: conversion webhook: no route to host", true},
+		"gone, no more news":   {selecting("new"), nil, "recreate Deployment/frontend: it still exists after 1m0s", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -121,7 +131,11 @@ func TestAWaitSaysWhyNothingIsKnown(t *testing.T) {
 				}
 				p := plannedWith(t, w, plan.Upgrade, revision(2, c.text), plan.Options{Wait: true, Force: true, Timeout: time.Minute})
 				env := w.Env()
-				env.Cluster = blind{w, c.why}
+				blinded := blind{Cluster: w, why: c.why}
+				if c.seen {
+					blinded.last = w.Objects[frontendID].DeepCopy()
+				}
+				env.Cluster = blinded
 				if _, err := apply.Run(t.Context(), p, env); err == nil || err.Error() != c.says {
 					t.Errorf("it says %v\nwant %s", err, c.says)
 				}

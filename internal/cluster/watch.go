@@ -134,6 +134,7 @@ func (w *watcher) once(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 		return true, err
 	}
 	defer events.Stop()
+	w.unread = nil // what follows is read
 	return w.follow(ctx, events), nil
 }
 
