@@ -64,14 +64,15 @@ func followsOption(line []any, i int) bool {
 	return strings.HasPrefix(option, "-") && !strings.Contains(option, "=") && credential.Named(option) && !strings.HasPrefix(value, "-")
 }
 
-// reference matches the beginning of $(PASSWORD), ${PASSWORD} and $PASSWORD; a password may begin
-// with a dollar sign, too.
-var reference = regexp.MustCompile(`^\$([({]|[A-Z_][A-Z0-9_]*$)`)
+// reference matches $(PASSWORD), ${PASSWORD}, $PASSWORD and {{ .password }}, one or more of them. What else is in a
+// value may be a password, such as that of "$(USER):x@db" or the default of "${PASSWORD:-x}"; a password may begin with
+// a dollar sign, too.
+var reference = regexp.MustCompile(`^(\$\([\w.-]+\)|\$\{[\w.]+\}|\$[A-Z_][A-Z0-9_]*|\{\{[^{}]*\}\})+$`)
 
-// isReference reports whether a value refers to a variable, or is a template that somebody else fills in, as in an
+// isReference reports whether a value refers to variables, or is a template that somebody else fills in, as in an
 // ExternalSecret.
 func isReference(s string) bool {
-	return strings.HasPrefix(s, "{{") || strings.HasPrefix(s, "$") && reference.MatchString(s)
+	return s != "" && (s[0] == '$' || s[0] == '{') && reference.MatchString(s)
 }
 
 // urlPasswords finds the passwords in URLs: "scheme://user:HERE@host". References such as

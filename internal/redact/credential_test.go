@@ -76,6 +76,8 @@ func TestPasswordsInCommandLines(t *testing.T) {
 		"host=db,password=abc":                      "abc",
 		"run --password=$(PASSWORD) --token=$T":     "",
 		"--password=$(PASSWORD)":                    "",
+		"--password=${PW:-hunter2}":                 "${PW:-hunter2}",
+		"--dsn=$(DB_USER):hunter2@tcp(db)/x":        "$(DB_USER):hunter2@tcp(db)/x",
 		"DB_PASSWORD={{ .password }}":               "",
 		"export PASSWORD=`cat /run/p`":              "",
 		"if password == other && token => x":        "",
@@ -109,6 +111,32 @@ func TestReferencesAreNoPasswords(t *testing.T) {
 	}
 	if got, _ := json.Marshal(m.Tree(values)); strings.Contains(string(got), tokenOpen) {
 		t.Errorf("shown as %s", got)
+	}
+}
+
+// A value that only begins with a reference is masked.
+func TestPasswordsBesideReferences(t *testing.T) {
+	for _, value := range []string{
+		"$(DB_USER):hunter2pw@tcp(db:3306)/app", "${PW:-hunter2pw}", "${PW-hunter2pw}", "${PW:hunter2pw}", "{{ .user }}:hunter2pw@tcp(db)/x",
+		"{{ .user }}:hunter2pw{{ .end }}", "$(A)$(B)hunter2pw", "$USER:hunter2pw",
+	} {
+		for _, v := range []any{
+			map[string]any{"dsn": value}, map[string]any{"name": "DB_DSN", "value": value}, []any{"--dsn=" + value}, []any{"--dsn", value},
+			map[string]any{"file": "dsn: \"" + value + "\"\n"},
+		} {
+			m := NewValuesMask(v, nil)
+			if got, _ := json.Marshal(m.Tree(v)); strings.Contains(string(got), "hunter2pw") {
+				t.Errorf("%v is shown as %s", v, got)
+			}
+			if got := m.Text("login " + value); strings.Contains(got, "hunter2pw") {
+				t.Errorf("elsewhere it is shown as %s", got)
+			}
+		}
+	}
+	for _, value := range []string{"$(A)$(B)", "${A}${b.c}", "$A", "{{ .a }}{{ .b }}"} {
+		if !isReference(value) {
+			t.Errorf("%s is no reference", value)
+		}
 	}
 }
 
