@@ -1,6 +1,9 @@
 package redact
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"unicode"
 
@@ -15,8 +18,12 @@ const maxParsed = 64 << 10
 // mayHoldCredentials reports whether a text can be a JSON or YAML document with credentials in it. It is called for
 // every text of every object, such as the descriptions in CRDs, so it has to be fast.
 func mayHoldCredentials(text string) bool {
-	structured := strings.IndexByte(text, ':') >= 0 || strings.IndexByte(text, '{') >= 0
-	return structured && len(text) <= maxParsed && looksStructured(text) && mentionsCredential(text)
+	return isParsed(text) && looksStructured(text) && mentionsCredential(text)
+}
+
+// isParsed reports whether a text is parsed if it mentions a credential and is a secret, or else begins as a document does.
+func isParsed(text string) bool {
+	return len(text) <= maxParsed && (strings.IndexByte(text, ':') >= 0 || strings.IndexByte(text, '{') >= 0)
 }
 
 // looksStructured reports whether a text begins as a document does, after comments.
@@ -46,10 +53,11 @@ func mentionsCredential(text string) bool {
 	return false
 }
 
-// documents parses the JSON or YAML documents in a text, up to the first error. Scalars are as they are written.
+// documents parses the JSON or YAML documents in a text, YAML up to the first error. Scalars are as they are written. A
+// text that is a scalar is none.
 func documents(text string) []any {
-	if v, ok := parseJSON([]byte(text)); ok {
-		return []any{v}
+	if out, ok := jsonDocuments(text); ok {
+		return out
 	}
 	var out []any
 	for decoder := yamlv3.NewDecoder(strings.NewReader(text)); ; {
@@ -57,8 +65,33 @@ func documents(text string) []any {
 		if decoder.Decode(&node) != nil {
 			return out
 		}
-		out = append(out, treeOf(&node))
+		if v := treeOf(&node); isStructure(v) {
+			out = append(out, v)
+		}
 	}
+}
+
+// jsonDocuments is documents for JSON. YAML can begin like JSON, with a key in quotes.
+func jsonDocuments(text string) (out []any, ok bool) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	for {
+		var v any
+		if err := decoder.Decode(&v); err != nil {
+			return out, errors.Is(err, io.EOF)
+		}
+		if isStructure(v) {
+			out = append(out, v)
+		}
+	}
+}
+
+func isStructure(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
 }
 
 // treeOf returns a node as decoded JSON. Aliases are followed to scalars only, so that the result is no larger than the

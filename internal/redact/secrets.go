@@ -90,7 +90,7 @@ func (s *secrets) addParts(value, trimmed string) {
 			}
 		}
 	}
-	s.addCredentials(value)
+	s.addText(value, isParsed(value) && mentionsCredential(value))
 }
 
 // isTelling reports whether a line of a secret text counts as a secret of its own: logs show single
@@ -134,18 +134,18 @@ func (s *secrets) addCredentialsInOrder(v any) {
 			s.addCredentialsInOrder(item)
 		}
 	case string:
-		for _, at := range append(assignments(v), urlPasswords(v)...) {
-			s.add(v[at.From:at.To])
-		}
-		s.addSettings(v)
+		s.addText(v, mayHoldCredentials(v))
 	}
 }
 
-// addSettings adds the credentials in a text that is a document or another configuration file. A value that is itself
-// named like a credential may be a variable of a script: it is masked in place only.
-func (s *secrets) addSettings(text string) {
+// addText adds the credentials in a text, which may be a command line, a configuration file or, if parse is true, a
+// document. A value that is itself named like a credential may be a variable of a script: it is masked in place only.
+func (s *secrets) addText(text string, parse bool) {
+	for _, at := range append(assignments(text), urlPasswords(text)...) {
+		s.add(text[at.From:at.To])
+	}
 	var parsed []any
-	if mayHoldCredentials(text) {
+	if parse {
 		if s.read[text] {
 			return
 		}

@@ -10,7 +10,7 @@ import (
 // settings finds the credentials in a configuration file: `"password": "x"` in JSON, "password: x" in YAML and
 // properties files, "password = x" in INI and TOML files. Prose and code have colons and equals signs, too:
 // a key without quotes has to begin its line, and a value without quotes has to be all of the rest, one word that is
-// neither a call nor the beginning of a structure. In prose, as in errors and logs, only keys in quotes count: what
+// neither a call nor the beginning of a structure; after a key in quotes that does not begin its line it is a number. In prose, as in errors and logs, only keys in quotes count: what
 // follows "token:" there is no secret.
 func settings(s string, prose bool) []haystack.Span {
 	var found []haystack.Span
@@ -30,7 +30,8 @@ func settings(s string, prose bool) []haystack.Span {
 		value := haystack.Span{}
 		switch trimmed := strings.TrimRight(key, " \t"); {
 		case strings.HasSuffix(trimmed, `"`), strings.HasSuffix(trimmed, "'"):
-			value = settingOf(s, from, true)
+			yaml := !prose && beginsLine(trimmed, first) && !closesLine(s[from:])
+			value = settingOf(s, from, !yaml)
 		case prose, !beginsLine(trimmed, first):
 		case separator == '=' && trimmed == key: // "password=x" is found by assignments
 		case separator == ':' && before(s[from:min(from+1, len(s))], " \t") != "": // "token:x" is no setting in YAML
@@ -44,11 +45,22 @@ func settings(s string, prose bool) []haystack.Span {
 	}
 }
 
-// beginsLine reports whether the last line of what is before a separator is a key, possibly that of a list's
-// item. first says that the text begins there.
+// beginsLine reports whether the last line of what is before a separator is a key, possibly in quotes or that of a
+// list's item. first says that the text begins there.
 func beginsLine(s string, first bool) bool {
 	line := strings.LastIndexByte(s, '\n')
-	return (first || line >= 0) && !strings.ContainsAny(strings.TrimLeft(s[line+1:], " \t-"), " \t\"'`#;&|?(,{<")
+	key := strings.TrimLeft(s[line+1:], " \t-")
+	if n := len(key); n > 1 && key[0] == key[n-1] && (key[0] == '"' || key[0] == '\'') {
+		key = key[1 : n-1]
+	}
+	return (first || line >= 0) && !strings.ContainsAny(key, " \t\"'`#;&|?(,{<")
+}
+
+// closesLine reports whether a line ends as one in JSON can, not in YAML: after a value that another one follows, or
+// that is the last.
+func closesLine(s string) bool {
+	line := strings.TrimRight(before(s, "\r\n"), " \t")
+	return line != "" && strings.ContainsAny(line[len(line)-1:], ",]}")
 }
 
 // settingOf returns the value of a setting from a place on, without quotes; it is empty for what is no constant. In

@@ -2,7 +2,9 @@ package redact
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +30,9 @@ func TestPasswordsInConfigurationFiles(t *testing.T) {
 		"db.password: x\ndb.token = y":                          "x,y",
 		"password: s3cr3t:x=y":                                  "s3cr3t:x=y",
 		"password: |\n  x\ntoken: *x\nsecret: {a: b}":           "",
+		"{\"token\": 12,\n\"password\": 34}":                    "12,34",
+		"\"db\":\n- 'password': hunter\n  \"token\" : 12a":      "hunter,12a",
+		"{\n\"password\": null,\n\"token\": x}":                 "",
 		`{"password": null, "token": true, "secret": ["x"]}`:    "",
 		`{"password": password, "token": e()}`:                  "",
 		`{"password": "", "token": "${TOKEN}"}`:                 "",
@@ -63,6 +68,8 @@ func TestCredentialsInDocumentsOfConfigMaps(t *testing.T) {
 		"the second document":     {"canary-1", "a: b\n---\nprivateKey: |\n  canary-1\n", "a: b\n---\nprivateKey: |\n  X\n"},
 		"a word of several":       {"canary-1 and more", "db:\n  password: canary-1 and more\n", "db:\n  password: X\n"},
 		"a number as it is":       {"012345678", "token: 012345678\n", "token: X\n"},
+		"a key in quotes":         {"canary-1 and more", "\"db\":\n  \"password\": canary-1 and more\n", "\"db\":\n  \"password\": X\n"},
+		"lines of JSON":           {"canary-1", "{\"a\":1}\n{\"password\":\"canary-1\"}\n", "{\"a\":1}\n{\"password\":\"X\"}\n"},
 		"an alias":                {"canary-1", "x: &x canary-1\ndb: {password: *x}\n", "x: &x X\ndb: {password: *x}\n"},
 		"a variable":              {"canary-1", "kind: Pod\nenv:\n- name: DB_PASSWORD\n  value: canary-1\n", "kind: Pod\nenv:\n- name: DB_PASSWORD\n  value: X\n"},
 		"an option":               {"canary-1", `{"args":["--password","canary-1"]}`, `{"args":["--password","X"]}`},
@@ -85,6 +92,20 @@ func TestCredentialsInDocumentsOfConfigMaps(t *testing.T) {
 		}
 		if c.secret != "" && strings.Contains(step.Why, c.secret) {
 			t.Errorf("%s: elsewhere it is shown as %q", name, step.Why)
+		}
+	}
+}
+
+// The credentials in a document that a Secret holds are secrets of their own, however the document begins.
+func TestCredentialsInDocumentsOfSecrets(t *testing.T) {
+	for _, text := range []string{
+		"\"db\":\n  \"password\": two words\n", "my app:\n  password: two words\n", "%YAML 1.1\n---\npassword: two words\n",
+		"password : two words\n", "\ufeffpassword: two words\n",
+	} {
+		found := newSecrets()
+		found.add(text)
+		if !found.added["two words"] {
+			t.Errorf("%q: only %q", text, slices.Sorted(maps.Keys(found.added)))
 		}
 	}
 }
