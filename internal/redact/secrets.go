@@ -24,6 +24,9 @@ const (
 	// own; minWordyLine is that of lines with blanks, as those of configuration files. Most of the
 	// lines that many files have, such as "listen 8080;", are shorter.
 	minLine, minWordyLine = 16, 24
+	// maxNested is how many levels of credentials within credentials are searched. A value such as
+	// "password=password=…" has one for each nine bytes, and each as long as what is left.
+	maxNested = 3
 )
 
 // secrets are the values of a plan that must not be printed.
@@ -36,6 +39,8 @@ type secrets struct {
 	added map[string]bool
 	// read are the texts whose documents have been read: an object is there before and after a change.
 	read map[string]bool
+	// nested counts the values around the one that is being added.
+	nested int
 }
 
 func newSecrets() *secrets {
@@ -90,7 +95,12 @@ func (s *secrets) addParts(value, trimmed string) {
 			}
 		}
 	}
+	if len(value) > maxParsed || s.nested == maxNested {
+		return
+	}
+	s.nested++
 	s.addText(value, isParsed(value) && mentionsCredential(value))
+	s.nested--
 }
 
 // isTelling reports whether a line of a secret text counts as a secret of its own: logs show single

@@ -110,6 +110,25 @@ func TestCredentialsInDocumentsOfSecrets(t *testing.T) {
 	}
 }
 
+// What is found within a credential is limited: each of these texts has thousands of credentials within others, and the
+// needles for all of them would take gigabytes.
+func TestCredentialsWithinCredentials(t *testing.T) {
+	for _, part := range []string{"password=", "password=- ", "--- token a:b ", "password: ", "://a:password=", "password=--- "} {
+		for _, size := range []int{maxParsed, 300 << 10} {
+			text := strings.Repeat(part, size/len(part))
+			found := newSecrets()
+			found.addCredentials([]any{map[string]any{"password": text, "x": text}, text})
+			total := 0
+			for form := range found.plain {
+				total += len(form)
+			}
+			if limit := 30 * size; total > limit {
+				t.Errorf("%q: %d bytes of needles, more than %d", part, total, limit)
+			}
+		}
+	}
+}
+
 // A document keeps its form, so that a plan can compare it inside.
 func TestMaskedDocumentsStayDocuments(t *testing.T) {
 	m := NewValuesMask(nil, nil)
