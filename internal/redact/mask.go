@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -143,9 +142,8 @@ func (m *Mask) replace(s string, spans []haystack.Span) string {
 func (m *Mask) name(s string) string {
 	for _, found := range m.find(s) {
 		value := s[found.From:found.To]
-		onlyLetters := strings.IndexFunc(value, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 		const longest = 16 // longer than names of fields
-		if len(value) >= longest || len(value) >= minInside && !onlyLetters {
+		if len(value) >= longest || len(value) >= minInside && !isLetters(value) {
 			return m.Text(s)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
@@ -128,7 +130,7 @@ func (s *secrets) addCredentialsInOrder(v any) {
 	case map[string]any:
 		name, _ := v["name"].(string)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if (credential.Named(key) || key == "auth" || key == "value" && credential.Named(name)) && isSecretScalar(v[key]) {
+			if (credential.Named(key) || isAuth(key, v[key]) || key == "value" && credential.Named(name)) && isSecretScalar(v[key]) {
 				s.addScalar(v[key])
 			}
 			s.addCredentialsInOrder(v[key])
@@ -149,7 +151,8 @@ func (s *secrets) addCredentialsInOrder(v any) {
 }
 
 // addText adds the credentials in a text, which may be a command line, a configuration file or, if parse is true, a
-// document. A value that is itself named like a credential may be a variable of a script: it is masked in place only.
+// document. A value that is itself named like a credential may be a variable of a script, and a word of letters in
+// what is no document a type: these are masked in place only.
 func (s *secrets) addText(text string, parse bool) {
 	for _, at := range append(assignments(text), urlPasswords(text)...) {
 		s.add(text[at.From:at.To])
@@ -165,7 +168,11 @@ func (s *secrets) addText(text string, parse bool) {
 	}
 	for _, at := range settings(text, false) {
 		value := text[at.From:at.To]
-		if unescaped := len(parsed) > 0 && strings.Contains(value, `\`); !unescaped && !credential.Named(value) {
+		isQuoted := strings.ContainsAny(text[at.From-1:at.From], `"'`)
+		switch {
+		case len(parsed) > 0 && strings.Contains(value, `\`): // escaped: the documents have the value itself
+		case len(parsed) == 0 && !isQuoted && isLetters(value), credential.Named(value):
+		default:
 			s.add(value)
 		}
 	}
@@ -177,7 +184,7 @@ func hasCredentials(v any) bool {
 	case map[string]any:
 		name, _ := v["name"].(string)
 		for key, value := range v {
-			if credential.Named(key) || key == "auth" || key == "value" && credential.Named(name) || hasCredentials(value) {
+			if credential.Named(key) || isAuth(key, value) || key == "value" && credential.Named(name) || hasCredentials(value) {
 				return true
 			}
 			if object, ok := appliedObject(key, value); ok && hasCredentials(object) {
@@ -194,6 +201,21 @@ func hasCredentials(v any) bool {
 		return len(assignments(v)) > 0 || len(urlPasswords(v)) > 0 || len(settings(v, false)) > 0 || mayHoldCredentials(v)
 	}
 	return false
+}
+
+// isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that
+// occurs nowhere by chance: in other files "auth" can be a word such as "internal", which is masked in place only.
+func isAuth(key string, v any) bool {
+	if key != "auth" {
+		return false
+	}
+	text, _ := jsontree.ScalarText(v)
+	decoded, _ := decode(text)
+	return !isLetters(text) || strings.Contains(decoded, ":") && utf8.ValidString(decoded)
+}
+
+func isLetters(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 
 // addScalar adds a string or number; words such as true are not secrets.

@@ -129,6 +129,35 @@ func TestCredentialsWithinCredentials(t *testing.T) {
 	}
 }
 
+// A word that may be a type, or the name of a method, is no reason to mask it elsewhere; where it is a credential's value it
+// is masked.
+func TestWordsAreMaskedInPlaceOnly(t *testing.T) {
+	for _, c := range []struct{ text, word, masked string }{
+		{"export interface Login {\n  user: string\n  password: string\n}", "string", "export interface Login {\n  user: string\n  password: X\n}"},
+		{"class Login:\n    secret: bytes\n", "bytes", "class Login:\n    secret: X\n"},
+		{"db:\n  auth: postgres\n  token: x\n", "postgres", "db:\n  auth: postgres\n  token: X\n"},
+	} {
+		m := NewValuesMask(map[string]any{"file": c.text}, nil)
+		if masked, _ := m.Tree(c.text).(string); tokens.ReplaceAllString(masked, "X") != c.masked {
+			t.Errorf("%q is shown as %q", c.text, masked)
+		}
+		if got := m.Text("type: " + c.word); strings.Contains(got, tokenOpen) {
+			t.Errorf("%s is masked elsewhere: %s", c.word, got)
+		}
+	}
+	values := map[string]any{"auth": "internal", "registry": map[string]any{"auth": "YTpi"}}
+	m := NewValuesMask(values, nil)
+	if got, _ := json.Marshal(m.Tree(values)); strings.Count(string(got), tokenOpen) != 2 {
+		t.Errorf("shown as %s", got)
+	}
+	if got := m.Text("internal YTpi"); tokens.ReplaceAllString(got, "X") != "internal X" {
+		t.Errorf("elsewhere they are shown as %s", got)
+	}
+	if c := m.change(plan.Change{Path: "a.auth", From: "internal", To: "external"}, false, nil); !holdsToken(c.From) || !holdsToken(c.To) {
+		t.Errorf("the change is shown as %v", c)
+	}
+}
+
 // A document keeps its form, so that a plan can compare it inside.
 func TestMaskedDocumentsStayDocuments(t *testing.T) {
 	m := NewValuesMask(nil, nil)

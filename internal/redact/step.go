@@ -82,7 +82,7 @@ func (m *Mask) changes(changes []plan.Change, secret bool, documents []map[strin
 func (m *Mask) change(c plan.Change, secret bool, documents []map[string]any) plan.Change {
 	parts := jsontree.SplitPath(c.Path)
 	c.From, c.To = jsontree.Plain(c.From), jsontree.Plain(c.To)
-	named := namesCredential(parts, documents) && (isSecretScalar(c.From) || isSecretScalar(c.To))
+	named := (namesCredential(parts, documents) || len(parts) > 0 && parts[len(parts)-1] == "auth") && (isSecretScalar(c.From) || isSecretScalar(c.To))
 	switch {
 	case c.Sensitive, secret && inData(parts), named:
 		c.Sensitive = true

@@ -85,7 +85,7 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 		var next any
 		var differs bool
 		switch {
-		case (credential.Named(key) || key == "value" && credential.Named(name)) && isSecretScalar(value):
+		case (credential.Named(key) || key == "auth" || key == "value" && credential.Named(name)) && isSecretScalar(value):
 			next, differs = m.all(value), true
 		case key == lastApplied:
 			next, differs = m.copyOf(value)
