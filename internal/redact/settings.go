@@ -1,17 +1,21 @@
 package redact
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 )
 
+// expansion matches what a shell fills in, behind the equals sign of an assignment.
+var expansion = regexp.MustCompile(`^"?\$(\w+"?(\s|$)|\(\w+ )`)
+
 // settings finds the credentials in a configuration file: `"password": "x"` in JSON, "password: x" in YAML and
-// properties files, "password = x" in INI and TOML files. Prose and code have colons and equals signs, too:
-// a key without quotes has to begin its line, and a value without quotes has to be all of the rest, one word that is
-// neither a call nor the beginning of a structure; after a key in quotes that does not begin its line it is a number. In prose, as in errors and logs, only keys in quotes count: what
-// follows "token:" there is no secret.
+// properties files, "password = x" and "password=x" in INI, TOML and properties files. Prose and code have colons and
+// equals signs, too: a key without quotes has to begin its line, and a value without quotes has to be all of the rest, one
+// word that is neither a call nor the beginning of a structure; after a key in quotes that does not begin its line it is a
+// number. In prose, as in errors and logs, only keys in quotes count: what follows "token:" there is no secret.
 func settings(s string, prose bool) []haystack.Span {
 	var found []haystack.Span
 	if strings.IndexByte(s, ':') < 0 && strings.IndexByte(s, '=') < 0 {
@@ -33,7 +37,7 @@ func settings(s string, prose bool) []haystack.Span {
 			yaml := !prose && beginsLine(trimmed, first) && !closesLine(s[from:])
 			value = settingOf(s, from, !yaml)
 		case prose, !beginsLine(trimmed, first):
-		case separator == '=' && trimmed == key: // "password=x" is found by assignments
+		case separator == '=' && trimmed == key && expansion.MatchString(s[from:]):
 		case separator == ':' && before(s[from:min(from+1, len(s))], " \t") != "": // "token:x" is no setting in YAML
 		default:
 			value = settingOf(s, from, false)
@@ -119,9 +123,9 @@ func withoutComment(value string) string {
 // a structure, an alias or a text of several lines can't.
 func isConstant(value string) bool {
 	switch strings.ToLower(value) {
-	case "", "true", "false", "yes", "no", "on", "off", "null", "none", "nil":
+	case "", "true", "false", "yes", "no", "on", "off", "null", "none", "nil", "~":
 		return false
 	}
-	return !strings.ContainsAny(value, " \t(") && !strings.ContainsAny(value[:1], "=>~<{[|*&!") &&
+	return !strings.ContainsAny(value, " \t(") && !strings.ContainsAny(value[:1], "=>{[|*&!") &&
 		!strings.ContainsAny(value[len(value)-1:], ",;") && !isReference(value)
 }
