@@ -176,6 +176,23 @@ func TestChangedArgumentsOfOptions(t *testing.T) {
 	}
 }
 
+// Which changes are those of arguments is found out in time proportional to the document: this test would take minutes.
+func TestManyChangedItems(t *testing.T) {
+	const n = 10_000
+	var users []any
+	var changes []plan.Change
+	for i := range n {
+		users = append(users, map[string]any{"name": fmt.Sprint("u", i), "roles": []any{"--password", fmt.Sprint("pw-", i)}})
+		changes = append(changes, plan.Change{Path: fmt.Sprintf("users[u%d].roles[1]", i), From: "x", To: fmt.Sprint("pw-", i)})
+	}
+	m := NewValuesMask(nil, nil)
+	for _, c := range m.changes(changes, false, []map[string]any{{"users": users}}) {
+		if !c.Sensitive {
+			t.Fatalf("%s is shown", c.Path)
+		}
+	}
+}
+
 // No part of a text is read once for each URL or assignment in it: this test would take hours.
 func TestLongTextsAreReadOnce(t *testing.T) {
 	for _, part := range []string{

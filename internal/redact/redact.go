@@ -147,6 +147,7 @@ func collectObject(v any, secret bool, found *secrets) {
 }
 
 func collectChanges(changes []plan.Change, secret bool, documents []map[string]any, found *secrets) {
+	arguments := argumentsOf(changes, documents)
 	for _, c := range changes {
 		parts := jsontree.SplitPath(c.Path)
 		for _, v := range []any{jsontree.Plain(c.From), jsontree.Plain(c.To)} {
@@ -156,7 +157,7 @@ func collectChanges(changes []plan.Change, secret bool, documents []map[string]a
 				found.addTree(v, false)
 			case c.Sensitive:
 				found.addTree(v, false)
-			case isSecretScalar(v) && namesCredential(parts, documents):
+			case isSecretScalar(v) && namesCredential(parts, c, arguments):
 				found.addScalar(v)
 			case secret && len(parts) == 0:
 				collectObject(v, true, found)

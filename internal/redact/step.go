@@ -72,19 +72,19 @@ func (m *Mask) patch(patch []byte, secret bool) []byte {
 
 // changes masks changes of the documents.
 func (m *Mask) changes(changes []plan.Change, secret bool, documents []map[string]any) []plan.Change {
-	out := slices.Clone(changes)
+	out, arguments := slices.Clone(changes), argumentsOf(changes, documents)
 	for i := range out {
-		out[i] = m.change(out[i], secret, documents)
+		out[i] = m.change(out[i], secret, arguments)
 	}
 	return out
 }
 
-func (m *Mask) change(c plan.Change, secret bool, documents []map[string]any) plan.Change {
+func (m *Mask) change(c plan.Change, secret bool, arguments map[argument]bool) plan.Change {
 	parts := jsontree.SplitPath(c.Path)
 	c.From, c.To = jsontree.Plain(c.From), jsontree.Plain(c.To)
-	named := (namesCredential(parts, documents) || len(parts) > 0 && parts[len(parts)-1] == "auth") && (isSecretScalar(c.From) || isSecretScalar(c.To))
+	named := namesCredential(parts, c, arguments) || len(parts) > 0 && parts[len(parts)-1] == "auth"
 	switch {
-	case c.Sensitive, secret && inData(parts), named:
+	case c.Sensitive, secret && inData(parts), named && (isSecretScalar(c.From) || isSecretScalar(c.To)):
 		c.Sensitive = true
 		c.From, c.To = m.all(c.From), m.all(c.To)
 	default:
@@ -96,26 +96,58 @@ func (m *Mask) change(c plan.Change, secret bool, documents []map[string]any) pl
 	return c
 }
 
-// namesCredential reports whether a path leads to a credential in the documents: by its name, or behind an option
-// such as "--password" in a command line.
-func namesCredential(parts []string, documents []map[string]any) bool {
-	last := len(parts) - 1
-	if last < 1 || credential.InPath(parts) {
-		return credential.InPath(parts)
+// namesCredential reports whether a change is that of a credential: by the name of its field, or behind an option such as
+// "--password" in a command line.
+func namesCredential(parts []string, c plan.Change, arguments map[argument]bool) bool {
+	if credential.InPath(parts) {
+		return true
 	}
-	i, err := strconv.Atoi(parts[last])
-	if err != nil || i < 1 {
+	if len(arguments) == 0 || len(parts) < 2 {
 		return false
 	}
-	follows := false
-	for _, document := range documents {
-		at(document, parts[:last], func(v any) any {
-			line, _ := v.([]any)
-			follows = follows || i < len(line) && followsOption(line, i)
-			return v
-		})
+	index, err := strconv.Atoi(parts[len(parts)-1])
+	if err != nil {
+		return false
 	}
-	return follows
+	from, _ := jsontree.ScalarText(c.From)
+	to, _ := jsontree.ScalarText(c.To)
+	return arguments[argument{index, from}] || arguments[argument{index, to}]
+}
+
+// argument is a credential behind an option in some command line, by its place there. Looking for the command line of
+// each change would take time quadratic in the length of lists.
+type argument struct {
+	index int
+	value string
+}
+
+// argumentsOf returns the arguments that are credentials in the documents; nil if there are no changes.
+func argumentsOf(changes []plan.Change, documents []map[string]any) map[argument]bool {
+	if len(changes) == 0 {
+		return nil
+	}
+	found := map[argument]bool{}
+	for _, document := range documents {
+		addArguments(document, found)
+	}
+	return found
+}
+
+func addArguments(v any, found map[argument]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, value := range v {
+			addArguments(value, found)
+		}
+	case []any:
+		for i, item := range v {
+			if followsOption(v, i) {
+				text, _ := jsontree.ScalarText(item)
+				found[argument{i, text}] = true
+			}
+			addArguments(item, found)
+		}
+	}
 }
 
 // documentsOf returns the objects that a step's changes are about.
