@@ -15,6 +15,34 @@ import (
 // maxParsed limits the size of texts that are parsed, in bytes.
 const maxParsed = 64 << 10
 
+// addText adds the credentials in a text, which may be a command line, a configuration file or, if parse is true, a
+// document. A value that is itself named like a credential may be a variable of a script, and a word of letters in
+// what is no document a type: these are masked in place only.
+func (s *secrets) addText(text string, parse bool) {
+	for _, at := range append(assignments(text), urlPasswords(text)...) {
+		s.add(text[at.From:at.To])
+	}
+	var parsed []any
+	if parse {
+		if s.read[text] {
+			return
+		}
+		s.read[text] = true
+		parsed = documents(text)
+		s.addCredentialsInOrder(parsed)
+	}
+	for _, at := range settings(text, false) {
+		value := text[at.From:at.To]
+		isQuoted := strings.ContainsAny(text[at.From-1:at.From], `"'`)
+		switch {
+		case len(parsed) > 0 && strings.Contains(value, `\`): // escaped: the documents have the value itself
+		case len(parsed) == 0 && !isQuoted && isLetters(value), credential.Named(value):
+		default:
+			s.add(value)
+		}
+	}
+}
+
 // mayHoldCredentials reports whether a text can be a JSON or YAML document with credentials in it. It is called for
 // every text of every object, such as the descriptions in CRDs, so it has to be fast.
 func mayHoldCredentials(text string) bool {

@@ -150,34 +150,6 @@ func (s *secrets) addCredentialsInOrder(v any) {
 	}
 }
 
-// addText adds the credentials in a text, which may be a command line, a configuration file or, if parse is true, a
-// document. A value that is itself named like a credential may be a variable of a script, and a word of letters in
-// what is no document a type: these are masked in place only.
-func (s *secrets) addText(text string, parse bool) {
-	for _, at := range append(assignments(text), urlPasswords(text)...) {
-		s.add(text[at.From:at.To])
-	}
-	var parsed []any
-	if parse {
-		if s.read[text] {
-			return
-		}
-		s.read[text] = true
-		parsed = documents(text)
-		s.addCredentialsInOrder(parsed)
-	}
-	for _, at := range settings(text, false) {
-		value := text[at.From:at.To]
-		isQuoted := strings.ContainsAny(text[at.From-1:at.From], `"'`)
-		switch {
-		case len(parsed) > 0 && strings.Contains(value, `\`): // escaped: the documents have the value itself
-		case len(parsed) == 0 && !isQuoted && isLetters(value), credential.Named(value):
-		default:
-			s.add(value)
-		}
-	}
-}
-
 // hasCredentials reports whether a tree has values that addCredentials adds.
 func hasCredentials(v any) bool {
 	switch v := v.(type) {
