@@ -121,7 +121,10 @@ func TestPasswordsBesideReferences(t *testing.T) {
 		"{{ .user }}:hunter2pw{{ .end }}", "$(A)$(B)hunter2pw", "$USER:hunter2pw",
 	} {
 		for _, v := range []any{
-			map[string]any{"dsn": value}, map[string]any{"name": "DB_DSN", "value": value}, []any{"--dsn=" + value}, []any{"--dsn", value},
+			map[string]any{"dsn": value},
+			map[string]any{"name": "DB_DSN", "value": value},
+			[]any{"--dsn=" + value},
+			[]any{"--dsn", value},
 			map[string]any{"file": "dsn: \"" + value + "\"\n"},
 		} {
 			m := NewValuesMask(v, nil)
