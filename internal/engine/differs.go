@@ -10,7 +10,7 @@ import (
 
 // Differs reports whether a deployment would send something other than the newest revision, which
 // is still pending; the chart is rendered as for that revision. It returns false if no revision is
-// pending.
+// pending where the release is to be.
 func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 	facts, err := e.Cluster.Facts(ctx)
 	if err != nil {

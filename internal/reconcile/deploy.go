@@ -22,19 +22,27 @@ import (
 )
 
 func (p *pass) install(ctx context.Context, _ decision.Decision) error {
-	o, side := p.installing()
+	d := p.toInstall()
 	p.hr.Status.History = nil
-	d := p.deployment(engine.InstallOnly, install(p.hr).Deployment, o, side)
 	return p.deploy(ctx, flux.AttemptInstall, d)
 }
 
 func (p *pass) upgrade(ctx context.Context, _ decision.Decision) error {
+	return p.deploy(ctx, flux.AttemptUpgrade, p.toUpgrade(engine.UpgradeOnly))
+}
+
+func (p *pass) toInstall() engine.Deployment {
+	o, side := p.installing()
+	return p.deployment(engine.InstallOnly, install(p.hr).Deployment, o, side)
+}
+
+func (p *pass) toUpgrade(mode engine.Mode) engine.Deployment {
 	o, side := p.upgrading(p.newest())
-	d := p.deployment(engine.UpgradeOnly, upgrade(p.hr).Deployment, o, side)
+	d := p.deployment(mode, upgrade(p.hr).Deployment, o, side)
 	if upgrade(p.hr).PreserveValues {
 		d.Source.Reuse = values.ReuseValues
 	}
-	return p.deploy(ctx, flux.AttemptUpgrade, d)
+	return d
 }
 
 // newest returns the newest record, nil without any.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -111,16 +112,31 @@ func pendingUpgrade(t *testing.T) *bench {
 	b.withHooks("pre-upgrade", "first")
 	b.mustPass()
 	b.apply(base + "values: {text: two}")
-	ctx, end := context.WithCancel(t.Context())
+	b.diesInAHook()
+	return b
+}
+
+// pendingInstall returns a bench whose process ended at the first hook of an install.
+func pendingInstall(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, "")
+	b.withHooks("pre-install", "first")
+	b.diesInAHook()
+	return b
+}
+
+// diesInAHook makes a pass whose process ends at the first hook.
+func (b *bench) diesInAHook() {
+	b.t.Helper()
+	ctx, end := context.WithCancel(b.t.Context())
 	b.ctx, b.creates = ctx, func(string) {
 		end()
 		synctest.Wait()
 	}
 	if _, err := b.pass(); err == nil {
-		t.Fatal("it did not end")
+		b.t.Fatal("it did not end")
 	}
-	b.ctx, b.creates = t.Context(), func(string) {}
-	return b
+	b.ctx, b.creates = b.t.Context(), func(string) {}
 }
 
 // A pass that resumes a revision reports how large that is, as every other pass does: otherwise it
@@ -193,6 +209,45 @@ func TestSupersedes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A change that sends the release elsewhere supersedes what is under way, though nothing is pending there: during
+// an install the status has no history from which to tell, and it never says in which cluster the release is.
+func TestSupersedesWhatGoesElsewhere(t *testing.T) {
+	const remote = "kubeConfig: {secretRef: {name: remote}}"
+	for _, tc := range []struct {
+		why, spec string
+		pending   func(*testing.T) *bench
+		want      bool
+	}{
+		{"the same install", "timeout: 1m", pendingInstall, false},
+		{"another namespace", "targetNamespace: other", pendingInstall, true},
+		{"another name", "releaseName: other", pendingInstall, true},
+		{"another namespace for records", "storageNamespace: other", pendingInstall, true},
+		{"another cluster for an install", remote, pendingInstall, true},
+		{"another cluster for an upgrade", remote + "\nvalues: {text: two}", pendingUpgrade, true},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := tc.pending(t)
+				b.apply(base + tc.spec)
+				b.local["Secret/remote"] = secret("remote", map[string]string{"value": "of another cluster"})
+				here := b.connect
+				b.connect = func(ctx context.Context, a reconcile.Access) (*reconcile.Connection, error) {
+					c, err := here(ctx, a)
+					if a.Kubeconfig != nil {
+						there := *c
+						there.Records = clusterfake.Clientset().CoreV1()
+						c = &there
+					}
+					return c, err
+				}
+				if got := b.supersedes(); got != tc.want {
+					t.Errorf("it supersedes: %t", got)
+				}
+			})
+		})
+	}
 }
 
 func (b *bench) supersedes() bool {

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/flux/decision"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
 	"github.com/kubectl-release/kubectl-release/internal/release"
-	"github.com/kubectl-release/kubectl-release/internal/values"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -56,13 +55,17 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	case last != nil && last.Info.Status == release.StatusPendingRollback && d.Resets == "":
 		return false, nil // what it replaces has failed, and would again
 	}
-	o, side := p.upgrading(last)
-	wanted := p.deployment(engine.InstallOrUpgrade, upgrade(hr).Deployment, o, side)
-	if upgrade(hr).PreserveValues {
-		wanted.Source.Reuse = values.ReuseValues
+	wanted := p.toUpgrade(engine.InstallOrUpgrade)
+	if d.Action == decision.Install {
+		wanted = p.toInstall()
 	}
-	if differs, err := p.engine.Differs(ctx, wanted); err != nil || !differs {
-		return false, p.safe(err)
+	// Where the release is to be now, no record of the run that waits is found: its status has no history
+	// during an install, which could tell that the release moves, and never names the cluster.
+	elsewhere := last == nil || len(hr.Status.History) == 0 && !last.Info.Status.Pending()
+	if !elsewhere {
+		if differs, err := p.engine.Differs(ctx, wanted); err != nil || !differs {
+			return false, p.safe(err)
+		}
 	}
 	return p.letThrough(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanSuccessor(ctx, wanted) })
 }
