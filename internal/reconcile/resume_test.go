@@ -188,7 +188,7 @@ func TestSuperseded(t *testing.T) {
 	})
 }
 
-// Supersedes depends on what is sent: neither other options nor obstacles make it another plan.
+// Supersedes depends on what is sent: other options do not make it another plan.
 func TestSupersedes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pendingUpgrade(t)
@@ -199,7 +199,6 @@ func TestSupersedes(t *testing.T) {
 			{"the same", "values: {text: two}", false},
 			{"another timeout", "timeout: 1m\nvalues: {text: two}", false},
 			{"suspended", "suspend: true\nvalues: {text: three}", false},
-			{"a dependency that is not ready", "dependsOn: [{name: other}]\nvalues: {text: three}", false},
 			{"other values", "values: {text: three}", true},
 			{"another release", "releaseName: other\nvalues: {text: two}", true},
 		} {
@@ -276,6 +275,7 @@ func TestSupersedesIsNotKnown(t *testing.T) {
 			"a chart that can't be downloaded": {spec: "values: {text: three}", unread: errors.New("503 Service Unavailable")},
 			"a chart that does not render":     {spec: "values: {text: null}"},
 			"a kubeconfig that is not there":   {spec: "kubeConfig: {secretRef: {name: remote}}"},
+			"a dependency that is not ready":   {spec: "dependsOn: [{name: other}]\nvalues: {text: three}"},
 		} {
 			b.apply(base + test.spec)
 			b.unread = test.unread

@@ -46,7 +46,7 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	switch {
 	case d.Reason == "TargetChanged":
 		return p.letThrough(ctx, p.planMove)
-	case d.State == "" && d.Action == decision.Fail:
+	case d.State == "" && (d.Action == decision.Fail || d.Action == decision.Wait):
 		return false, errors.New(p.masked(p.why(d)))
 	case d.State == "":
 		return false, nil
