@@ -248,7 +248,8 @@ func (f *detached) askedOf(ctx context.Context, key client.ObjectKey) stateDiges
 }
 
 // supersedes reports whether a pass over the HelmRelease would now create another revision than the
-// one being waited for, or none.
+// one being waited for, or none. If that is held, which only the next pass can say in the status, an event
+// says so.
 func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool, error) {
 	v := &view{object: &helmRelease{}}
 	v.object.Namespace, v.object.Name = key.Namespace, key.Name
@@ -262,7 +263,12 @@ func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool
 	}
 	in.Chart = r.loader(key, &in, &release)
 	defer func() { release() }()
-	return r.passes.Supersedes(ctx, hr, in)
+	differs, err := r.passes.Supersedes(ctx, hr, in)
+	if held, ok := errors.AsType[*reconcile.Held](err); ok {
+		r.events.tell(v.object, []reconcile.Event{held.Event()})
+		return false, nil
+	}
+	return differs, err
 }
 
 // Start waits for ctx to end, and then for all passes to end.

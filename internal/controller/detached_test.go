@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -178,6 +179,46 @@ func TestAChangeEndsOnlyAWait(t *testing.T) {
 			r.detached.all.Wait()
 		})
 	}
+}
+
+// A plan that is held does not end the wait, but an event says once what it waits for: the status still is that of
+// what is under way.
+func TestAHeldPlanIsToldDuringAWait(t *testing.T) {
+	var ctx context.Context
+	end, judged := make(chan struct{}), 0
+	r, e := desk(t, nil)
+	r.passes = judging{func(of context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+		ctx = of
+		in.Waiting()
+		<-end
+		return reconcile.Outcome{Status: hr.Status}, nil
+	}, func() (bool, error) {
+		judged++
+		return false, fmt.Errorf("masked: %w", &reconcile.Held{Denied: judged > 1, Message: "the plan waits"})
+	}}
+	for n, want := range []string{"", "Normal ApprovalRequired", "Warning PlanDenied"} {
+		if n > 0 {
+			e.change("metadata", "generation", n+1)
+		}
+		for range 2 {
+			if _, err := r.detached.Reconcile(t.Context(), web); err != nil {
+				t.Error(err)
+			}
+		}
+		got := ""
+		for len(r.events.records.queue) > 0 {
+			told := <-r.events.records.queue
+			got += told.Type + " " + told.Reason
+			if told.Message != "the plan waits" {
+				t.Errorf("it says %q", told.Message)
+			}
+		}
+		if got != want || judged != n || ctx.Err() != nil {
+			t.Errorf("generation %d: %q is told, %d judged, the pass ends with %v", n+1, got, judged, context.Cause(ctx))
+		}
+	}
+	close(end)
+	r.detached.all.Wait()
 }
 
 // A change that can't be judged at first, because the API server does not answer, is judged again.

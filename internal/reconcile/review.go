@@ -26,6 +26,18 @@ type Held struct {
 
 func (e *Held) Error() string { return e.Message }
 
+// Event returns the event that reports it.
+func (e *Held) Event() Event {
+	return Event{Warning: e.Denied, Reason: e.reason(), Message: bounded(e.Message)}
+}
+
+func (e *Held) reason() string {
+	if e.Denied {
+		return planDenied
+	}
+	return approvalRequired
+}
+
 // How a plan that waits is reported, in the condition Approved and as the reason of Ready:
 // helm-controller has neither. The plan that was approved last stays in the condition.
 const (
@@ -74,13 +86,10 @@ func (p *pass) mayBeHeld() bool {
 // hold ends a pass whose plan is held. It is planned again after the interval, since
 // what it does also depends on the cluster.
 func (p *pass) hold(held *Held) {
-	reason := approvalRequired
-	if held.Denied {
-		reason = planDenied
-	}
+	reason := held.reason()
 	was := flux.Condition(p.hr.Status.Conditions, approved)
 	if was == nil || was.Reason != reason || was.Message != bounded(held.Message) {
-		p.tell(Event{Warning: held.Denied, Reason: reason, Message: held.Message})
+		p.tell(held.Event())
 	}
 	p.drop(reconciling)
 	p.mark(approved, metav1.ConditionFalse, reason, held.Message)

@@ -23,8 +23,8 @@ var ErrSuperseded = errors.New("a newer plan replaces this one")
 // Supersedes reports whether the HelmRelease, as it is now, would have another revision made
 // than the one that is being waited for, or none at all: then the wait is pointless. An
 // obstacle to a pass does not supersede; if the pass would be tried again for it after a pause, it is
-// an error. Nor does a plan that the gate holds: nothing is done for it, so what is under way goes on.
-// Supersedes writes nothing.
+// an error. Nor does a plan that the gate holds: nothing is done for it, so what is under way goes on, and
+// the error is a *Held. Supersedes writes nothing.
 func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in Sources) (differs bool, err error) {
 	switch {
 	case hr.Metadata.DeletionTimestamp != nil:
@@ -70,7 +70,8 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	return p.letThrough(ctx, func(ctx context.Context) (*plan.Plan, error) { return p.engine.PlanSuccessor(ctx, wanted) })
 }
 
-// letThrough reports whether the gate does not hold a plan, which is made only to ask it.
+// letThrough reports whether the gate does not hold a plan, which is made only to ask it. If it does, the
+// error is a *Held.
 func (p *pass) letThrough(ctx context.Context, prepare engine.Planner) (bool, error) {
 	if !p.mayBeHeld() {
 		return true, nil
@@ -81,9 +82,6 @@ func (p *pass) letThrough(ctx context.Context, prepare engine.Planner) (bool, er
 	}
 	p.mask = redact.NewMask(made)
 	_, err = p.r.Gate(p.hr, made, p.summary(made))
-	if _, held := errors.AsType[*Held](err); held {
-		return false, nil
-	}
 	return err == nil, p.safe(err)
 }
 

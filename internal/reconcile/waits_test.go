@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -68,8 +69,9 @@ func TestWhatIsHeldDoesNotSupersede(t *testing.T) {
 				}
 				return true, nil
 			}
-			if b.supersedes() || len(asked) != 1 {
-				t.Fatalf("%s: a plan that is held supersedes it, %v", why, asked)
+			got, err := b.judged()
+			if held, ok := errors.AsType[*reconcile.Held](err); got || len(asked) != 1 || !ok || !strings.HasSuffix(held.Message, " waits") {
+				t.Fatalf("%s: a plan that is held supersedes it: %t, %v, %v", why, got, err, asked)
 			}
 			if approved = asked[0]; !b.supersedes() {
 				t.Errorf("%s: an approved plan does not supersede it", why)
