@@ -41,13 +41,20 @@ func (e *Engine) Differs(ctx context.Context, d Deployment) (bool, error) {
 // PlanSuccessor plans a deployment as if the newest revision, if it is pending, had failed: as which it is
 // recorded once its run is given up for this plan. Errors are those of PlanDeployment.
 func (e *Engine) PlanSuccessor(ctx context.Context, d Deployment) (*plan.Plan, error) {
-	g, err := e.factsAndHistory(ctx, d.Release)
+	g, err := e.gatherGivenUp(ctx, d.Release)
 	if err != nil {
 		return nil, err
 	}
+	return e.planDeployment(ctx, d, g)
+}
+
+// gatherGivenUp gathers as if the newest revision, if it is pending, had failed. The lock, which its run
+// holds, does not count.
+func (e *Engine) gatherGivenUp(ctx context.Context, key release.Key, also ...goals) (gathered, error) {
+	g, err := e.factsAndHistory(ctx, key, also...)
 	if last := g.history.Last(); last != nil && last.Info.Status.Pending() {
 		g.history = slices.Clone(g.history)
 		g.history[len(g.history)-1] = last.WithStatus(release.StatusFailed, "")
 	}
-	return e.planDeployment(ctx, d, g)
+	return g, err
 }

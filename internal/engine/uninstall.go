@@ -13,6 +13,8 @@ type Uninstall struct {
 	Options plan.Options
 	// Spare selects objects that are kept.
 	Spare plan.Spare
+	// AsSuccessor plans as if the newest revision, if it is pending, had failed, as PlanSuccessor does.
+	AsSuccessor bool
 }
 
 // PlanUninstall plans the removal of a release. It returns a *NoReleaseError if there is none.
@@ -26,7 +28,11 @@ func (e *Engine) PlanUninstall(ctx context.Context, key release.Key, u Uninstall
 
 // uninstall gathers the input for PlanUninstall.
 func (e *Engine) uninstall(ctx context.Context, key release.Key, u Uninstall) (plan.Input, error) {
-	g, err := e.gather(ctx, key)
+	gather := e.gather
+	if u.AsSuccessor {
+		gather = e.gatherGivenUp
+	}
+	g, err := gather(ctx, key)
 	if err != nil {
 		return plan.Input{}, err
 	}

@@ -35,7 +35,7 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 	cur, o := p.hr.Status.Snapshots()[0], p.uninstalling()
 	var kept []string
 	outcome, err := p.apply(ctx, func(ctx context.Context) (made *plan.Plan, err error) {
-		made, kept, err = p.planUninstall(ctx, action)
+		made, kept, err = p.planUninstall(ctx, action, false)
 		return made, err
 	})
 	if !p.moving && outcome.Revision != nil {
@@ -61,8 +61,8 @@ func (p *pass) takeDown(ctx context.Context, action string) (none, changed bool,
 }
 
 // planUninstall plans to uninstall the release of the newest snapshot, and names what that keeps because it
-// is older than the release.
-func (p *pass) planUninstall(ctx context.Context, action string) (made *plan.Plan, kept []string, err error) {
+// is older than the release. A successor is planned during the wait of the pass that is given up for it.
+func (p *pass) planUninstall(ctx context.Context, action string, successor bool) (made *plan.Plan, kept []string, err error) {
 	cur := p.hr.Status.Snapshots()[0]
 	key := release.Key{Namespace: cur.Namespace, Name: cur.Name}
 	var spare plan.Spare
@@ -73,7 +73,7 @@ func (p *pass) planUninstall(ctx context.Context, action string) (made *plan.Pla
 	case p.moving && p.r.Compatible:
 		spare, unread = p.leftBehind(ctx, key)
 	}
-	if made, err = p.engine.PlanUninstall(ctx, key, engine.Uninstall{Options: p.uninstalling(), Spare: spare}); err != nil {
+	if made, err = p.engine.PlanUninstall(ctx, key, engine.Uninstall{Options: p.uninstalling(), Spare: spare, AsSuccessor: successor}); err != nil {
 		return made, nil, err
 	}
 	return made, spared(made, spare), unread // it counts only where there is a release
@@ -142,13 +142,13 @@ func (p *pass) move(ctx context.Context) error {
 	return nil
 }
 
-// planMove plans the uninstall by which a HelmRelease begins to move.
+// planMove plans the uninstall by which a HelmRelease begins to move, once the pass that waits is given up.
 func (p *pass) planMove(ctx context.Context) (*plan.Plan, error) {
 	p.moving = true
 	if err := p.open(ctx, p.hr.Status.Snapshots()[0].Namespace, p.hr.Status.StorageNamespace); err != nil {
 		return nil, err
 	}
-	made, _, err := p.planUninstall(ctx, actionUninstall)
+	made, _, err := p.planUninstall(ctx, actionUninstall, true)
 	return made, err
 }
 

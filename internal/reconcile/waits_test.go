@@ -64,12 +64,17 @@ func TestWhatIsHeldDoesNotSupersede(t *testing.T) {
 			approved := ""
 			var asked []string
 			b.r.Gate = func(_ *flux.HelmRelease, made *plan.Plan, is reconcile.Summary) (bool, error) {
+				if err := made.WhyBlocked(); err != nil {
+					t.Errorf("%s: %v", why, err)
+				}
 				if asked = append(asked, is.Digest); is.Digest != approved {
 					return false, &reconcile.Held{Message: string(made.Operation) + " waits"}
 				}
 				return true, nil
 			}
+			free := b.lock() // as the pass that waits has it
 			got, err := b.judged()
+			free()
 			if held, ok := errors.AsType[*reconcile.Held](err); got || len(asked) != 1 || !ok || !strings.HasSuffix(held.Message, " waits") {
 				t.Fatalf("%s: a plan that is held supersedes it: %t, %v, %v", why, got, err, asked)
 			}
