@@ -99,6 +99,9 @@ func state(in any) (any, error) {
 	}
 	delete(o.Annotations, conditionsOfV1)
 	delete(o.Annotations, metricsOfV1)
+	if len(o.Annotations) == 0 { // an empty table has another hash than none
+		o.Annotations = nil
+	}
 	text, err := json.Marshal([]any{o.UID, version(o), o.Labels, o.Annotations, o.DeletionTimestamp})
 	if err != nil {
 		return nil, err

@@ -95,3 +95,18 @@ func TestDriftWatchTellsChanges(t *testing.T) {
 	d.recordChange(kind, true, object("5", 3, ""))
 	told("soon behind another one", false)
 }
+
+// No annotations are the same as none that are left without those of autoscaling/v1.
+func TestNoAnnotationsAreOneState(t *testing.T) {
+	states := map[string]bool{}
+	for _, annotations := range []map[string]string{nil, {}, {conditionsOfV1: "[]"}} {
+		o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 1, Annotations: annotations}}
+		if _, err := state(o); err != nil {
+			t.Fatal(err)
+		}
+		states[o.Annotations[stateAnnotation]] = true
+	}
+	if len(states) != 1 {
+		t.Errorf("%d states", len(states))
+	}
+}
