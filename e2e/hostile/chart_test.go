@@ -53,7 +53,8 @@ func hostileYAML() map[string]hostile {
 		"many subcharts with many global values":  {Chart: wide(1000, "a: {b: {c: 1}}\n"), Names: "chart web", Says: "global values in all"},
 		"many versions of one subchart":           {Chart: versions(1100, 200), Names: "chart web", Says: "compared with its dependencies"},
 		"import-values that copy without end":     {Chart: importing(), Names: "web"},
-		"many subcharts that are switched":        {Chart: switching(400), Names: "chart web", Says: "are looked up in more than"},
+		"many subcharts that are switched":        {Chart: switching("", 400), Says: "stop"},
+		"the same with large globals":             {Chart: switching("global: ", 400), Names: "chart web", Says: "are looked up in more than"},
 		"a subchart whose values are a bomb":      {Chart: map[string]string{"charts/a/Chart.yaml": rename("a"), "charts/a/values.yaml": aliasBomb()}, Names: "values.yaml", Says: "charts/a"},
 		"a CRD file with a bomb, which is a file": {Chart: map[string]string{"crds/x.yaml": aliasBomb(), "templates/x.yaml": "{{ fail `stop` }}"}, Says: "stop"},
 	}
@@ -114,14 +115,13 @@ func importing() map[string]string {
 	}
 }
 
-// switching returns a chart with many values and that many subcharts, each with a subchart of its own that a
-// condition switches.
-func switching(n int) map[string]string {
-	var values strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&values, "a%d: 1\n", i)
+// switching returns a chart with many values, below what head begins, and that many subcharts, each with a
+// subchart of its own that a condition switches.
+func switching(head string, n int) map[string]string {
+	files := map[string]string{
+		"values.yaml":      head + "{a: [" + strings.Repeat("1,", 60_000) + "]}\n",
+		"templates/x.yaml": "{{ fail `stop` }}",
 	}
-	files := map[string]string{"values.yaml": values.String()}
 	for i := range n {
 		name := fmt.Sprintf("s%d", i)
 		files["charts/"+name+"/Chart.yaml"] = rename(name) + "dependencies: [{name: x, version: \"*\", condition: x.on}]\n"

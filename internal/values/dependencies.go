@@ -113,7 +113,8 @@ func (p *processor) enable(c *chart.Chart, user map[string]any, path string) err
 		if off[sub.Name()] {
 			continue
 		}
-		if err := p.enable(sub, vals, path+sub.Name()+"."); err != nil {
+		at := path + sub.Name()
+		if err := p.enable(sub, switching(vals, sub, at), at+"."); err != nil {
 			return err
 		}
 		kept = append(kept, sub)
@@ -162,22 +163,6 @@ func (p *processor) byCondition(d *chart.Dependency, vals map[string]any, path s
 		}
 		p.warn(c, "condition %s of dependency %s is %s, not a boolean; it is ignored", path+cond, d.Name, kind(v))
 	}
-}
-
-// entries counts a value and all that is in it.
-func entries(v any) int {
-	n := 1
-	switch v := v.(type) {
-	case map[string]any:
-		for _, e := range v {
-			n += entries(e)
-		}
-	case []any:
-		for _, e := range v {
-			n += entries(e)
-		}
-	}
-	return n
 }
 
 func (p *processor) warn(c *chart.Chart, format string, args ...any) {

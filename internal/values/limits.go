@@ -39,7 +39,7 @@ const (
 	// maxImportSteps limits the entries that all import-values of a chart tree visit; tables can
 	// import each other and double each time.
 	maxImportSteps = 4 << 20
-	// maxSwitched limits the values in which conditions and tags of dependencies are looked up: those
-	// of the whole release, once for each chart that has dependencies.
+	// maxSwitched limits the values in which conditions and tags of dependencies are looked up: for each
+	// chart that has dependencies its own, the tags, the globals, and what else has a subchart's name.
 	maxSwitched = 2 << 20
 )

@@ -22,6 +22,61 @@ func switches(c *chart.Chart) map[string]any {
 	return out
 }
 
+// switching returns the part of a release's values on which it depends what is enabled below c, whose own
+// values are at a dotted path: these, tags, and what Coalesce takes for the globals and for the values of
+// subcharts. Values of the whole release for each chart would be very many in an umbrella chart.
+func switching(vals map[string]any, c *chart.Chart, path string) map[string]any {
+	out := map[string]any{}
+	for _, key := range append(namesBelow(c), "tags", globalKey) {
+		if v, ok := vals[key]; ok {
+			out[key] = v
+		}
+	}
+	keys := strings.Split(path, ".")
+	for into := out; ; keys = keys[1:] {
+		v, ok := vals[keys[0]]
+		if _, whole := into[keys[0]]; whole || !ok {
+			return out
+		}
+		table, isMap := v.(map[string]any)
+		if len(keys) == 1 || !isMap {
+			into[keys[0]] = v
+			return out
+		}
+		below := map[string]any{}
+		into[keys[0]] = below
+		vals, into = table, below
+	}
+}
+
+// namesBelow returns the names and aliases of all subcharts below c.
+func namesBelow(c *chart.Chart) []string {
+	var out []string
+	for _, d := range c.Metadata.Dependencies {
+		out = append(out, d.EffectiveName())
+	}
+	for _, sub := range c.Dependencies() {
+		out = append(append(out, sub.Name()), namesBelow(sub)...)
+	}
+	return out
+}
+
+// entries counts a value and all that is in it.
+func entries(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			n += entries(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += entries(e)
+		}
+	}
+	return n
+}
+
 // declare sets the key at a path to null, in tables that it makes where there are none.
 func declare(table map[string]any, path string) {
 	for {
