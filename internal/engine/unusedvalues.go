@@ -17,7 +17,8 @@ const (
 	// maxCompared limits how many known and read keys are compared with unread ones, in all. Charts
 	// know up to a few hundred in a table.
 	maxCompared = 200_000
-	// maxMisspelt limits the unread keys that are searched for in the chart's text.
+	// maxMisspelt limits the names of unread keys that are searched for in the chart's text, and the warnings:
+	// each of these looks for its line in a file of values.
 	maxMisspelt = 50
 )
 
@@ -87,7 +88,9 @@ func misspeltKeys(s Source, vals map[string]any, unknown []values.UnknownKeys, s
 			}
 			if !named {
 				told[key.Branch] = true
-				out = append(out, misspelt{key, meant})
+				if out = append(out, misspelt{key, meant}); len(out) == maxMisspelt {
+					return out
+				}
 			}
 		}
 	}

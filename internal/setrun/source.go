@@ -52,11 +52,17 @@ func (s *Side) deployment(ctx context.Context, e *releaseset.Entry, defaults pla
 		Path: func(name string) string { return cmp.Or(tables[name].File, name) },
 		Origins: func(paths [][]string) []values.Origin {
 			out := sources.Origins(paths, read)
+			lines := map[string]func(begins int, path []string) int{} // by file, which may be large
 			for i := range out {
-				if table, ok := tables[out[i].Name]; ok {
-					file, _ := s.readFile(table.File) // without it, where the table begins
-					out[i].Line = releaseset.ValueLine(file, table.Line, paths[i])
+				table, ok := tables[out[i].Name]
+				if !ok {
+					continue
 				}
+				if lines[table.File] == nil {
+					file, _ := s.readFile(table.File) // without it, where the table begins
+					lines[table.File] = releaseset.ValueLines(file)
+				}
+				out[i].Line = lines[table.File](table.Line, paths[i])
 			}
 			return out
 		},
