@@ -81,7 +81,9 @@ type builder struct {
 	turns map[manifest.ID]turn
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
 	inFolder map[manifest.ID]bool
-	rights   int // of roles, listed one by one so far: see maxRights
+	// rights counts what is listed one by one so far of the rights of roles, smallRights those of small ones:
+	// see listsRights.
+	rights, smallRights int
 }
 
 func newPlan(in Input) *Plan {

@@ -28,8 +28,9 @@ type AccessChange struct {
 }
 
 // Grant is a set of verbs on resources such as "deployments.apps", or on URLs of the API server
-// such as "/metrics". Names limits it to single objects. Of a role with tens of thousands of rights it is
-// a whole rule, with a hundred of its resources and a last entry such as "and 900 more".
+// such as "/metrics". Names limits it to single objects. Of a role whose rights are too many to list
+// (see listsRights) it is a whole rule, with at most a hundred of its resources and then an entry such as
+// "and 900 more".
 type Grant struct {
 	Verbs     []string `json:"verbs"`
 	Resources []string `json:"resources"`
@@ -53,11 +54,9 @@ func (b *builder) access(s *Step) []AccessChange {
 	switch gk {
 	case kinds.Role, kinds.ClusterRole:
 		had, has := rulesOf(before), rulesOf(after)
-		beyond := rightsBeyond
-		if size := rbac.Size(had) + rbac.Size(has); b.rights+size > maxRights {
-			beyond = rbac.RulesBeyond
-		} else {
-			b.rights += size
+		beyond := rbac.RulesBeyond
+		if b.listsRights(rbac.Size(had) + rbac.Size(has)) {
+			beyond = rightsBeyond
 		}
 		change.Gained, change.Lost = grants(beyond(has, had)), grants(beyond(had, has))
 	case kinds.RoleBinding, kinds.ClusterRoleBinding:
@@ -111,9 +110,30 @@ func (b *builder) around(s *Step) (before, after *unstructured.Unstructured) {
 	return nil, nil
 }
 
-// maxRights limits the rights that a plan lists one by one, of all roles together: the largest roles of
-// real charts have a few hundred. Of further roles it compares whole rules.
-const maxRights = 50_000
+// Limits on the rights that a plan lists one by one: of further roles it compares whole rules.
+const (
+	// maxRights limits those of all large roles together.
+	maxRights = 50_000
+	// smallRole is how many rights, before and after, a small role has: the largest of real charts have a few
+	// hundred.
+	smallRole = 2_000
+	// maxSmallRights limits those of all small roles together, so that large ones do not use them up.
+	maxSmallRights = 500_000
+)
+
+// listsRights reports whether the rights of a role, of that size before and after, are listed one by one,
+// and counts them.
+func (b *builder) listsRights(size int) bool {
+	spent, most := &b.rights, maxRights
+	if size <= smallRole {
+		spent, most = &b.smallRights, maxSmallRights
+	}
+	if *spent+size > most {
+		return false
+	}
+	*spent += size
+	return true
+}
 
 // rulesOf returns the rules of a role.
 func rulesOf(role *unstructured.Unstructured) []rbacv1.PolicyRule {
