@@ -2,6 +2,7 @@ package rbac_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -77,5 +78,24 @@ func TestRulesBeyond(t *testing.T) {
 	}
 	if got := fmt.Sprint(rbac.RulesBeyond([]rbacv1.PolicyRule{small}, nil)); got != "[{[get] [/a /b] []}]" {
 		t.Error(got)
+	}
+}
+
+// However many resources and groups a rule is padded with, those with which more rights can be gained are listed.
+func TestPaddedRule(t *testing.T) {
+	dangerous := []string{"pods/exec", "serviceaccounts/token", "nodes/proxy", "rolebindings.rbac.authorization.k8s.io", "*/exec.*"}
+	r := rbacv1.PolicyRule{Verbs: []string{"create"}, APIGroups: []string{"", "*", "rbac.authorization.k8s.io"}, Resources: []string{"pods/exec", "serviceaccounts/token", "nodes/proxy", "rolebindings", "*/exec"}}
+	for i := range 110 {
+		r.APIGroups = append(r.APIGroups, fmt.Sprintf("a%03d", i))
+		r.Resources = append(r.Resources, fmt.Sprintf("a%03d", i))
+	}
+	got := rbac.RulesBeyond([]rbacv1.PolicyRule{r}, nil)
+	for _, want := range dangerous {
+		if !slices.Contains(got[0].Resources, want) {
+			t.Errorf("%s is not among %q", want, got[0].Resources)
+		}
+	}
+	if last := got[0].Resources[100]; last != "and 12895 more" {
+		t.Errorf("the last is %q", last)
 	}
 }

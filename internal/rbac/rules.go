@@ -27,8 +27,9 @@ const maxListed = 100
 const maxRules = 20
 
 // RulesBeyond is Beyond for roles with more rights than can be listed: it returns the rules in list that
-// no rule in other covers as a whole; from the twenty-first on, rules in other only cover equal ones. Of a rule with very many resources it lists a hundred, those that allow
-// most among them, and says how many more there are.
+// no rule in other covers as a whole; from the twenty-first on, rules in other only cover equal ones. Of a
+// rule with very many resources it lists a hundred, first those with which more rights can be gained, and
+// says how many more there are.
 func RulesBeyond(list, other []rbacv1.PolicyRule) []Grant {
 	has := map[string]bool{}
 	for _, r := range other {
@@ -59,22 +60,56 @@ func RulesBeyond(list, other []rbacv1.PolicyRule) []Grant {
 	return out
 }
 
+// With these resources in these groups more rights can be gained
+// (https://kubernetes.io/docs/concepts/security/rbac-good-practices/). Together they are fewer than maxListed.
+var (
+	escalatingGroups    = []string{"", "*", "rbac.authorization.k8s.io", "admissionregistration.k8s.io"}
+	escalatingResources = []string{
+		"secrets", "*", "*/exec", "*/attach", "*/token", "*/proxy", "pods/exec", "pods/attach", "pods/ephemeralcontainers",
+		"serviceaccounts/token", "serviceaccounts", "nodes/proxy", "roles", "clusterroles", "rolebindings", "clusterrolebindings",
+		"mutatingwebhookconfigurations", "validatingwebhookconfigurations", "pods",
+	}
+)
+
 // targets lists the resources of a normal rule.
 func targets(r rbacv1.PolicyRule) []string {
-	resources := r.Resources // "*" comes first
-	if i, ok := slices.BinarySearch(resources, "secrets"); ok {
-		resources = slices.Concat([]string{"secrets"}, resources[:i], resources[i+1:])
-	}
+	groups, g := foremost(r.APIGroups, escalatingGroups)
+	resources, n := foremost(r.Resources, escalatingResources)
 	var out []string
-	for _, group := range r.APIGroups { // the core group, which has no name, comes first
-		for _, resource := range resources {
-			if len(out) == maxListed {
-				return append(out, fmt.Sprintf("and %d more", len(r.APIGroups)*len(resources)-maxListed))
+	add := func(groups, resources []string) {
+		for _, group := range groups {
+			for _, resource := range resources {
+				if len(out) == maxListed {
+					return
+				}
+				out = append(out, Right{group: group, resource: resource}.String())
 			}
-			out = append(out, Right{group: group, resource: resource}.String())
 		}
 	}
+	add(groups[:g], resources[:n])
+	add(groups[:g], resources[n:])
+	add(groups[g:], resources)
+	if more := len(groups)*len(resources) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
 	return out
+}
+
+// foremost returns a list with those first that are in known, in its order, and how many they are.
+func foremost(list, known []string) (out []string, n int) {
+	has, first := setOf(list), setOf(known)
+	for _, item := range known {
+		if has[item] {
+			out = append(out, item)
+		}
+	}
+	n = len(out)
+	for _, item := range list {
+		if !first[item] {
+			out = append(out, item)
+		}
+	}
+	return out, n
 }
 
 // textOf returns the same text for rules that list the same.
