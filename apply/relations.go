@@ -19,6 +19,7 @@ import (
 // pkg/apis/storage/validation/validation.go, ValidateStorageClassUpdate). It is safe for concurrent use.
 type Relations struct {
 	cluster Cluster
+	now     func() time.Time
 	again   time.Duration
 
 	mu      sync.Mutex // also while a class is read, which others then need not read
@@ -26,10 +27,10 @@ type Relations struct {
 	failed  map[string]time.Time // when reading a class has failed
 }
 
-// NewRelations returns the relations of objects in a cluster. A class that could not be read is read again after that
-// time at the earliest, since each attempt may take a minute; 0 means never.
-func NewRelations(c Cluster, again time.Duration) *Relations {
-	return &Relations{cluster: c, again: again, classes: map[string]*unstructured.Unstructured{}, failed: map[string]time.Time{}}
+// NewRelations returns the relations of objects in a cluster. A class that could not be read is read again after the
+// time again at the earliest, since each attempt may take a minute; 0 means never. now is the clock.
+func NewRelations(c Cluster, now func() time.Time, again time.Duration) *Relations {
+	return &Relations{cluster: c, now: now, again: again, classes: map[string]*unstructured.Unstructured{}, failed: map[string]time.Time{}}
 }
 
 // Of returns the objects related to one. What can't be read is left out: after a few attempts, and after one that
@@ -44,7 +45,7 @@ func (r *Relations) Of(ctx context.Context, object *unstructured.Unstructured) [
 	if class := r.classes[name]; class != nil {
 		return []*unstructured.Unstructured{class}
 	}
-	if at, failed := r.failed[name]; failed && (r.again == 0 || time.Since(at) < r.again) {
+	if at, failed := r.failed[name]; failed && (r.again == 0 || r.now().Sub(at) < r.again) {
 		return nil
 	}
 	ref := Ref{ID: manifest.ID{Group: kinds.StorageClass.Group, Kind: kinds.StorageClass.Kind, Name: name}, Version: "v1"}
@@ -57,7 +58,7 @@ func (r *Relations) Of(ctx context.Context, object *unstructured.Unstructured) [
 		})
 	})
 	if err != nil {
-		r.failed[name] = time.Now()
+		r.failed[name] = r.now()
 		return nil
 	}
 	r.classes[name] = class

@@ -60,7 +60,7 @@ func TestAStorageClassIsReadOnce(t *testing.T) {
 				r := &c.reading
 				r.Cluster = clusterfake.New()
 				r.Put(objecttest.Parse(t, class))
-				began, related := time.Now(), apply.NewRelations(r, c.again)
+				began, related := time.Now(), apply.NewRelations(r, time.Now, c.again)
 				for i, want := range c.found {
 					if i == 2 {
 						time.Sleep(time.Minute)

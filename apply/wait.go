@@ -46,7 +46,7 @@ type NotReadyError struct {
 
 // waitAll watches until every step's object is ready, or one of them never can be.
 func (r *run) waitAll(ctx context.Context, stage plan.StageName, steps []plan.Step) error {
-	w := &waiter{run: r, stage: stage, relations: NewRelations(r.env.Cluster, time.Minute), open: map[string]*pending{}}
+	w := &waiter{run: r, stage: stage, relations: NewRelations(r.env.Cluster, r.env.Now, time.Minute), open: map[string]*pending{}}
 	watched := map[watchKey][]*pending{}
 	for i := range steps {
 		s := &steps[i]

@@ -80,10 +80,8 @@ type builder struct {
 	// turns caches what turnOf returns.
 	turns map[manifest.ID]turn
 	// inFolder holds the objects of the target's crds/ folders, once inCRDsFolder has looked for them.
-	inFolder map[manifest.ID]bool
-	// rights counts what is listed one by one so far of the rights of roles, smallRights those of small ones:
-	// see listsRights.
-	rights, smallRights int
+	inFolder            map[manifest.ID]bool
+	rights, smallRights int // of roles, listed one by one so far: see listsRights
 }
 
 func newPlan(in Input) *Plan {

@@ -49,7 +49,7 @@ func (e *Engine) State(ctx context.Context, r *release.Revision) ([]ObjectState,
 	if err != nil {
 		return nil, err
 	}
-	states, relations := make([]ObjectState, len(objects)), apply.NewRelations(e.Cluster, 0)
+	states, relations := make([]ObjectState, len(objects)), apply.NewRelations(e.Cluster, e.Now, 0)
 	var asked []apply.Asked
 	var at []int // the indexes in states of the objects in asked
 	for i, o := range objects {

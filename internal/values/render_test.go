@@ -83,7 +83,8 @@ func TestUmbrellaIsSwitched(t *testing.T) {
 	for i := range 150 {
 		values := map[string]any{"list": make([]any, 200), "first": map[string]any{"on": i%2 == 0}}
 		sub := &chart.Chart{Metadata: &chart.Metadata{Name: fmt.Sprint("s", i), Dependencies: []*chart.Dependency{
-			{Name: "first", Version: "1", Condition: "first.on"}, {Name: "second", Version: "1", Condition: "second.on"},
+			{Name: "first", Version: "1", Condition: "first.on"},
+			{Name: "second", Version: "1", Condition: "second.on"},
 			{Name: "third", Version: "1", Tags: []string{"third"}},
 		}}, Values: values}
 		for _, name := range []string{"first", "second", "third"} {
