@@ -96,7 +96,7 @@ func (p *pass) release(ctx context.Context) error {
 		if err := p.perform(ctx, a, d); err != nil {
 			return p.failed(err)
 		}
-		if a.kind == remediating {
+		if a.kind == remediating && !errors.Is(context.Cause(ctx), ErrSuperseded) {
 			p.remedied()
 			return nil
 		}

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -53,15 +54,19 @@ func (p *pass) rolledBack(ctx context.Context, to int, outcome apply.Outcome, er
 	}
 	message := fmt.Sprintf("Helm rollback to previous release %s with chart %s", full(prev), versionedChart(prev))
 	told := Event{Reason: "RollbackSucceeded", Message: message + " succeeded", Metadata: metadata(prev.ChartVersion, p.input.ValuesDigest, prev.AppVersion, prev.OCIDigest)}
-	if err == nil {
+	superseded := err != nil && errors.Is(context.Cause(ctx), ErrSuperseded)
+	switch {
+	case err == nil:
 		p.unrendered()
-	} else {
+	case superseded: // which does not count as a failure
+		told.Reason, told.Message = canceled, message+" was cancelled during its wait: a newer plan replaces it"
+	default:
 		p.hr.Status.Failures++
 		told.Warning, told.Reason, told.Message = true, "RollbackFailed", message+" failed: "+err.Error()
 	}
 	p.mark(remediated, truth(err == nil), told.Reason, told.Message)
 	p.tell(told)
-	if !outcome.Recorded || apply.Passes(err) {
+	if !superseded && (!outcome.Recorded || apply.Passes(err)) {
 		return err
 	}
 	return nil

@@ -322,6 +322,33 @@ func TestSupersedesOfARollback(t *testing.T) {
 	})
 }
 
+// A rollback that is given up during its wait, for another attempt, has not failed: that attempt follows.
+func TestASupersededRollbackIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "install: {disableWait: true}")
+		b.chart.Templates = append(b.chart.Templates, &chart.File{Name: "templates/claim.yaml", Data: []byte("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: never-bound}\n")})
+		b.mustPass()
+		b.apply(base + remedied + "values: {text: bad}")
+		ctx, end := context.WithCancelCause(t.Context())
+		b.ctx, b.in = ctx, func(in *reconcile.Sources) {
+			in.Waiting = func() {
+				end(reconcile.ErrSuperseded)
+				synctest.Wait()
+			}
+		}
+		out := b.mustPass()
+		last := b.events[len(b.events)-1]
+		if b.stored() != "deployed failed failed" || !out.Again || b.hr.Status.Failures != 1 || b.condition("Stalled") != "" || last.Warning || last.Reason != "HealthCheckCanceled" {
+			t.Errorf("records %s, again %t, %d failures, %s, told %+v", b.stored(), out.Again, b.hr.Status.Failures, b.condition("Stalled"), last)
+		}
+		b.ctx, b.in = t.Context(), nil
+		b.apply(base + "upgrade: {disableWait: true}\nvalues: {text: two}")
+		if b.mustPass(); b.text() != "two" || b.condition("Ready") != "Ready True UpgradeSucceeded" {
+			t.Errorf("text %s, %s", b.text(), b.condition("Ready"))
+		}
+	})
+}
+
 // A remediation spares what existed before the attempt even if another process adopted it: it is
 // older than the attempt's record.
 func TestRemedySparesWhatAnotherProcessAdopted(t *testing.T) {

@@ -20,6 +20,9 @@ import (
 // its revision as failed, without counting that: another plan is to replace it.
 var ErrSuperseded = errors.New("a newer plan replaces this one")
 
+// canceled is the reason of what was given up for a newer plan.
+const canceled = "HealthCheckCanceled"
+
 // Supersedes reports whether the HelmRelease, as it is now, would have another revision made
 // than the one that is being waited for, or none at all: then the wait is pointless. An
 // obstacle to a pass does not supersede; if the pass would be tried again for it after a pause, it is
@@ -91,7 +94,6 @@ func (p *pass) superseded(attempt flux.Attempt) {
 	m := p.chart.Metadata
 	message := fmt.Sprintf("Helm %s of release %s/%s with chart %s@%s was cancelled during its wait: a newer plan replaces it",
 		attempt, p.hr.ReleaseNamespace(), p.hr.ReleaseName(), m.Name, m.Version)
-	const canceled = "HealthCheckCanceled"
 	p.mark(released, metav1.ConditionFalse, canceled, message)
 	p.tell(Event{Reason: canceled, Message: message, Metadata: metadata(m.Version, p.hr.Status.LastAttemptedConfigDigest, m.AppVersion, p.hr.Status.LastAttemptedRevisionDigest)})
 }
