@@ -266,16 +266,6 @@ func (r *reader) nested(set *releaseset.Set, s *state, node yaml.Node) error {
 	return nil
 }
 
-// key returns the value of a key of a mapping, nil when there is none.
-func key(mapping *yaml.Node, name string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == name {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
-}
-
 // path returns where a path in a file leads; remote ones are an error.
 func (s *state) path(name string) (string, error) {
 	if strings.Contains(name, "::") || strings.Contains(name, "://") {
