@@ -129,10 +129,12 @@ func (r *RollbackPreview) restore(b *builder, o manifest.Object, s *Step, brings
 	case !b.changesBack(o, s):
 	case s.Op == OpRecreate: // what this plan replaces, its rollback may replace, see Input.Recreated
 		r.Recreate++
-	case oneWay(s.result(), o.Doc) != "":
-		left.What = "it stays as " + as + ": " + oneWay(s.result(), o.Doc)
 	default:
-		r.Patch++
+		if why := oneWay(s.result(), o.Doc); why != "" {
+			left.What = "it stays as " + as + ": " + why
+		} else {
+			r.Patch++
+		}
 	}
 	return left
 }
@@ -156,12 +158,13 @@ func (b *builder) objectsOf(r *release.Revision) []manifest.Object {
 func (b *builder) changesBack(o manifest.Object, s *Step) bool {
 	stored, _ := b.storedObject(o.ID)
 	sent, live := stored.Docs[stored.Attempts:], s.result()
-	if i, wanted := b.targets[o.ID]; wanted {
+	i, wanted := b.targets[o.ID]
+	if wanted && b.in.Target.Objects[i].Doc == o.Doc { // of what does not change there is one in memory
+		return false
+	}
+	o.Doc = owned(o.Doc, b.in.Release)
+	if wanted {
 		target := b.in.Target.Objects[i]
-		if target.Doc == o.Doc { // of what does not change there is one in memory
-			return false
-		}
-		o.Doc = owned(o.Doc, b.in.Release)
 		if jsontree.Same(b.sent(target.Doc).Object, b.sent(o.Doc).Object) {
 			return false
 		}
@@ -169,7 +172,6 @@ func (b *builder) changesBack(o manifest.Object, s *Step) bool {
 			sent = append([]manifest.Object{target}, sent...) // first, as it is the one that differs most often
 		}
 	}
-	o.Doc = owned(o.Doc, b.in.Release)
 	return live == nil || !b.agree(o, StoredObject{Docs: sent}, inVersion(live, o.Doc.GetAPIVersion()))
 }
 

@@ -127,6 +127,16 @@ func (j judging) Supersedes(context.Context, *flux.HelmRelease, reconcile.Source
 	return j.supersedes()
 }
 
+// waitingUntil returns a pass that only waits, until end is closed, and stores its context in ctx.
+func waitingUntil(end <-chan struct{}, ctx *context.Context) passing {
+	return func(of context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
+		*ctx = of
+		in.Waiting()
+		<-end
+		return reconcile.Outcome{Status: hr.Status}, nil
+	}
+}
+
 // A change ends a pass only while it waits: hooks, tests among them, are never interrupted, nor is a
 // rollback that is being sent after a wait.
 func TestAChangeEndsOnlyAWait(t *testing.T) {
@@ -187,12 +197,7 @@ func TestAHeldPlanIsToldDuringAWait(t *testing.T) {
 	var ctx context.Context
 	end, judged := make(chan struct{}), 0
 	r, e := desk(t, nil)
-	r.passes = judging{func(of context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
-		ctx = of
-		in.Waiting()
-		<-end
-		return reconcile.Outcome{Status: hr.Status}, nil
-	}, func() (bool, error) {
+	r.passes = judging{waitingUntil(end, &ctx), func() (bool, error) {
 		judged++
 		return false, fmt.Errorf("masked: %w", &reconcile.Held{Denied: judged > 1, Message: "the plan waits"})
 	}}
@@ -226,12 +231,7 @@ func TestAChangeIsJudgedAgainAfterAnError(t *testing.T) {
 	var ctx context.Context
 	end, tries := make(chan struct{}), 0
 	r, e := desk(t, nil)
-	r.passes = judging{func(of context.Context, hr *flux.HelmRelease, in reconcile.Sources, _ reconcile.Report) (reconcile.Outcome, error) {
-		ctx = of
-		in.Waiting()
-		<-end
-		return reconcile.Outcome{Status: hr.Status}, nil
-	}, func() (bool, error) {
+	r.passes = judging{waitingUntil(end, &ctx), func() (bool, error) {
 		if tries++; tries == 1 {
 			return false, errors.New("etcdserver: leader changed")
 		}

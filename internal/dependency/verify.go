@@ -24,10 +24,10 @@ func Verify(c *chart.Chart) error {
 	if lock == nil || err != nil || !lock.Pins() {
 		return nil // one that can't be read promises nothing
 	}
-	open, compared := map[string]int{}, 0 // entries without a digest, which any version in their range fits
+	unpinned, compared := map[string]int{}, 0 // entries without a digest, which any version in their range fits
 	for _, l := range lock.Dependencies {
 		if l.Digest == "" {
-			open[l.Name]++
+			unpinned[l.Name]++
 		}
 	}
 	for _, f := range c.Raw {
@@ -42,7 +42,7 @@ func Verify(c *chart.Chart) error {
 		if err != nil {
 			return err
 		}
-		if compared += open[held.Name()]; compared > maxCompared {
+		if compared += unpinned[held.Name()]; compared > maxCompared {
 			return fmt.Errorf("chart %s: more than %d versions would have to be compared with those in %s", c.Name(), maxCompared, resolve.LockName(c.Metadata))
 		}
 		if want := lock.DigestOf(held.Name(), held.Metadata.Version); want != "" {
