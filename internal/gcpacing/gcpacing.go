@@ -35,11 +35,13 @@ const (
 )
 
 // Start lets small heaps grow without much collecting and keeps large ones close to their live
-// data. It sets the GC percent of the whole process, unless the environment has GOGC or GOMEMLIMIT.
+// data, and has most heaps consist of huge pages. It sets the GC percent of the whole process. It does nothing
+// if the environment has GOGC or GOMEMLIMIT.
 func Start() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
+	useHugePages()
 	debug.SetGCPercent(mostPercent)
 	last := mostPercent
 	var p pace
