@@ -2,9 +2,9 @@
 // kustomize's own library: overlays, components, patches, images, generators. It
 // also post-renders what the chart of a HelmRelease renders.
 //
-// Nothing is fetched and nothing is run: remote bases are left out, and plugins and
-// charts that kustomize would render are refused. It does not substitute
-// variables: package substitution does.
+// Nothing is fetched and nothing is run: remote bases are left out, and plugins that
+// are not kustomize's own, and charts that it would render, are refused. It does not
+// substitute variables: package substitution does.
 package build
 
 import (
@@ -35,6 +35,8 @@ var one sync.Mutex
 // "https://… of the kustomization in apps". A missing folder, anything else that is
 // remote and what kustomize refuses are errors that name the Kustomization.
 func Objects(tree fs.FS, k *flux.Kustomization) (out []map[string]any, omitted []string, err error) {
+	one.Lock()
+	defer one.Unlock()
 	dir := within(k.Spec.Path)
 	made, err := kustomization(tree, dir, k.Spec)
 	if err != nil {
@@ -69,8 +71,6 @@ func Called(k *flux.Kustomization) string {
 }
 
 func run(over files, dir string) ([]map[string]any, error) {
-	one.Lock()
-	defer one.Unlock()
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	built, err := krusty.MakeKustomizer(options).Run(over, "/"+strings.TrimPrefix(dir, "."))

@@ -38,6 +38,18 @@ func within(name string) string {
 	return name
 }
 
+// has returns an error unless the tree has what a kustomization in dir names. No name is no error.
+func (f files) has(dir, name string) error {
+	at := path.Join(dir, filepath.ToSlash(name))
+	switch {
+	case remote(name):
+		return fmt.Errorf("%s of the kustomization in %s is remote, which is not fetched, and other objects depend on it", name, dir)
+	case name != "" && (filepath.IsAbs(name) || path.IsAbs(name) || strings.HasPrefix(at, "..") || !f.Exists(at)):
+		return fmt.Errorf("%s of the kustomization in %s is not in the repository", name, dir)
+	}
+	return nil
+}
+
 func (f files) ReadFile(name string) ([]byte, error) {
 	if data, ok := f.replaced[within(name)]; ok {
 		return data, nil

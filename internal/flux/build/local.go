@@ -3,9 +3,11 @@ package build
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 )
@@ -24,9 +26,13 @@ func local(over files, dir string, k *types.Kustomization, trail []string) (omit
 	for _, name := range withoutRemote(k) {
 		omitted = append(omitted, fmt.Sprintf("%s of the kustomization in %s", name, dir))
 	}
-	for _, name := range named(k) {
-		if remote(name) {
-			return nil, fmt.Errorf("%s of the kustomization in %s is remote, which is not fetched, and other objects depend on it", name, dir)
+	names, err := configured(over, dir, k)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(names, named(k)...) {
+		if err := over.has(dir, name); err != nil {
+			return nil, err
 		}
 	}
 	for _, names := range []*[]string{&k.Resources, &k.Bases, &k.Components} {
@@ -76,9 +82,6 @@ func withoutRemote(k *types.Kustomization) (out []string) {
 // folder checks a base or component, once. empty reports whether nothing is left of it.
 func folder(over files, dir, name string, trail []string) (omitted []string, empty bool, err error) {
 	at := within(path.Join(dir, name))
-	if !over.Exists(at) || strings.HasPrefix(path.Join(dir, name), "..") {
-		return nil, false, fmt.Errorf("%s of the kustomization in %s is not in the repository", name, dir)
-	}
 	if !over.IsDir(at) {
 		return nil, false, nil
 	}
@@ -120,12 +123,10 @@ func adds(k *types.Kustomization) int {
 	return len(k.Resources) + len(k.Components) + len(k.Bases) + len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)
 }
 
-// named returns the files and folders that a kustomization names.
+// named returns the files and folders that a kustomization names, without its generators, transformers and
+// validators, see configured.
 func named(k *types.Kustomization) []string {
-	out := slices.Concat(k.Resources, k.Bases, k.Components, k.Crds, k.Configurations, k.Generators, k.Transformers, k.Validators)
-	for _, p := range k.PatchesStrategicMerge {
-		out = append(out, string(p))
-	}
+	out := slices.Concat(k.Resources, k.Bases, k.Components, k.Crds, k.Configurations, patchFiles(k.PatchesStrategicMerge))
 	for _, p := range slices.Concat(k.Patches, k.PatchesJson6902) {
 		out = append(out, p.Path)
 	}
@@ -138,8 +139,15 @@ func named(k *types.Kustomization) []string {
 	for _, g := range k.SecretGenerator {
 		out = append(out, sources(g.KvPairSources)...)
 	}
-	for _, p := range k.OpenAPI {
-		out = append(out, p)
+	return append(out, k.OpenAPI["path"])
+}
+
+// patchFiles returns those of the patches that are files. The others are the patches themselves.
+func patchFiles(patches []types.PatchStrategicMerge) (out []string) {
+	for _, p := range patches {
+		if _, err := provider.NewDefaultDepProvider().GetResourceFactory().SliceFromBytes([]byte(p)); err != nil {
+			out = append(out, string(p))
+		}
 	}
 	return out
 }
@@ -156,18 +164,18 @@ func sources(s types.KvPairSources) []string {
 	return out
 }
 
-// remote reports whether kustomize could take the name for a URL or a repository.
-// A name of several lines is an inline patch.
+// repository matches names that begin as the URL of a repository or file does: git would take USER@HOST:PATH, and
+// kustomize USER@HOST/PATH as well.
+var repository = regexp.MustCompile(`(?is)^(https?:|gh:|github\.com|[a-z][a-z0-9-]*@.*[:/])`)
+
+// remote reports whether kustomize could take the name for a URL or a repository, even if the tree has it (kustomize
+// api 0.21, internal/git/repospec.go and internal/loader/fileloader.go).
 func remote(name string) bool {
-	if strings.Contains(name, "\n") {
-		return false
-	}
-	for _, part := range []string{"://", "git::", "git@", "?", ".git/", "_git/"} {
-		if strings.Contains(name, part) {
+	lower := strings.ToLower(name)
+	for _, part := range []string{"://", "git::", "?", ".git/", "_git/"} {
+		if strings.Contains(lower, part) {
 			return true
 		}
 	}
-	lower := strings.ToLower(name)
-	return strings.HasPrefix(lower, "github.com") || strings.HasPrefix(lower, "gh:") || strings.HasSuffix(lower, ".git") ||
-		strings.Contains(strings.TrimPrefix(name, "//"), "//")
+	return repository.MatchString(name) || strings.HasSuffix(lower, ".git") || strings.Contains(strings.TrimPrefix(name, "//"), "//")
 }
