@@ -133,6 +133,30 @@ func TestVariablesThatAreNotKnown(t *testing.T) {
 	}
 }
 
+// What comes from a Secret is masked, also when another Kustomization has put it into a ConfigMap.
+func TestSecretsInConfigMapsAreMasked(t *testing.T) {
+	for _, c := range []struct{ why, owner, values, made, says string }{
+		{"of values", "", "valuesFrom: [{kind: ConfigMap, name: texts}]", "{name: texts, namespace: shop}\ndata: {values.yaml: 'text: ${API}'}", "Plan of 1 release: 1 changes"},
+		{"of values that are no table", "", "valuesFrom: [{kind: ConfigMap, name: texts}]", "{name: texts, namespace: shop}\ndata: {values.yaml: '${API}'}", "cannot unmarshal"},
+		{"of variables", from("ConfigMap", "texts"), "values: {text: '${TEXT}'}", "{name: texts, namespace: flux-system}\ndata: {TEXT: '${API}'}", "Plan of 1 release: 1 changes"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			d.tree("head", c.owner, webOf("")+", "+c.values, "one")
+			d.file("head/clusters/prod/config.yaml", kustomization("config", from("Secret", "vars")))
+			d.file("head/clusters/prod/vars.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: vars, namespace: flux-system}\nstringData: {API: canary-one}\n")
+			d.file("head/config/texts.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: "+c.made+"\n")
+			t.Chdir("head")
+			for _, output := range []string{"text", "json", "markdown", "html"} {
+				a := d.types("plan many --flux clusters/prod --base-dir /dev/null --offline -o " + output)
+				if text := a.out + a.err; strings.Contains(text, "canary-one") || output == "text" && !strings.Contains(text, c.says) {
+					t.Errorf("-o %s quotes the Secret, or lacks %q:\n%s", output, c.says, text)
+				}
+			}
+		})
+	}
+}
+
 // Variables that change whenever they are replaced are reported, and end.
 func TestVariablesThatDoNotSettle(t *testing.T) {
 	d := atDesk(t)

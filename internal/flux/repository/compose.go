@@ -39,18 +39,18 @@ func (m *Managed) InCluster(e releaseset.Entry, lookup releaseset.Lookup) releas
 
 // compose composes the values. Without a lookup no cluster is asked.
 func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
-	m.composed = composed{}
-	var within []string
+	var within composed
 	found, err := composition.Compose(m.hr, m.in.values(m.hr, lookup, &within))
+	m.composed = composed{secrets: slices.Concat(m.hidden, within.secrets)} // which an error may quote
 	if err != nil {
 		m.err = err
 		return nil
 	}
-	m.composed = composed{notes: found.Notes, secrets: slices.Concat(m.hidden, found.Secrets), unknown: slices.Clone(m.sealed)}
+	m.notes, m.secrets, m.unknown = found.Notes, append(m.secrets, found.Secrets...), slices.Clone(m.sealed)
 	for _, ref := range found.Unknown {
 		m.unknown = append(m.unknown, ref.Kind+" "+m.hr.Metadata.Namespace+"/"+ref.Name)
 	}
-	m.unknown = union(m.unknown, within)
+	m.unknown = union(m.unknown, within.unknown)
 	data, err := json.Marshal(found.Values)
 	if err == nil {
 		m.values, err = digest.Values(found.Values)

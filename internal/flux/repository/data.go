@@ -129,8 +129,8 @@ func content(object map[string]any) map[string]string {
 
 // values returns a lookup of what valuesFrom names: in the repository, and if that does not
 // have it, in the cluster. Without a cluster, a missing object may still exist there. within
-// gets the objects whose content is in texts of the repository, as variables, and is not known.
-func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup, within *[]string) composition.Lookup {
+// gets what is in texts of the repository as variables: contents of Secrets, and the objects whose content is not known.
+func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup, within *composed) composition.Lookup {
 	return func(ref flux.ValuesReference) ([]byte, composition.Found) {
 		texts, how := r.data(ref.Kind, hr.Metadata.Namespace, ref.Name)
 		known := how == there && !encrypted(texts[ref.Key()])
@@ -142,8 +142,10 @@ func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup, within
 			}
 		}
 		text, keyed := texts[ref.Key()]
-		if p, _ := r.find("", ref.Kind, hr.Metadata.Namespace, ref.Name); known && composition.Marked(text) {
-			*within = union(*within, p.unknown)
+		p, _ := r.find("", ref.Kind, hr.Metadata.Namespace, ref.Name)
+		within.secrets = append(within.secrets, p.secrets...)
+		if known && composition.Marked(text) {
+			within.unknown = union(within.unknown, p.unknown)
 		}
 		switch {
 		case how == elsewhere && live == nil && !ref.Optional, how == hidden, keyed && !known:

@@ -14,7 +14,7 @@ type variables struct {
 	namespace string
 	// unknown are the objects whose content what was found depends on and is not known.
 	unknown []string
-	// secrets are the contents of Secrets.
+	// secrets are the contents of Secrets, also of those that went into ConfigMaps.
 	secrets [][]byte
 }
 
@@ -36,6 +36,7 @@ func (v *variables) lookup(kind, name string) (texts map[string]string, found, k
 		return nil, how != elsewhere, false
 	}
 	v.unknown = union(v.unknown, p.unknown)
+	v.secrets = append(v.secrets, p.secrets...)
 	if kind == kinds.Secret.Kind {
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
 			v.secrets = append(v.secrets, []byte(strings.ReplaceAll(texts[key], "\n", "")))
