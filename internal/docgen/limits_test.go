@@ -21,7 +21,7 @@ func TestLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	sections := strings.Split(string(page), "\n## ")
-	for _, file := range []string{"chartload/limits.go", "internal/values/limits.go", "templating/limits.go", "internal/budget/limits.go", "internal/manifest/limits.go", "internal/release/entries.go", "releasestore/codec.go", "internal/planfile/planfile.go", "internal/postrender/postrender.go"} {
+	for _, file := range []string{"chartload/limits.go", "internal/values/limits.go", "templating/limits.go", "internal/budget/limits.go", "internal/manifest/limits.go", "internal/release/entries.go", "releasestore/codec.go", "internal/planfile/planfile.go", "internal/postrender/postrender.go", "internal/flux/build/limits.go"} {
 		section := ""
 		for _, s := range sections[1:] {
 			if strings.Contains(s, "`"+file+"`") {

@@ -38,11 +38,11 @@ func Objects(tree fs.FS, k *flux.Kustomization) (out []map[string]any, omitted [
 	one.Lock()
 	defer one.Unlock()
 	dir := within(k.Spec.Path)
-	made, err := kustomization(tree, dir, k.Spec)
+	over := files{tree: tree, replaced: map[string][]byte{}, checked: map[string]checked{}, spent: &spent{}}
+	made, err := kustomization(over, dir, k.Spec)
 	if err != nil {
 		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
 	}
-	over := files{tree: tree, replaced: map[string][]byte{}, checked: map[string]checked{}}
 	if omitted, err = local(over, dir, made, nil); err != nil {
 		return nil, nil, fmt.Errorf("build %s: %w", Called(k), err)
 	}
@@ -74,6 +74,9 @@ func run(over files, dir string) ([]map[string]any, error) {
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	built, err := krusty.MakeKustomizer(options).Run(over, "/"+strings.TrimPrefix(dir, "."))
+	if over.spent.over != nil {
+		return nil, over.spent.over // kustomize may say only that a file is missing
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -135,22 +138,22 @@ func fileOf(tree fs.FS, dir string) string {
 
 // kustomization returns the folder's own, or one generated from everything below
 // it, with the fields of spec (fluxcd/pkg kustomize.Generator).
-func kustomization(tree fs.FS, dir string, spec flux.KustomizationSpec) (*types.Kustomization, error) {
-	if info, err := fs.Stat(tree, dir); err != nil || !info.IsDir() {
+func kustomization(over files, dir string, spec flux.KustomizationSpec) (*types.Kustomization, error) {
+	if !over.IsDir(dir) {
 		return nil, fmt.Errorf("path %s is not a folder in the repository", dir)
 	}
 	out := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
-	data, err := fs.ReadFile(tree, path.Join(dir, fileOf(tree, dir)))
+	data, err := over.ReadFile(path.Join(dir, fileOf(over.tree, dir)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if out.Resources, err = below(tree, dir); err != nil {
+		if out.Resources, err = below(over.tree, dir); err != nil {
 			return nil, err
 		}
 	case err != nil:
 		return nil, err
 	default:
 		if err := yaml.Unmarshal(data, out); err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(dir, fileOf(tree, dir)), err)
+			return nil, fmt.Errorf("%s: %w", path.Join(dir, fileOf(over.tree, dir)), err)
 		}
 	}
 	if spec.TargetNamespace != "" {
@@ -166,7 +169,7 @@ func kustomization(tree fs.FS, dir string, spec flux.KustomizationSpec) (*types.
 		out.Patches = append(out.Patches, types.Patch{Patch: p.Patch, Target: selector(p.Target)})
 	}
 	for _, name := range spec.Components {
-		if _, err := fs.Stat(tree, within(path.Join(dir, name))); err != nil && spec.IgnoreMissingComponents {
+		if _, err := fs.Stat(over.tree, within(path.Join(dir, name))); err != nil && spec.IgnoreMissingComponents {
 			continue
 		}
 		out.Components = append(out.Components, name)

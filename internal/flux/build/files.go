@@ -19,6 +19,7 @@ type files struct {
 	replaced map[string][]byte
 	// checked are the folders whose kustomizations have been checked.
 	checked map[string]checked
+	spent   *spent
 }
 
 // checked is what the kustomization of a folder is left without, and whether nothing is left of it.
@@ -51,10 +52,14 @@ func (f files) has(dir, name string) error {
 }
 
 func (f files) ReadFile(name string) ([]byte, error) {
-	if data, ok := f.replaced[within(name)]; ok {
-		return data, nil
+	data, replaced := f.replaced[within(name)]
+	if !replaced {
+		var err error
+		if data, err = fs.ReadFile(f.tree, within(name)); err != nil {
+			return nil, err
+		}
 	}
-	return fs.ReadFile(f.tree, within(name))
+	return data, f.spent.file(within(name), data)
 }
 
 func (f files) Exists(name string) bool {

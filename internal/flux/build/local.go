@@ -1,7 +1,9 @@
 package build
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -90,8 +92,11 @@ func folder(over files, dir, name string, trail []string) (omitted []string, emp
 	}
 	file := path.Join(at, fileOf(over.tree, at))
 	data, err := over.ReadFile(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, fmt.Errorf("%s of the kustomization in %s has no kustomization", name, dir)
+	case err != nil:
+		return nil, false, err
 	}
 	next := &types.Kustomization{}
 	if err := yaml.Unmarshal(data, next); err != nil {

@@ -31,23 +31,12 @@ type settings struct {
 	TargetFilePath string                      `json:"targetFilePath"`
 }
 
-// configured returns the files that a kustomization's generators, transformers and validators are, and those that
-// they name. They are read as kustomize reads them. A folder is an error: only building it would tell what is in it.
+// configured returns the files that the generators, transformers and validators of a kustomization name.
 func configured(over files, dir string, k *types.Kustomization) (names []string, err error) {
-	parse := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
 	for _, entry := range slices.Concat(k.Generators, k.Transformers, k.Validators) {
-		configs, err := parse.NewResMapFromBytes([]byte(entry))
-		if err != nil { // it is a name
-			if err := over.has(dir, entry); err != nil {
-				return nil, err
-			}
-			data, err := over.ReadFile(path.Join(dir, entry))
-			if err != nil {
-				return nil, fmt.Errorf("%s of the kustomization in %s is a generator, transformer or validator that is no file", entry, dir)
-			}
-			if configs, err = parse.NewResMapFromBytes(data); err != nil {
-				return nil, fmt.Errorf("%s of the kustomization in %s: %w", entry, dir, err)
-			}
+		configs, err := configs(over, dir, entry)
+		if err != nil {
+			return nil, err
 		}
 		for _, config := range configs.Resources() {
 			named, err := reads(config)
@@ -58,6 +47,30 @@ func configured(over files, dir string, k *types.Kustomization) (names []string,
 		}
 	}
 	return names, nil
+}
+
+// configs returns the configurations of plugins that an entry is, or its file has. As in kustomize, whatever is no
+// YAML of objects is a name. A folder is an error: only building it would tell what is in it.
+func configs(over files, dir, entry string) (resmap.ResMap, error) {
+	parse := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
+	if inline, err := parse.NewResMapFromBytes([]byte(entry)); err == nil {
+		return inline, nil
+	}
+	if err := over.has(dir, entry); err != nil {
+		return nil, err
+	}
+	if over.IsDir(path.Join(dir, entry)) {
+		return nil, fmt.Errorf("%s of the kustomization in %s is a folder of generators, transformers or validators, which is not built", entry, dir)
+	}
+	data, err := over.ReadFile(path.Join(dir, entry))
+	if err != nil {
+		return nil, err
+	}
+	out, err := parse.NewResMapFromBytes(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s of the kustomization in %s: %w", entry, dir, err)
+	}
+	return out, nil
 }
 
 // reads returns the files that a plugin is configured to read.

@@ -79,6 +79,9 @@ func rewrite(hr *flux.HelmRelease, docs []string, lost string, out *strings.Buil
 	if len(docs) == 0 {
 		return nil
 	}
+	if err := limited(docs, hr.Spec.PostRenderers); err != nil {
+		return err
+	}
 	one.Lock()
 	defer one.Unlock()
 	objects, err := read(docs)

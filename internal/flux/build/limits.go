@@ -1,0 +1,101 @@
+package build
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+)
+
+// Limits of a build. kustomize has none: it reads a base as often as overlays name it, compares each object with each,
+// and writes out aliases.
+const (
+	// maxDocuments limits the YAML documents that are read, each as often as it is.
+	maxDocuments = 5_000
+	// maxBytes limits their size, with texts that aliases stand for.
+	maxBytes = 64 << 20
+	// maxAliased limits the entries of lists and tables that all aliases stand for.
+	maxAliased = 10_000
+	// maxTexts limits how deep YAML in texts of YAML is looked at: a transformer can be a text, with a patch in it.
+	maxTexts = 2
+)
+
+// spent is what a build has read. over is set once that is too much.
+type spent struct {
+	documents, bytes, aliased int
+	over                      error
+}
+
+// file counts a file, and returns an error from the first on that is too much.
+func (s *spent) file(name string, data []byte) error {
+	s.documents, s.bytes = s.documents+1+bytes.Count(data, []byte("\n---")), s.bytes+len(data)
+	s.aliases(string(data), 0)
+	if err := s.check(); err != nil && s.over == nil {
+		s.over = fmt.Errorf("%s: %w", name, err)
+	}
+	return s.over
+}
+
+func (s *spent) check() error {
+	switch {
+	case s.documents > maxDocuments || s.bytes > maxBytes:
+		return fmt.Errorf("more than %d YAML documents or %d MiB are read, counting each file as often as it is", maxDocuments, maxBytes>>20)
+	case s.aliased > maxAliased:
+		return fmt.Errorf("YAML aliases stand for more than %d entries", maxAliased)
+	}
+	return nil
+}
+
+// limited returns an error if aliases in what a chart renders, or in patches of that, stand for too much.
+func limited(docs []string, renderers []flux.PostRenderer) error {
+	var s spent
+	for _, doc := range docs {
+		s.aliases(doc, maxTexts)
+	}
+	for _, r := range renderers {
+		if r.Kustomize == nil {
+			continue
+		}
+		for _, p := range r.Kustomize.Patches {
+			s.aliases(p.Patch, maxTexts)
+		}
+	}
+	return s.check()
+}
+
+// aliases counts what the aliases in a YAML text stand for, as kustomize parses it: what it can't parse has none.
+func (s *spent) aliases(text string, depth int) {
+	if depth > maxTexts || !strings.Contains(text, "&") || !strings.Contains(text, "*") {
+		return
+	}
+	nodes, err := (&kio.ByteReader{Reader: strings.NewReader(text), OmitReaderAnnotations: true}).Read()
+	if err != nil {
+		return
+	}
+	for _, n := range nodes {
+		s.node(n.YNode(), false, depth)
+	}
+}
+
+func (s *spent) node(n *yaml.Node, aliased bool, depth int) {
+	if aliased {
+		s.aliased, s.bytes = s.aliased+1, s.bytes+len(n.Value)
+	}
+	if s.check() != nil {
+		return
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		s.node(n.Alias, true, depth)
+	case yaml.ScalarNode:
+		s.aliases(n.Value, depth+1)
+	default:
+		for _, below := range n.Content {
+			s.node(below, aliased, depth)
+		}
+	}
+}
