@@ -93,7 +93,7 @@ func (s *spent) node(n *yaml.Node, aliased bool, depth int) {
 		s.node(n.Alias, true, depth)
 	case yaml.ScalarNode:
 		s.aliases(n.Value, depth+1)
-	default:
+	case yaml.DocumentNode, yaml.SequenceNode, yaml.MappingNode:
 		for _, below := range n.Content {
 			s.node(below, aliased, depth)
 		}
