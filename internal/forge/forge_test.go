@@ -109,7 +109,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/reviews") && s.reviews == "":
 		answer(http.StatusForbidden, `{"message":"Resource not accessible by integration"}`)(w, r)
 	case strings.HasSuffix(r.URL.Path, "/reviews"):
-		fmt.Fprint(w, s.reviews)
+		s.reviewed(w, r)
 	case r.Method == http.MethodGet:
 		s.page(w, r)
 	case r.Method == http.MethodPost:
@@ -123,6 +123,18 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.comments[id].Body = sent.Body
 		s.write(w, id)
 	}
+}
+
+// reviewed lists reviews: Gitea, whose requests have a "token", one a page, without a link to the next.
+func (s *server) reviewed(w http.ResponseWriter, r *http.Request) {
+	var all []json.RawMessage
+	_ = json.Unmarshal([]byte(s.reviews), &all)
+	if strings.HasPrefix(r.Header.Get("Authorization"), "token ") {
+		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		page = max(page, 1)
+		all = all[min(page-1, len(all)):min(page, len(all))]
+	}
+	_ = json.NewEncoder(w).Encode(all)
 }
 
 // graphQL answers what GitHub is asked through GraphQL: errors, too, have status 200.

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 )
 
@@ -24,6 +25,24 @@ func openGitea(e Environment) (Forge, error) {
 	}
 	g.bot = "gitea-actions"
 	return &gitea{g}, nil
+}
+
+// approval reads reviews until a page is empty: Gitea has no links to the next one, and may give fewer than asked for
+// (go-gitea/gitea, routers/api/v1/repo/pull_review.go, ListPullReviews).
+func (g *gitea) approval(ctx context.Context) (Approval, error) {
+	var all []review
+	for page := range maxPages {
+		var found []review
+		path := fmt.Sprintf("%s?limit=50&page=%d", g.path("/pulls/"+g.number+"/reviews"), page+1)
+		if _, err := g.send(ctx, http.MethodGet, path, nil, &found); err != nil {
+			return Approval{}, err
+		}
+		if len(found) == 0 {
+			break
+		}
+		all = append(all, found...)
+	}
+	return latest(all), nil
 }
 
 // Check sets a status on the commit.

@@ -175,21 +175,26 @@ func each(counts string, visit func(name string, n int)) {
 	}
 }
 
-// approval returns the latest one that still holds (https://docs.github.com/rest/pulls/reviews): of
-// each user's reviews, the last that approves, requests changes or was dismissed counts. Gitea has
-// another word for a request, and dismissed as a field (go-gitea/gitea, modules/structs/pull_review.go,
-// PullReview).
+// review is one on GitHub or Gitea, which has another word for a request of changes, and dismissed as a field
+// (go-gitea/gitea, modules/structs/pull_review.go, PullReview).
+type review struct {
+	State     string    `json:"state"`
+	Dismissed bool      `json:"dismissed"`
+	Commit    string    `json:"commit_id"`
+	At        time.Time `json:"submitted_at"`
+	User      struct {
+		Login string `json:"login"`
+	} `json:"user"`
+}
+
 func (g *github) approval(ctx context.Context) (Approval, error) {
-	type review struct {
-		State     string    `json:"state"`
-		Dismissed bool      `json:"dismissed"`
-		Commit    string    `json:"commit_id"`
-		At        time.Time `json:"submitted_at"`
-		User      struct {
-			Login string `json:"login"`
-		} `json:"user"`
-	}
 	found, err := pages[review](ctx, g.client, g.path("/pulls/"+g.number+"/reviews?per_page=100"))
+	return latest(found), err
+}
+
+// latest returns the latest approval that still holds (https://docs.github.com/rest/pulls/reviews): of each
+// user's reviews, the last that approves, requests changes or was dismissed counts.
+func latest(found []review) Approval {
 	slices.SortStableFunc(found, func(a, b review) int { return a.At.Compare(b.At) })
 	decided := map[string]bool{}
 	for _, r := range slices.Backward(found) {
@@ -199,8 +204,8 @@ func (g *github) approval(ctx context.Context) (Approval, error) {
 		}
 		decided[r.User.Login] = true
 		if r.State == "APPROVED" && !r.Dismissed {
-			return Approval{By: r.User.Login, Commit: r.Commit, At: r.At}, err
+			return Approval{By: r.User.Login, Commit: r.Commit, At: r.At}
 		}
 	}
-	return Approval{}, err
+	return Approval{}
 }
