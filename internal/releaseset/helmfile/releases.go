@@ -121,17 +121,22 @@ func (r *reader) chart(s *state, text, version string) (releaseset.Chart, error)
 		return releaseset.Chart{}, fmt.Errorf("chart %s is fetched by a plugin", text)
 	}
 	c, err := releaseset.ChartAt(r.tree, s.dir, text, version)
-	if err != nil || c.Path != "" {
+	if err != nil {
 		return c, err
 	}
-	alias, name, _ := strings.Cut(c.Name, "/")
+	if c.Path != "" {
+		if _, err := releaseset.Stat(r.tree, c.Path); err == nil {
+			return c, nil
+		}
+	}
+	alias, name, _ := strings.Cut(text, "/")
 	for _, repository := range s.fields.Repositories {
 		switch {
-		case repository.Name != alias || strings.Contains(c.Name, "://"):
+		case repository.Name != alias || strings.Contains(text, "://"):
 		case repository.OCI:
-			c.Name = "oci://" + strings.TrimSuffix(strings.TrimPrefix(repository.URL, "oci://"), "/") + "/" + name
+			c = releaseset.Chart{Name: "oci://" + strings.TrimSuffix(strings.TrimPrefix(repository.URL, "oci://"), "/") + "/" + name, Version: version}
 		default:
-			c.Name, c.Repo = name, repository.URL
+			c = releaseset.Chart{Name: name, Repo: repository.URL, Version: version}
 		}
 	}
 	return c, nil
