@@ -106,7 +106,11 @@ func (r *reader) set(releases []yaml.Node) (*Set, error) {
 	var needs [][]string
 	var errs []error
 	for i := range releases {
-		for _, node := range repeated(&releases[i]) {
+		repeats, err := repeated(&releases[i])
+		if err != nil {
+			errs = append(errs, at(r.file, releases[i].Line, "%v", err))
+		}
+		for _, node := range repeats {
 			e, needed, err := r.entry(node)
 			if err != nil {
 				errs = append(errs, err)
@@ -138,15 +142,28 @@ func (r *reader) set(releases []yaml.Node) (*Set, error) {
 	return out, nil
 }
 
-// repeated returns the elements that an element with each stands for, else the element itself.
-func repeated(node *yaml.Node) []*yaml.Node {
+// mostRepeated limits the nodes of all elements that an element with each stands for.
+const mostRepeated = 10 * mostNodes
+
+// repeated returns the elements that an element with each stands for, else the element itself. Errors: they
+// are too large.
+func repeated(node *yaml.Node) ([]*yaml.Node, error) {
 	var names []string
 	if list := keyNode(node, "each"); list == nil || list.Decode(&names) != nil {
-		return []*yaml.Node{node}
+		return []*yaml.Node{node}, nil
+	}
+	left := mostNodes
+	whole, err := withoutAliases(node, &left)
+	if err != nil {
+		return nil, err
+	}
+	keyNode(whole, "each").Content = nil
+	if (mostNodes-left-len(names))*len(names) > mostRepeated {
+		return nil, fmt.Errorf("each has %d names, which are too many for a release of this size", len(names))
 	}
 	var out []*yaml.Node
 	for _, name := range names {
-		out = append(out, replaced(node, each, name))
+		out = append(out, replaced(whole, each, name))
 	}
-	return out
+	return out, nil
 }
