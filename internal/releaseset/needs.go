@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -83,19 +84,15 @@ func (s *Set) check() error {
 }
 
 // Join adds other sets to s. Errors: entries with the same key or for the same release, needs in a cycle,
-// clusters of one name that differ.
+// clusters of one name that differ, appliers of one name.
 func (s *Set) Join(others ...*Set) error {
 	for _, other := range others {
 		s.Entries = append(s.Entries, other.Entries...)
 		s.Warnings = append(s.Warnings, other.Warnings...)
 		s.Unread = append(s.Unread, other.Unread...)
 		s.Absent = append(s.Absent, other.Absent...)
-		for name, a := range other.Appliers {
-			if s.Appliers == nil {
-				s.Appliers = map[string]Applier{}
-			}
-			a.Remote = slices.Concat(s.Appliers[name].Remote, a.Remote) // Flux may begin in several folders
-			s.Appliers[name] = a
+		if err := s.addAppliers(other.Appliers); err != nil {
+			return err
 		}
 		for name, c := range other.Clusters {
 			if s.Clusters == nil {
@@ -108,6 +105,24 @@ func (s *Set) Join(others ...*Set) error {
 		}
 	}
 	return s.check()
+}
+
+// addAppliers adds the appliers of another set. "" stands for all folders where Flux begins; the others of
+// one name are those of several clusters.
+func (s *Set) addAppliers(others map[string]Applier) error {
+	if s.Appliers == nil {
+		s.Appliers = map[string]Applier{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		a := others[name]
+		have, twice := s.Appliers[name]
+		if twice && name != "" {
+			return fmt.Errorf("%s is declared in several folders, as those of several clusters are: run it once for each", name)
+		}
+		a.Remote = slices.Concat(have.Remote, a.Remote)
+		s.Appliers[name] = a
+	}
+	return nil
 }
 
 func (c Cluster) same(other Cluster) bool {

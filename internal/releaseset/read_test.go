@@ -250,6 +250,19 @@ func TestSelectorsJoinConditionsByAndAndTextsByOr(t *testing.T) {
 	}
 }
 
+// Folders where Flux begins are joined unless both declare an applier: which of the two applies an entry is not known.
+func TestAppliersOfOneNameAreNotJoined(t *testing.T) {
+	prod := &Set{Appliers: map[string]Applier{"": {Remote: []string{"a"}}, "Kustomization flux-system/apps": {Prunes: true}}}
+	stage := &Set{Appliers: map[string]Applier{"": {Remote: []string{"b"}}, "Kustomization flux-system/stage": {}}}
+	var both Set
+	if err := both.Join(prod, stage); err != nil || len(both.Appliers) != 3 || len(both.Appliers[""].Remote) != 2 {
+		t.Errorf("%v, %v", both.Appliers, err)
+	}
+	if err := both.Join(prod); err == nil || !strings.Contains(err.Error(), "Kustomization flux-system/apps is declared in several folders") {
+		t.Error(err)
+	}
+}
+
 // docs/pull-requests.md names every option that a file can set.
 func TestEveryOptionIsDocumented(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "pull-requests.md"))
