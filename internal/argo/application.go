@@ -38,6 +38,7 @@ type application struct {
 		Finalizers []string          `json:"finalizers"`
 	} `json:"metadata"`
 	Spec struct {
+		Project     string   `json:"project"`
 		Source      *source  `json:"source"`
 		Sources     []source `json:"sources"`
 		Destination struct {

@@ -66,6 +66,44 @@ func TestClustersThatShareAHost(t *testing.T) {
 	}
 }
 
+// Parameters and names of files have the variables of the build environment, and values have none.
+func TestBuildEnvironment(t *testing.T) {
+	files := fstest.MapFS{"charts/web/Chart.yaml": {}}
+	set := Set(files, releaseset.Checkout{}, []Placed{{Object: map[string]any{
+		"metadata": map[string]any{"name": "web"},
+		"spec": map[string]any{
+			"destination": map[string]any{"namespace": "shop"},
+			"sources": []any{map[string]any{"repoURL": "https://example.com/fleet", "ref": "ARGOCD_APP_NAME"}, map[string]any{
+				"repoURL": "https://example.com/fleet", "path": "charts/web", "targetRevision": "main", "helm": map[string]any{
+					"valueFiles":     []any{"values-$ARGOCD_APP_NAME.yaml", "/${ARGOCD_APP_NAMESPACE}/a.yaml", "$ARGOCD_APP_NAME/$ARGOCD_APP_NAME.yaml", "$ARGOCD_APP_NAMESPACE/b.yaml"},
+					"values":         "a: $ARGOCD_APP_NAME",
+					"fileParameters": []any{map[string]any{"name": "f", "path": "${ARGOCD_APP_NAME}.txt"}},
+					"parameters": []any{
+						map[string]any{"name": "host", "value": "$ARGOCD_APP_NAME.example.org"}, map[string]any{"name": "price", "value": "$$x, ${none}1"},
+						map[string]any{"name": "from", "value": "$ARGOCD_APP_SOURCE_PATH $ARGOCD_APP_SOURCE_TARGET_REVISION"}, map[string]any{"name": "at", "value": "$ARGOCD_APP_REVISION_SHORT", "forceString": true},
+					},
+				},
+			}},
+		},
+	}}})
+	e := set.Entries[0]
+	got := []string{string(e.Values[4].Inline)}
+	for _, v := range e.Values[:4] {
+		got = append(got, v.File)
+	}
+	got = append(append(append(got, e.Settings.Set...), e.Settings.String...), e.Settings.File...)
+	want := []string{
+		"a: $ARGOCD_APP_NAME", "charts/web/values-web.yaml", "shop/a.yaml", "web.yaml", "charts/web/shop/b.yaml",
+		"host=web.example.org", `price=$x\, 1`, "from=charts/web main", "at=$ARGOCD_APP_REVISION_SHORT", "f=charts/web/web.txt",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if notes := e.Manager.Next(nil, nil, nil, false).Notes; len(notes) != 2 || !strings.Contains(notes[1], "$ARGOCD_APP_REVISION in a parameter is not replaced") {
+		t.Errorf("%q", notes)
+	}
+}
+
 // A chart in the checkout is that of another version, unless the source follows the branch or may do so.
 func TestSourcesOfOtherVersions(t *testing.T) {
 	tree := fstest.MapFS{"web/Chart.yaml": {}}

@@ -85,6 +85,9 @@ func (m *manager) Next(releaseset.Manager, *chart.Metadata, *chart.Metadata, boo
 	if m.follows != "" {
 		out.Notes = append(out.Notes, m.follows)
 	}
+	if m.helm.estimated() {
+		out.Notes = append(out.Notes, "$"+revision+" in a parameter is not replaced: the commit is not known before the change is merged")
+	}
 	if m.helm.KubeVersion != "" || len(m.helm.APIVersions) > 0 {
 		out.Notes = append(out.Notes, "its kubeVersion and apiVersions are ignored: pass them with --kube-version and --api-versions")
 	}

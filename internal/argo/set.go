@@ -62,6 +62,7 @@ func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Place
 	if h == nil {
 		h = &helm{}
 	}
+	h = h.expanded(a.environment(s), sources)
 	m := &manager{application: a, helm: h, spec: o.Object["spec"]}
 	e := releaseset.Entry{
 		Key: releaseset.Key{
