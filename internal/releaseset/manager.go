@@ -134,6 +134,8 @@ type Live struct {
 	// Drift is the plan that reverts what differs from the newest record; nil when
 	// nobody has looked.
 	Drift *plan.Document
+	// Base is the object in the tree's base, nil for none.
+	Base Manager
 	// Commit is the commit of the tree that is assumed to be deployed, "" when it is unknown.
 	Commit string
 	// Change says that the tree differs from that one, and will be another commit.

@@ -160,6 +160,9 @@ func (p *Planner) engine(ctx context.Context, j *job) (*engine.Engine, error) {
 // depends on them.
 func (p *Planner) live(ctx context.Context, j *job, is *chart.Metadata, rewritten bool) (*releaseset.Verdict, error) {
 	m, found := j.head.Manager, releaseset.Live{Lookup: lookup(ctx, j.own), Commit: p.Commit, Change: p.Base != nil}
+	if j.managed != nil {
+		found.Base = j.managed.Manager
+	}
 	found.Records, found.Unreadable = j.asked.Records(ctx, j.head.Release())
 	if found.Unreadable != nil && !apierrors.IsForbidden(found.Unreadable) {
 		return nil, found.Unreadable

@@ -23,6 +23,7 @@ func (m *Managed) InCluster(e releaseset.Entry, lookup releaseset.Lookup) releas
 	if known, ok := next.Manager.(*Managed); ok {
 		out = *known
 	}
+	out.origins = m.origins
 	if next.Manager = &out; out.helmChart == nil { // of a HelmChart that only the cluster has
 		out.helmChart = out.now(out.hr, lookup).helmChart
 	}
@@ -51,6 +52,9 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 		m.unknown = append(m.unknown, ref.Kind+" "+m.hr.Metadata.Namespace+"/"+ref.Name)
 	}
 	m.unknown = union(m.unknown, within.unknown)
+	for _, ref := range found.Skipped {
+		m.notes = append(m.notes, fmt.Sprintf("optional %s %s/%s is skipped: it, or its key %s, was not found", ref.Kind, m.hr.Metadata.Namespace, ref.Name, ref.Key()))
+	}
 	data, err := json.Marshal(found.Values)
 	if err == nil {
 		m.values, err = digest.Values(found.Values)

@@ -99,12 +99,20 @@ func (r *Repository) data(kind, namespace, name string) (map[string]string, pres
 	if p, ok := r.find("", kind, namespace, name); ok {
 		return content(p.object), there
 	}
-	for _, m := range makers {
-		if _, made := r.find(m.group, m.kind, namespace, name); made && kind == kinds.Secret.Kind {
-			return nil, hidden
-		}
+	if _, made := r.maker(kind, namespace, name); made {
+		return nil, hidden
 	}
 	return nil, elsewhere
+}
+
+// maker returns the object from which a Secret of that name is created in the cluster.
+func (r *Repository) maker(kind, namespace, name string) (placed, bool) {
+	for _, m := range makers {
+		if p, made := r.find(m.group, m.kind, namespace, name); made && kind == kinds.Secret.Kind {
+			return p, true
+		}
+	}
+	return placed{}, false
 }
 
 // content returns the texts of a ConfigMap or Secret by key. What SOPS has encrypted is

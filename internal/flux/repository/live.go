@@ -68,6 +68,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 			forget(&next)
 		}
 		in.ValuesDigest, proof = m.proven(&next, live, has.Lookup)
+		if m.replaces(has.Base) && in.ValuesDigest == live.Status.LastAttemptedConfigDigest {
+			in.ValuesDigest, proof = "", m.changed(has.Base.(*Managed))
+		}
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
 	}

@@ -1,7 +1,6 @@
 package repository
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +25,8 @@ type Managed struct {
 	// Secrets that variables of it, and of its chart's source, come from.
 	sealed []string
 	hidden [][]byte
+	// origins are what comes from elsewhere, or is encrypted, see origin.
+	origins []origin
 	// helmChart is the spec of the HelmChart that packages the chart, see helmChart.
 	helmChart *flux.SourceSpec
 	// git reports whether the chart is in the repository itself, a GitRepository.
@@ -76,16 +77,12 @@ func (m *Managed) Secrets() [][]byte { return m.secrets }
 func (m *Managed) ChartValues() releaseset.ChartValues { return m.chartValues }
 
 // Sum returns a text that changes with everything in the HelmRelease on which its release depends.
-func (m *Managed) Sum() string { return m.declared() + m.otherwise }
+func (m *Managed) Sum() string { return m.declared() + m.otherwise + asText(m.origins) }
 
 // declared is Sum for variables that are not known either way, see Repository.otherwise.
 func (m *Managed) declared() string {
 	suspended, has := m.owner != nil && m.owner.Spec.Suspend, m.hr.Metadata
-	data, err := json.Marshal([]any{m.hr.Object["spec"], has.Name, has.Namespace, m.Applier(), suspended, has.Unapplied(), has.OnlyCreated(), m.versioning()})
-	if err != nil {
-		return err.Error()
-	}
-	return string(data)
+	return asText([]any{m.hr.Object["spec"], has.Name, has.Namespace, m.Applier(), suspended, has.Unapplied(), has.OnlyCreated(), m.versioning()})
 }
 
 // Applier returns the Kustomization that applies the HelmRelease, "" if none is known to.
@@ -134,7 +131,13 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	if !seen.exact { // what is deployed is another commit
 		in.Chart.Version = m.renewed(is.Version, before, rewritten || m.git)
 	}
+	if before != nil && m.values == before.values && !slices.Equal(m.origins, before.origins) {
+		in.ValuesDigest = ""
+	}
 	v := m.verdict(in, before, was, seen)
+	if before != nil {
+		v.Notes = append(v.Notes, m.changed(before)...)
+	}
 	if before != nil && v.Options != nil && v.Options.ReuseValues && v.Action == string(decision.Upgrade) {
 		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: the plan uses those of the base, and what the base no longer has is not known")
 	}

@@ -112,6 +112,7 @@ func (r *Repository) entry(hr *flux.HelmRelease, p placed) releaseset.Entry {
 		m.sealed = []string{"what is encrypted in HelmRelease " + hr.String()}
 	}
 	m.sealed = union(m.sealed, p.unknown)
+	m.origins = r.origins(hr, p)
 	e.Values = m.compose(nil)
 	return e
 }

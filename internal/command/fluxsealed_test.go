@@ -1,0 +1,83 @@
+package command
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+)
+
+// sops returns a file with a Secret that SOPS has encrypted.
+func sops(name, namespace, data string) string {
+	return "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + ", namespace: " + namespace + "}\nstringData: {values.yaml: '" + data + "', other: 'ENC[AES256_GCM,data:other]'}\nsops: {version: 3.9.0, mac: '" + data + "'}\n"
+}
+
+// A change of what is not known may be an upgrade: of which objects values come from, or of what is encrypted in them.
+func TestWhatIsNotKnownChanges(t *testing.T) {
+	const one, two = "ENC[AES256_GCM,data:one]", "ENC[AES256_GCM,data:two]"
+	const unsure = "unknown: some values are not known; if they have changed it is an upgrade; "
+	bitnami := func(data string) string {
+		return "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: creds, namespace: shop}\nspec: {encryptedData: {values.yaml: " + data + "}}\n"
+	}
+	creds := webOf("") + ", valuesFrom: [{kind: Secret, name: creds}]"
+	for _, c := range []struct {
+		why                                                string
+		base, head, baseSpec, headSpec, baseVars, headVars string
+		want, says                                         string
+	}{
+		{"a ConfigMap that is elsewhere comes", "", "", webOf(""), webOf("") + ", valuesFrom: [{kind: ConfigMap, name: more}]", "", "", unsure, "ConfigMap shop/more counts from now on"},
+		{"an optional one", "", "", webOf(""), webOf("") + ", valuesFrom: [{kind: ConfigMap, name: more, optional: true}]", "", "", unsure, "optional ConfigMap shop/more is skipped: it, or its key values.yaml, was not found"},
+		{"a Secret has another name", sops("creds", "shop", one), sops("creds-v2", "shop", two), creds, webOf("") + ", valuesFrom: [{kind: Secret, name: creds-v2}]", "", "", unsure, "what is encrypted in Secret shop/creds-v2 counts from now on; what is encrypted in Secret shop/creds no longer counts"},
+		{"a Secret goes", sops("creds", "shop", one), sops("creds", "shop", one), creds, webOf(""), "", "", unsure, "what is encrypted in Secret shop/creds no longer counts"},
+		{"ciphertext of values", sops("creds", "shop", one), sops("creds", "shop", two), creds, creds, "", "", unsure, "what is encrypted in Secret shop/creds changes"},
+		{"another key", sops("creds", "shop", one), strings.Replace(sops("creds", "shop", one), "data:other", "data:changed", 1), creds, creds, "", "", "untouched", ""},
+		{"a SealedSecret", bitnami("one"), bitnami("two"), creds, creds, "", "", unsure, "SealedSecret shop/creds changes"},
+		{"variables", "", "", webOf("") + ", values: {text: '${other}'}", webOf("") + ", values: {text: '${other}'}", sops("vars", "flux-system", one), sops("vars", "flux-system", two), unsure, "what is encrypted in Secret flux-system/vars changes"},
+		{"in the HelmRelease", "", "", webOf("") + ", values: {text: '" + one + "'}}\nsops: {version: 3.9.0", webOf("") + ", values: {text: '" + two + "'}}\nsops: {version: 3.9.0", "", "", unsure, "what is encrypted in HelmRelease shop/web changes"},
+		{"other values change, too", sops("creds", "shop", one), sops("creds", "shop", two), creds, creds + ", values: {text: two}", "", "", "upgrade: the values change", "what is encrypted in Secret shop/creds changes"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			d := atDesk(t)
+			for side, has := range map[string][3]string{"base": {c.baseSpec, c.base, c.baseVars}, "head": {c.headSpec, c.head, c.headVars}} {
+				d.tree(side, "prune: true, "+from("Secret", "vars"), has[0], "one")
+				d.file(side+"/apps/creds.yaml", has[1])
+				d.file(side+"/clusters/prod/vars.yaml", has[2])
+			}
+			t.Chdir("head")
+			web := d.planned(offlineFlux)["web"]
+			got := verdict(web)
+			if !web.Touched && web.Error == "" {
+				got = "untouched"
+			}
+			if !strings.HasPrefix(got, c.want) || !strings.Contains(got, c.says) {
+				t.Errorf("%q, want %q and %q", got, c.want, c.says)
+			}
+		})
+	}
+}
+
+// With a cluster, too: that has the former content.
+func TestWhatIsEncryptedChangesBesideACluster(t *testing.T) {
+	for side, want := range map[string]string{
+		"head": "unknown: some values are not known; if they have changed it is an upgrade; ",
+		"base": "nothing: chart, values and post-renderers are those of the newest revision",
+	} {
+		d := atDesk(t)
+		d.must("install web ./web")
+		const spec = "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, valuesFrom: [{kind: Secret, name: creds}]"
+		d.released("{interval: 1m, "+spec+"}", noValues)
+		for _, side := range []string{"base", "head"} {
+			d.releaseFile(side+"/apps/web.yaml", "web", spec)
+			d.file(side+"/apps/creds.yaml", sops("creds", "shop", "ENC[AES256_GCM,data:"+side+"]"))
+			if err := os.CopyFS(side+"/web", os.DirFS("web")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: creds, namespace: shop}, stringData: {values.yaml: ''}}"))
+		t.Chdir(side)
+		if got := verdict(d.planned("apps --all --base-dir ../base")["web"]); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
