@@ -19,10 +19,10 @@ type Placed struct {
 }
 
 // Set returns the Applications among objects that deploy a chart. One whose chart or values
-// can't be found is an entry whose Err says why; those without one chart are in Warnings, and
+// can't be found is an entry whose Err says why; those without one chart are in Warnings and Unplanned, and
 // those that can't be decoded in Unread. tree holds the files of the checkout.
 func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releaseset.Set {
-	out := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}}
+	out := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}, Unplanned: map[string]error{}}
 	for _, o := range objects {
 		a, err := decode(o.Object)
 		if err != nil {
@@ -33,6 +33,7 @@ func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releas
 		e, err := entry(tree, of, a, o)
 		if err != nil {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %s: %v", o.From, a, err))
+			out.Unplanned[a.String()] = err
 			continue
 		}
 		if e.Cluster != "" {

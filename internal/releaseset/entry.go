@@ -253,6 +253,9 @@ type Set struct {
 	Unread []string
 	// Absent is what the tree lacks.
 	Absent []Absent
+	// Unplanned are the objects of controllers that are declared but are no entries, by their names as managers,
+	// with the reason: what they had deployed is not removed.
+	Unplanned map[string]error
 }
 
 // Absent is something that the tree lacks although it is to be applied: a folder of a version of the

@@ -91,6 +91,10 @@ func (s *Set) Join(others ...*Set) error {
 		s.Warnings = append(s.Warnings, other.Warnings...)
 		s.Unread = append(s.Unread, other.Unread...)
 		s.Absent = append(s.Absent, other.Absent...)
+		if s.Unplanned == nil {
+			s.Unplanned = map[string]error{}
+		}
+		maps.Copy(s.Unplanned, other.Unplanned)
 		if err := s.addAppliers(other.Appliers); err != nil {
 			return err
 		}

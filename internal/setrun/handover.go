@@ -23,8 +23,11 @@ func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
 }
 
 // removed returns what the controller does about an entry of the base whose object is gone, or deploys
-// another release now: the successor.
+// another release now: the successor. It is an error if the object is still there without any.
 func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (v releaseset.Verdict, err error) {
+	if why := p.Head.Set.Unplanned[e.Manager.String()]; why != nil {
+		return v, fmt.Errorf("%s is still declared, and has deployed %s: now %w", e.Manager, e.Chart, why)
+	}
 	var live releaseset.Lookup
 	if e.Manager.Writer().Storage != "" {
 		name, cluster := p.asked(e)
