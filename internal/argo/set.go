@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -50,7 +49,9 @@ func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Place
 	if len(sources) == 0 && a.Spec.Source != nil {
 		sources = []source{*a.Spec.Source}
 	}
-	charts := slices.DeleteFunc(slices.Clone(sources), func(s source) bool { return s.Chart == "" && !isChart(tree, s.Path) && s.Helm == nil })
+	charts := slices.DeleteFunc(slices.Clone(sources), func(s source) bool {
+		return s.Chart == "" && s.Helm == nil && (s.Path == "" || !releaseset.IsChart(tree, inTree(s.Path)))
+	})
 	switch len(charts) {
 	case 0:
 		return releaseset.Entry{}, errors.New("it deploys no chart, so it is not planned")
@@ -74,7 +75,7 @@ func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Place
 		Options: releaseset.Options{SkipCRDs: h.SkipCRDs, SkipSchema: h.SkipSchemaValidation},
 	}
 	e.Chart = s.located()
-	if e.Chart.Path != "" && !isChart(tree, e.Chart.Path) {
+	if e.Chart.Path != "" && !releaseset.IsChart(tree, e.Chart.Path) {
 		m.err = fmt.Errorf("there is no chart at %s in this repository; those of other repositories are not fetched", s.Path)
 	}
 	if e.Chart.Path != "" && of.Compare(s.RepoURL) == releaseset.Other {
@@ -95,13 +96,8 @@ func (s source) follows(branch string) bool {
 	return slices.Contains([]string{"", "HEAD", branch, "refs/heads/" + branch}, s.TargetRevision)
 }
 
-func isChart(tree releaseset.Tree, dir string) bool {
-	_, err := fs.Stat(tree, path.Join(inTree(dir), "Chart.yaml"))
-	return err == nil && dir != ""
-}
-
-// inTree returns a path as one in the repository, from which it can't lead out.
-func inTree(name string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+name), "/"), ".") }
+// inTree returns a path as one in the repository, from which it can't lead out; "." is its root.
+func inTree(name string) string { return cmp.Or(releaseset.InTree(name), ".") }
 
 // located returns where the chart comes from: a chart repository, a registry, whose URL has
 // no scheme, or the tree.

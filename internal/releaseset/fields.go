@@ -76,8 +76,8 @@ func kindOf(node *yaml.Node) string {
 	return "nothing"
 }
 
-// keyNode returns the value of a key of a mapping; nil when there is none.
-func keyNode(mapping *yaml.Node, key string) *yaml.Node {
+// KeyNode returns the value of a key of a mapping; nil when there is none.
+func KeyNode(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
 			return mapping.Content[i+1]

@@ -11,7 +11,7 @@ import (
 	yaml "sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// file is a releases.yaml: our own format. It has no templates; see docs/many.md.
+// file is a releases.yaml: our own format. It has no templates; see docs/pull-requests.md.
 type file struct {
 	Version  int                `yaml:"version"`
 	Defaults yaml.Node          `yaml:"defaults"`
@@ -149,7 +149,7 @@ const mostRepeated = 10 * mostNodes
 // are too large.
 func repeated(node *yaml.Node) ([]*yaml.Node, error) {
 	var names []string
-	if list := keyNode(node, "each"); list == nil || list.Decode(&names) != nil {
+	if list := KeyNode(node, "each"); list == nil || list.Decode(&names) != nil {
 		return []*yaml.Node{node}, nil
 	}
 	left := mostNodes
@@ -157,7 +157,7 @@ func repeated(node *yaml.Node) ([]*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyNode(whole, "each").Content = nil
+	KeyNode(whole, "each").Content = nil
 	if (mostNodes-left-len(names))*len(names) > mostRepeated {
 		return nil, fmt.Errorf("each has %d names, which are too many for a release of this size", len(names))
 	}

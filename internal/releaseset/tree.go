@@ -27,6 +27,12 @@ func Join(dir, name string) (string, error) {
 	return joined, nil
 }
 
+// InTree returns name as a path from the tree's root that can't lead out of it; "" is the root.
+func InTree(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
+
+// IsChart reports whether a folder of a tree, "" for the root, is a chart.
+func IsChart(tree Tree, dir string) bool { return exists(tree, path.Join(dir, "Chart.yaml")) }
+
 // ReadFile reads a file of a tree; if it is a link that leads out of the tree, that is
 // an *OutsideError.
 func ReadFile(tree Tree, name string) ([]byte, error) {

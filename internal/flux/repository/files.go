@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 )
 
 // groupEnding ends all of Flux's API groups.
@@ -42,7 +44,7 @@ func (r *Repository) folder(dir string) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != dir && (strings.HasPrefix(d.Name(), ".") || r.isChart(name)):
+		case d.IsDir() && name != dir && (strings.HasPrefix(d.Name(), ".") || releaseset.IsChart(r.tree, name)):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml":
 			return nil
@@ -65,11 +67,6 @@ func (r *Repository) passOver(name string, why error) {
 		return
 	}
 	r.Warnings = append(r.Warnings, why.Error())
-}
-
-func (r *Repository) isChart(dir string) bool {
-	_, err := fs.Stat(r.tree, path.Join(dir, "Chart.yaml"))
-	return err == nil
 }
 
 // Each visits the objects of a group and kind, with the file or folder each is from.

@@ -40,7 +40,7 @@ func builderOf(root string, object map[string]any) *flux.Kustomization {
 		return nil
 	}
 	k, _, err := decoded(object, flux.DecodeKustomization)
-	if err != nil || inTree(k.Spec.Path) != inTree(root) {
+	if err != nil || releaseset.InTree(k.Spec.Path) != releaseset.InTree(root) {
 		return nil
 	}
 	return k
@@ -77,8 +77,8 @@ func (r *Repository) has(ref flux.Reference, chart string, owner *flux.Kustomiza
 	if r.named(ref) || owner != nil && owner.Spec.SourceRef.In(owner.Metadata.Namespace).String() == ref.String() {
 		return true
 	}
-	name := inTree(chart)
-	return r.isChart(name) || exists(r.tree, name) && !isFolder(r.tree, name)
+	name := releaseset.InTree(chart)
+	return releaseset.IsChart(r.tree, name) || exists(r.tree, name) && !isFolder(r.tree, name)
 }
 
 // exists reports whether a tree has a file or folder; "" is the root.
@@ -136,7 +136,7 @@ func (r *Repository) otherVersion(ref flux.Reference) (string, error) {
 // lacks records that the checkout lacks the folder of a Kustomization, which version of its source may
 // have; err is why it can't be built.
 func (r *Repository) lacks(k *flux.Kustomization, version string, err error) {
-	source, folder := k.Spec.SourceRef.In(k.Metadata.Namespace), inTree(k.Spec.Path)
+	source, folder := k.Spec.SourceRef.In(k.Metadata.Namespace), releaseset.InTree(k.Spec.Path)
 	why := fmt.Sprintf("is of %s, which follows %s, and the checkout has no folder %s", source, version, folder)
 	r.absent = append(r.absent, releaseset.Absent{
 		Applier: applier(k), Name: folder,
@@ -149,7 +149,7 @@ func (r *Repository) lacks(k *flux.Kustomization, version string, err error) {
 // lacksChart returns a *releaseset.ElsewhereError if the checkout lacks a chart, a folder or an archive, which the
 // version that its source follows may have.
 func (r *Repository) lacksChart(source flux.Reference, name string) error {
-	if exists(r.tree, inTree(name)) {
+	if exists(r.tree, releaseset.InTree(name)) {
 		return nil
 	}
 	version, err := r.otherVersion(source)

@@ -250,14 +250,14 @@ func (r *Repository) build(k *flux.Kustomization, p placed, without []string) er
 	objects, err := r.substituted(k, p, tree)
 	if err != nil {
 		version, unread := r.otherVersion(source)
-		if version == "" || unread != nil || isFolder(tree, inTree(k.Spec.Path)) {
+		if version == "" || unread != nil || isFolder(tree, releaseset.InTree(k.Spec.Path)) {
 			return err
 		}
 		r.lacks(k, version, err)
 		return nil
 	}
 	for i := range objects {
-		objects[i].owner, objects[i].from = k, path.Join(r.given(source), inTree(k.Spec.Path))
+		objects[i].owner, objects[i].from = k, path.Join(r.given(source), releaseset.InTree(k.Spec.Path))
 	}
 	r.add(objects)
 	return nil

@@ -193,9 +193,9 @@ func (r *Repository) fromSource(ref flux.Reference, namespace string, c chartOf,
 			return r.place(given, ""), nil
 		}
 		for i, name := range m.chartValues.Files {
-			m.chartValues.Files[i] = path.Join(given, inTree(name))
+			m.chartValues.Files[i] = path.Join(given, releaseset.InTree(name))
 		}
-		return r.place(given, inTree(c.name)), nil
+		return r.place(given, releaseset.InTree(c.name)), nil
 	}
 	source, err := m.chartSource(ref)
 	if err != nil {
@@ -239,7 +239,7 @@ func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releas
 	m.chartValues = c.values()
 	var kept []string
 	for _, name := range m.chartValues.Files {
-		name = inTree(name)
+		name = releaseset.InTree(name)
 		switch omitted := part.Omits(name, 0); {
 		case !omitted:
 			kept = append(kept, name)
@@ -248,7 +248,7 @@ func (r *Repository) packaged(ref flux.Reference, c chartOf, m *Managed) (releas
 		}
 	}
 	m.chartValues.Files = kept
-	return releaseset.Chart{Path: inTree(c.name), Source: part}, nil
+	return releaseset.Chart{Path: releaseset.InTree(c.name), Source: part}, nil
 }
 
 // values returns the files that replace the chart's own values.
@@ -258,6 +258,3 @@ func (c chartOf) values() releaseset.ChartValues {
 	}
 	return releaseset.ChartValues{Files: slices.Clone(c.valuesFiles), IgnoreMissing: c.ignoreMissing}
 }
-
-// inTree returns name as a path that can't lead out of the repository.
-func inTree(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }

@@ -50,7 +50,7 @@ func (r *reader) built(name, text string) (*releaseset.Set, error) {
 
 // groupOf says what happens to the fields of a part.
 func groupOf(part *yaml.Node) group {
-	if key(part, "renderedvalues") != nil {
+	if releaseset.KeyNode(part, "renderedvalues") != nil {
 		return builtFields
 	}
 	return topFields
@@ -88,7 +88,7 @@ func (r *reader) resolve(s *state, f *fields) error {
 		return nil
 	}
 	var err error
-	elsewhere := func(release yaml.Node) bool { return key(&release, "kubeContext") == nil }
+	elsewhere := func(release yaml.Node) bool { return releaseset.KeyNode(&release, "kubeContext") == nil }
 	if f.KubeContext == "" && slices.ContainsFunc(f.Releases, elsewhere) {
 		s.kubeContext, err = r.contextOf(s.file, f.Environments)
 	}
@@ -103,7 +103,7 @@ func (r *reader) contextOf(file string, environments map[string]yaml.Node) (stri
 	contexts := map[string]string{defaultEnvironment: ""} // which need not be declared
 	for name, node := range environments {
 		contexts[name] = ""
-		if context := key(&node, "kubeContext"); context != nil {
+		if context := releaseset.KeyNode(&node, "kubeContext"); context != nil {
 			contexts[name] = context.Value
 		}
 	}

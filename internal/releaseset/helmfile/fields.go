@@ -157,13 +157,3 @@ func (o options) over(below options) options {
 	out.Args = append(slices.Clone(out.Args), slices.Concat(o.Args, o.DiffArgs, o.SyncArgs)...)
 	return out
 }
-
-// key returns the value of a key of a mapping, nil when there is none.
-func key(mapping *yaml.Node, name string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == name {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
-}

@@ -99,7 +99,7 @@ func checked(file string, mapping *yaml.Node, g group) (warnings []string, err e
 // a helmfile has.
 func another(file string, part *yaml.Node) error {
 	has := func(fields ...string) bool {
-		return slices.ContainsFunc(fields, func(field string) bool { return key(part, field) != nil })
+		return slices.ContainsFunc(fields, func(field string) bool { return releaseset.KeyNode(part, field) != nil })
 	}
 	warned := slices.Collect(maps.Keys(topFields.warned))
 	if len(part.Content) == 0 || !has("defaults", "clusters") && (has("hooks", "renderedvalues") || has(topFields.read...) || has(warned...)) {

@@ -194,7 +194,7 @@ func (r *reader) layers(s *state, given *release, e *releaseset.Entry) ([]releas
 			node := &list.nodes[i]
 			from := releaseset.Place{File: e.From.File, Line: node.Line}
 			if node.Kind != yaml.ScalarNode {
-				if key(node, "sops") != nil { // helmfile build embeds files of secrets as they are
+				if releaseset.KeyNode(node, "sops") != nil { // helmfile build embeds files of secrets as they are
 					return nil, errors.New("a table of values is encrypted with SOPS: name its file, or decrypt it")
 				}
 				text, err := releaseset.Inline(node)
