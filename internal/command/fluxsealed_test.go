@@ -81,3 +81,17 @@ func TestWhatIsEncryptedChangesBesideACluster(t *testing.T) {
 		}
 	}
 }
+
+// A plan of what may change does not look like one of nothing.
+func TestWhatMayChangeIsNotWhatStaysAsItIs(t *testing.T) {
+	d := atDesk(t)
+	for _, side := range []string{"base", "head"} {
+		d.tree(side, "prune: true", webOf("")+", valuesFrom: [{kind: Secret, name: creds}]", "one")
+		d.file(side+"/apps/creds.yaml", sops("creds", "shop", "ENC[AES256_GCM,data:"+side+"]"))
+	}
+	t.Chdir("head")
+	a := d.types("plan many " + offlineFlux + " --detailed-exitcode")
+	if a.has(t, "Plan of 1 release: 1 may change"); a.code != exitRecordOnly {
+		t.Errorf("exit code %d", a.code)
+	}
+}

@@ -108,6 +108,9 @@ func (p *Planned) Blocked() bool {
 	return p.Error != "" || p.Plan != nil && p.Plan.Summary.Blocking > 0
 }
 
+// Unsure reports whether it is not known what the entry's controller does.
+func (p *Planned) Unsure() bool { return p.Verdict != nil && p.Verdict.Action == "unknown" }
+
 // Leaves returns what is to be known about a release that has left the set and is not planned: what its controller does,
 // if it has one, or that nothing manages it. It is nil for all others, and for a release that does not exist.
 func (p *Planned) Leaves() *plan.Problem {
@@ -121,11 +124,11 @@ func (p *Planned) Leaves() *plan.Problem {
 }
 
 // Effect returns the most severe effect of a set's plans. That an entry leaves the set changes no object, but what is
-// declared, as a change of the record alone does.
+// declared, as a change of the record alone does; so does what a controller may do.
 func (d *Document) Effect() plan.Effect {
 	effect := plan.EffectNone
 	for _, r := range d.Releases {
-		if r.Leaves() != nil {
+		if r.Leaves() != nil || r.Unsure() {
 			effect = plan.EffectRecord
 		}
 		if r.Plan == nil {

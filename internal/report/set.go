@@ -83,16 +83,21 @@ func setTitle(d *releaseset.Document) string {
 	add(len(d.Unread), "can't be read", "can't be read")
 	add(s.Failed-len(d.Unread), "can't be planned", "can't be planned")
 	add(s.Blocked, "blocked", "blocked")
-	changing := 0
+	changing, unsure := 0, 0
 	for _, r := range d.Releases {
-		if r.Plan != nil && !r.Blocked() && r.Plan.Effect() != plan.EffectNone {
+		switch {
+		case r.Plan == nil || r.Blocked():
+		case r.Plan.Effect() != plan.EffectNone:
 			changing++
+		case r.Unsure():
+			unsure++
 		}
 	}
 	add(changing, "changes", "change")
+	add(unsure, "may change", "may change")
 	add(s.Left, leftTheSet, leftTheSet)
 	add(s.Idle, "not released now", "not released now")
-	add(s.Planned-s.Blocked-changing, "stays as it is", "stay as they are")
+	add(s.Planned-s.Blocked-changing-unsure, "stays as it is", "stay as they are")
 	if len(parts) == 0 {
 		parts = []string{"nothing is touched"}
 	}
