@@ -38,7 +38,7 @@ func (s *Step) Consequence() int {
 func (s *Step) changesImage() bool {
 	return s.Op != OpCreate && slices.ContainsFunc(s.Changes, func(c Change) bool {
 		parts := jsontree.Fields(c.Path)
-		return parts[0] == "spec" && parts[len(parts)-1] == "image"
+		return isImage(parts) && parts[0] == "spec"
 	})
 }
 

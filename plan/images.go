@@ -106,7 +106,7 @@ func (i *images) change(id manifest.ID, c Change) {
 	if c.Sensitive || len(parts) == 0 || parts[0] == "metadata" {
 		return
 	}
-	if parts[len(parts)-1] == "image" {
+	if isImage(parts) {
 		i.pair(id, texts(c.From), texts(c.To))
 		return
 	}

@@ -75,7 +75,7 @@ func (s *Step) severity(c Change) severity {
 		return severityChecksum
 	case has("volumeMounts", "volumes") && s.movesData():
 		return severityMounts
-	case parts[len(parts)-1] == "image", isContainer(parts):
+	case isImage(parts), isContainer(parts):
 		return severityImage
 	case has("livenessProbe", "readinessProbe", "startupProbe"):
 		return severityRest
@@ -86,6 +86,9 @@ func (s *Step) severity(c Change) severity {
 	}
 	return severityRest
 }
+
+// isImage reports whether the path is that of an image.
+func isImage(parts []string) bool { return len(parts) > 0 && parts[len(parts)-1] == "image" }
 
 // isContainer reports whether the path is that of a whole container, which is added or removed with
 // its image.

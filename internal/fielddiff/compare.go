@@ -53,7 +53,7 @@ func Compare(before, after map[string]any) []Change {
 			}
 			from, to = visibleMetadata(from), visibleMetadata(to)
 		}
-		d.field(key, from, to, root.Child(key))
+		d.field(jsontree.Join("", key), from, to, root.Child(key))
 	}
 	return d.changes
 }

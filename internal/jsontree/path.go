@@ -4,11 +4,16 @@ import (
 	"strings"
 )
 
-// Join appends a field to a path. Names with dots or brackets are put in brackets:
+// emptyKey is how a path names a field whose key is "".
+const emptyKey = `[""]`
+
+// Join appends a field to a path. Names with dots, brackets or backslashes are put in brackets:
 // "metadata.labels[app.kubernetes.io/name]".
 func Join(path, key string) string {
 	switch {
-	case strings.ContainsAny(key, ".[]"):
+	case key == "":
+		return path + emptyKey
+	case strings.ContainsAny(key, `.[]\`):
 		return path + "[" + key + "]"
 	case path == "":
 		return key
@@ -28,13 +33,13 @@ func Fields(path string) []string { return split(path, true) }
 func split(path string, blank bool) []string {
 	var parts []string
 	for rest := path; rest != ""; {
-		bracket := rest[0] == '['
+		bracket, empty := rest[0] == '[', strings.HasPrefix(rest, emptyKey)
 		var part string
 		part, rest = nextPart(rest)
 		switch {
 		case blank && bracket:
 			part = ""
-		case part == "":
+		case part == "" && !empty:
 			continue
 		}
 		parts = append(parts, part)

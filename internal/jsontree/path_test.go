@@ -23,6 +23,19 @@ func TestPathsOfChanges(t *testing.T) {
 	}
 }
 
+// A field below any key is found again, and no key vanishes from its path.
+func TestOddKeysInPaths(t *testing.T) {
+	for _, key := range []string{"", ".", "[", `\`, `a\`, `a\b`, "a.b", " "} {
+		path := Join(Join(Join("", key), key), "x")
+		if got, want := strings.Join(SplitPath(path), "|"), key+"|"+key+"|x"; got != want {
+			t.Errorf("SplitPath(%q) = %s, want %s", path, got, want)
+		}
+		if parts := Fields(path); len(parts) != 3 {
+			t.Errorf("Fields(%q) = %q", path, parts)
+		}
+	}
+}
+
 // What is in brackets is no field, but labels and annotations keep their names.
 func TestFieldsOfAPath(t *testing.T) {
 	for path, want := range map[string]string{

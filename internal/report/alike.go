@@ -54,7 +54,7 @@ var brackets = regexp.MustCompile(`\[[^\]]*\]`)
 // counts once.
 func shape(path string) string {
 	way, last := path, ""
-	if i := strings.LastIndexByte(path, '['); strings.HasSuffix(path, "]") {
+	if i := strings.LastIndexByte(path, '['); i >= 0 && strings.HasSuffix(path, "]") {
 		way, last = path[:i], path[i:]
 	}
 	parts := strings.Split(brackets.ReplaceAllString(way, "[…]"), " ")
