@@ -31,11 +31,11 @@ func jobTemplate(c *immutables) {
 
 // clusterIP refuses changes to spec.clusterIP once it is allocated; "None" is an allocation.
 func clusterIP(c *immutables) {
-	live, target, _, given := c.at("spec.clusterIP")
+	live, target, n, given := c.at("spec.clusterIP")
 	if c.liveAt("spec.type") == "ExternalName" {
 		return
 	}
-	if given && live != nil && live != "" && live != target {
+	if given && live != nil && live != "" && !apitypes.Equal(live, target, n) {
 		c.refuse("spec.clusterIP", "spec.clusterIP is immutable once it is allocated")
 	}
 }

@@ -26,6 +26,7 @@ func TestImmutable(t *testing.T) {
 		{"a Job's template against its defaulted live one", "batch/v1", "Job", "spec: {template: {metadata: {labels: {controller-uid: u}}, spec: {restartPolicy: Never, containers: [{name: a, image: 'a:1', imagePullPolicy: Always}]}}}", "spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'a:1'}]}}}", ""},
 		{"a Job's new image", "batch/v1", "Job", "spec: {template: {spec: {containers: [{name: a, image: 'a:1'}]}}}", "spec: {template: {spec: {containers: [{name: a, image: 'a:2'}]}}}", "spec.template"},
 		{"a Job's completions", "batch/v1", "Job", "spec: {completions: 1}", "spec: {completions: 2}", "spec.completions"},
+		{"cluster IPs in the wrong field", "v1", "Service", "spec: {clusterIP: [10.0.0.1]}", "spec: {clusterIP: [10.0.0.2]}", "spec.clusterIP"},
 		{"a cluster IP left to the server", "v1", "Service", "spec: {clusterIP: 10.0.0.1}", "spec: {clusterIP: ''}", ""},
 		{"another cluster IP", "v1", "Service", "spec: {clusterIP: 10.0.0.1}", "spec: {clusterIP: 10.0.0.2}", "spec.clusterIP"},
 		{"headless, still headless", "v1", "Service", "spec: {clusterIP: None}", "spec: {clusterIP: None}", ""},

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -123,7 +124,7 @@ func (r *run) selector(o manifest.Object, at Finding) {
 	}
 	pods, _, _ := unstructured.NestedMap(o.Doc.Object, "spec", "template", "metadata", "labels")
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if pods[key] != labels[key] {
+		if !jsontree.Same(pods[key], labels[key]) {
 			r.judge(at, fmt.Sprintf("spec.selector.matchLabels[%s] is %v, but the pods' label is %v", key, labels[key], orNone(pods[key])))
 		}
 	}
