@@ -3,6 +3,8 @@ package immutable
 import (
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
@@ -16,9 +18,30 @@ func (c *immutables) liveAt(path string) any {
 	return value
 }
 
+func job(c *immutables) {
+	c.completions()
+	c.jobTemplate()
+}
+
+// completions refuses changes to a Job's completions, except that those of an Indexed Job may change if they equal
+// its parallelism, which defaults to 1 (1.36.3, pkg/apis/batch/validation/validation.go, validateCompletions).
+func (c *immutables) completions() {
+	const path = "spec.completions"
+	_, completions, n, _ := c.at(path)
+	spec, _ := c.after["spec"].(map[string]any)
+	parallelism, given := spec["parallelism"]
+	if !given {
+		parallelism = int64(1)
+	}
+	indexed := c.liveAt("spec.completionMode") == string(batchv1.IndexedCompletion)
+	if c.differs(path) && !(indexed && apitypes.Equal(completions, parallelism, n)) {
+		c.refuse(path, path+" is immutable")
+	}
+}
+
 // jobTemplate refuses changes to the pod template, unless the Job is suspended
 // and has not started: then scheduling directives may change.
-func jobTemplate(c *immutables) {
+func (c *immutables) jobTemplate() {
 	const path = "spec.template"
 	if !c.differs(path) {
 		return

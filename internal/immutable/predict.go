@@ -104,7 +104,7 @@ type rule func(*immutables)
 // own holds the functions for the kinds that kinds.Immutable marks as ByRule.
 // Groups matter: a Job of another group is not Kubernetes' own.
 var own = map[schema.GroupKind]rule{
-	kinds.Job:                   jobTemplate,
+	kinds.Job:                   job,
 	kinds.PersistentVolumeClaim: claim,
 	kinds.Pod:                   podSpec,
 	kinds.Service:               clusterIP,

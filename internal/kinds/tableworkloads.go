@@ -12,8 +12,8 @@ var workloads = []Kind{
 	{
 		GroupKind: Job, Tiers: one(Workloads), Readiness: ByRule, RunsToItsEnd: true, InChart: true,
 		Immutable: Immutable{ByRule: true, Fields: []string{
-			"spec.completions", "spec.selector", "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
-			"spec.managedBy", "spec.successPolicy", "spec.completionMode", "spec.podReplacementPolicy",
+			"spec.selector", "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+			"spec.managedBy", "spec.successPolicy", "spec.completionMode",
 		}},
 		Pods: "parallelism",
 		// The name is a label of its pods.
