@@ -16,17 +16,19 @@ func IsSecret(u *unstructured.Unstructured) bool {
 }
 
 // FoldStringData moves a Secret's stringData into its data, as the API server does on
-// write. Values that are not strings stay, for the server to reject.
+// write. Values that are not strings stay, and so do fields that are not maps, for the server to reject.
 func FoldStringData(doc map[string]any) {
-	plain, ok := doc["stringData"].(map[string]any)
+	plain, isMap := doc["stringData"].(map[string]any)
+	given, fits := doc["data"].(map[string]any)
+	if !isMap && doc["stringData"] != nil || !fits && doc["data"] != nil {
+		return
+	}
 	delete(doc, "stringData")
-	if !ok {
+	if !isMap {
 		return
 	}
 	data, rest := map[string]any{}, map[string]any{}
-	if given, ok := doc["data"].(map[string]any); ok {
-		maps.Copy(data, given)
-	}
+	maps.Copy(data, given)
 	for k, v := range plain {
 		if v == nil {
 			v = ""

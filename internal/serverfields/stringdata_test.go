@@ -19,6 +19,18 @@ func TestWithoutStringData(t *testing.T) {
 			"{apiVersion: v1, kind: Secret, stringData: {a: 1, b: x}}",
 			"{apiVersion: v1, kind: Secret, data: {b: eA==}, stringData: {a: 1}}",
 		},
+		"what is no map, too": {
+			"{apiVersion: v1, kind: Secret, stringData: [x]}",
+			"{apiVersion: v1, kind: Secret, stringData: [x]}",
+		},
+		"so does data that is no map": {
+			"{apiVersion: v1, kind: Secret, data: x, stringData: {a: b}}",
+			"{apiVersion: v1, kind: Secret, data: x, stringData: {a: b}}",
+		},
+		"nothing is no text": {
+			"{apiVersion: v1, kind: Secret, stringData: null}",
+			"{apiVersion: v1, kind: Secret}",
+		},
 		"other kinds may have such a field": {
 			"{apiVersion: example.com/v1, kind: Secret, stringData: {a: x}}",
 			"{apiVersion: example.com/v1, kind: Secret, stringData: {a: x}}",
