@@ -43,3 +43,16 @@ func TestHugeQuantityIsBounded(t *testing.T) {
 		t.Fatal("comparing quantities takes for ever")
 	}
 }
+
+// Amounts of resources in a custom resource are quantities, other fields below limits are not.
+func TestLimitsOfCustomResources(t *testing.T) {
+	for name, want := range map[string]bool{
+		"cpu": true, "memory": true, "ephemeral-storage": true, "hugepages-2Mi": true, "example.com/gpu": true,
+		"version": false, "": false,
+	} {
+		a, b := map[string]any{"limits": map[string]any{name: "1.1"}}, map[string]any{"limits": map[string]any{name: "1.10"}}
+		if got := Equal(a, b, nil); got != want {
+			t.Errorf("%q: equal is %t", name, got)
+		}
+	}
+}

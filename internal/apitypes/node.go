@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -48,17 +49,18 @@ type Node struct {
 // Child returns the node of a map's or struct's field.
 func (n *Node) Child(key string) *Node {
 	if n != nil {
-		if f, ok := n.fields[key]; ok {
+		f, known := n.fields[key]
+		switch {
+		case known:
 			return f
-		}
-		if n.form != FormAny {
+		case n == amounts && isResource(key):
+			return quantity
+		case n.form != FormAny:
 			return n.elem
 		}
 	}
-	// Custom resources that embed resource requirements: controllers write the
-	// quantities back in their canonical form.
 	if key == "requests" || key == "limits" {
-		return quantities
+		return amounts
 	}
 	return nil
 }
@@ -84,9 +86,20 @@ func (n *Node) ZeroIsDefault() bool { return n != nil && n.zeroIsDefault }
 // Is reports whether values of the field have the form f.
 func (n *Node) Is(f Form) bool { return n != nil && n.form == f }
 
-var quantities = &Node{
-	form: FormMap, keepsZero: true,
-	elem: &Node{form: FormQuantity, keepsZero: true},
+// amounts stands for requests and limits in custom resources, which may embed resource requirements: controllers
+// write the quantities back in their canonical form. Fields of it that name no resource can mean anything.
+var (
+	amounts  = &Node{form: FormMap, keepsZero: true}
+	quantity = &Node{form: FormQuantity, keepsZero: true}
+)
+
+// isResource reports whether the name is that of a resource of containers or claims.
+func isResource(name string) bool {
+	switch name {
+	case "cpu", "memory", "storage", "ephemeral-storage":
+		return true
+	}
+	return strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) || strings.Contains(name, "/")
 }
 
 // nodeOf describes a Go type of k8s.io/api. The registry's lock is held.
