@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
@@ -31,7 +32,11 @@ func (b *builder) diff(step *Step) {
 }
 
 func secretField(id manifest.ID, path string) bool {
-	return id.IsSecret() && (strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData"))
+	if !id.IsSecret() {
+		return false
+	}
+	parts := jsontree.SplitPath(path)
+	return len(parts) > 0 && serverfields.IsSecretField(parts[0])
 }
 
 // attribute sets the cause of each change. A field that differs between the stored and the wanted

@@ -11,6 +11,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-release/kubectl-release/internal/condition"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 // maxExpressionCost limits the cost of all expressions evaluated over one plan, in CEL's cost
@@ -163,10 +164,16 @@ func hide(of map[string]any, keys ...string) {
 // hideSecret hides a Secret's data, and its annotations, which may repeat the data.
 func hideSecret(object any) {
 	secret, _ := object.(map[string]any)
-	for _, field := range []string{"data", "stringData"} {
-		data, _ := secret[field].(map[string]any)
-		for key := range data {
-			data[key] = hidden
+	for field, value := range secret {
+		data, isMap := value.(map[string]any)
+		switch {
+		case !serverfields.IsSecretField(field):
+		case !isMap:
+			secret[field] = hidden
+		default:
+			for key := range data {
+				data[key] = hidden
+			}
 		}
 	}
 	metadata, _ := secret["metadata"].(map[string]any)

@@ -22,7 +22,7 @@ func scaledDown() *plan.Plan {
 		return document("Deployment", map[string]any{"spec": map[string]any{"replicas": n}})
 	}
 	secret := func(value string) *unstructured.Unstructured {
-		s := document("Secret", map[string]any{"data": map[string]any{"password": value}})
+		s := document("Secret", map[string]any{"data": map[string]any{"password": value}, "Data": value})
 		s.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": value})
 		return s
 	}
@@ -108,7 +108,7 @@ func TestExpressionsSeeNoSecret(t *testing.T) {
   expression: 'step.changes.all(c, c.to == "(sensitive)" && c.from == "(sensitive)") && has(step.after.data.password)'
 - kinds: [Secret]
   because: hunter
-  expression: '[step.before, step.after].exists(o, o.data.password.contains("hunter") || o.metadata.annotations.exists(k, o.metadata.annotations[k].contains("hunter")))'
+  expression: '[step.before, step.after].exists(o, o.data.password.contains("hunter") || o.Data.contains("hunter") || o.metadata.annotations.exists(k, o.metadata.annotations[k].contains("hunter")))'
 `)
 	same(t, got, []string{"Secret/web: p.yaml denies this patch: seen"})
 	for _, text := range []string{"{'a': true}[step.changes[0].detail]", "timestamp(step.changes[0].detail) == timestamp('2026-01-01T00:00:00Z')", "int(step.changes[0].detail) == 1"} {

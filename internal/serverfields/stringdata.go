@@ -3,6 +3,7 @@ package serverfields
 import (
 	"encoding/base64"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -13,6 +14,12 @@ import (
 // IsSecret reports whether u is a Kubernetes Secret.
 func IsSecret(u *unstructured.Unstructured) bool {
 	return u != nil && u.GroupVersionKind().GroupKind() == kinds.Secret
+}
+
+// IsSecretField reports whether a Secret's field of that name holds secrets: data and stringData do, and so may any
+// other, as the two may be misspelt, but those that say what the object is.
+func IsSecretField(name string) bool {
+	return !slices.Contains([]string{"apiVersion", "kind", "metadata", "type", "immutable"}, name)
 }
 
 // FoldStringData moves a Secret's stringData into its data, as the API server does on
