@@ -11,13 +11,14 @@ import (
 	"slices"
 
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Plan returns a copy of the plan that may be shown; objects without secrets are shared with it.
 // These values are replaced by tokens such as "(sensitive 9f2c…)":
 //
-//   - values of data and stringData of Secrets, in bodies, patches and changes;
+//   - values of data and stringData of Secrets, however these are spelt, in bodies, patches and changes;
 //   - the same values wherever else they appear, escaped and encoded in any of the
 //     ways that package haystack knows: from 4 characters on if they stand alone, from 8 on
 //     anywhere (12 for plain lower-case words), not counting space around them.
@@ -142,8 +143,11 @@ func collectObject(v any, secret bool, found *secrets) {
 	if !secret || !ok {
 		return
 	}
-	found.addTree(fields["data"], true)
-	found.addTree(fields["stringData"], false)
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if serverfields.IsSecretField(key) {
+			found.addTree(fields[key], key != "stringData")
+		}
+	}
 }
 
 func collectChanges(changes []plan.Change, secret bool, documents []map[string]any, found *secrets) {
@@ -153,7 +157,7 @@ func collectChanges(changes []plan.Change, secret bool, documents []map[string]a
 		for _, v := range []any{jsontree.Plain(c.From), jsontree.Plain(c.To)} {
 			switch {
 			case secret && inData(parts):
-				found.addTree(v, parts[0] == "data")
+				found.addTree(v, parts[0] != "stringData")
 				found.addTree(v, false)
 			case c.Sensitive:
 				found.addTree(v, false)
@@ -169,9 +173,7 @@ func collectChanges(changes []plan.Change, secret bool, documents []map[string]a
 }
 
 // inData reports whether a path is in a Secret's data.
-func inData(parts []string) bool {
-	return len(parts) > 0 && (parts[0] == "data" || parts[0] == "stringData")
-}
+func inData(parts []string) bool { return len(parts) > 0 && serverfields.IsSecretField(parts[0]) }
 
 // patchFields decodes a merge patch, strategic or not. What is not an object is no patch of a plan.
 func patchFields(patch []byte) (map[string]any, bool) {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -170,6 +171,22 @@ func TestRedactKeepsWhatIsPublic(t *testing.T) {
 	want := regexp.MustCompile(`^true 54321 shop postgresql:16 Deployment/web \(sensitive [0-9a-f]{4}…\)$`)
 	if got := Plan(p).Found; !want.MatchString(got) {
 		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
+// Data of a Secret is one under any name: "stringdata" is a misspelt stringData.
+func TestMisspeltDataIsMasked(t *testing.T) {
+	for _, key := range []string{"stringdata", "Data", "other", ""} {
+		secret := map[string]any{"apiVersion": "v1", "kind": "Secret", key: map[string]any{"conf": Canary}}
+		step := plan.Step{
+			Object: manifest.ID{Kind: "Secret", Name: "web"}, Patch: []byte(`{"` + key + `":{"conf":"` + Canary + `"}}`),
+			Body:    &unstructured.Unstructured{Object: secret},
+			Changes: []plan.Change{{Path: jsontree.Join(jsontree.Join("", key), "conf"), To: Canary}, {To: secret}},
+		}
+		p := &plan.Plan{Document: plan.Document{Found: Canary, Stages: []plan.Stage{{Waves: []plan.Wave{{Steps: []plan.Step{step}}}}}}}
+		if got, err := json.Marshal(Plan(p).Document); err != nil || strings.Contains(string(got), Canary) {
+			t.Errorf("%q, error %v:\n%s", key, err, got)
+		}
 	}
 }
 

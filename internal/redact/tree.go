@@ -10,12 +10,13 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
 const lastApplied = corev1.LastAppliedConfigAnnotation
 
 // object masks secret values in an object of a manifest, a patch of one, or a part of one, as Tree
-// does. If secret is true, it is a Secret: all of its data is masked, and so is kubectl's copy in
+// does. If secret is true, it is a Secret: all of its data is masked, whatever the name, and so is kubectl's copy in
 // the last-applied annotation.
 func (m *Mask) object(v any, secret bool) any {
 	fields, ok := v.(map[string]any)
@@ -24,7 +25,7 @@ func (m *Mask) object(v any, secret bool) any {
 	}
 	out := make(map[string]any, len(fields))
 	for key, value := range fields {
-		if key == "data" || key == "stringData" {
+		if serverfields.IsSecretField(key) {
 			out[key] = m.all(value)
 			continue
 		}
