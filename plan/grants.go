@@ -21,7 +21,9 @@ type AccessChange struct {
 	Gained []Grant `json:"gained,omitempty"`
 	Lost   []Grant `json:"lost,omitempty"`
 	// Role is the role that a binding grants, for example "ClusterRole/view". Subjects are those
-	// that gain it, such as "ServiceAccount/web", and Removed those that lose it.
+	// that gain it, such as "ServiceAccount/web", and Removed those that lose it. Of a ClusterRole it is one whose rules
+	// are added to others or taken out of them: to "ClusterRole/view" by a label, or by an aggregationRule those of
+	// "every ClusterRole with a=b" to the object itself.
 	Role     string   `json:"role,omitempty"`
 	Subjects []string `json:"subjects,omitempty"`
 	Removed  []string `json:"removed,omitempty"`
@@ -51,8 +53,12 @@ func (b *builder) access(s *Step) []AccessChange {
 	case after == nil:
 		change.Change = Deleted
 	}
+	var aggregated []AccessChange
 	switch gk {
 	case kinds.Role, kinds.ClusterRole:
+		if gk == kinds.ClusterRole {
+			aggregated = change.aggregated(before, after)
+		}
 		had, has := rulesOf(before), rulesOf(after)
 		beyond := rbac.RulesBeyond
 		if b.listsRights(rbac.Size(had) + rbac.Size(has)) {
@@ -65,9 +71,9 @@ func (b *builder) access(s *Step) []AccessChange {
 		return nil
 	}
 	if len(change.Gained)+len(change.Lost) == 0 {
-		return nil
+		return aggregated
 	}
-	return []AccessChange{change}
+	return append([]AccessChange{change}, aggregated...)
 }
 
 // power ranks how far-reaching the gained rights are, from 0 to 3. Lost rights do not count.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -118,11 +119,13 @@ func (b *builder) removedHooks(event manifest.Event, runs []Step) {
 }
 
 // OfLabel reports whether the change is to a label of the object or of its pod template. A drifted
-// label does not count, as changing it back undoes a manual edit.
+// label does not count, as changing it back undoes a manual edit, and neither do labels on which access or the
+// admission of pods depends.
 func (c Change) OfLabel() bool {
 	parts := jsontree.Fields(c.Path)
 	n := len(parts)
-	return n >= 3 && parts[n-3] == "metadata" && parts[n-2] == "labels" && c.Cause != CauseDrift
+	return n >= 3 && parts[n-3] == "metadata" && parts[n-2] == "labels" && c.Cause != CauseDrift &&
+		!strings.HasPrefix(parts[n-1], aggregateTo) && !strings.HasPrefix(parts[n-1], podSecurity)
 }
 
 // LabelsOnly reports whether the step changes labels of its object and nothing else.

@@ -156,9 +156,12 @@ func (b *builder) comesBefore(id manifest.ID, s *Step, counts func(fielddiff.Cha
 	return ""
 }
 
-// enforced begins the labels of a namespace by which Pod Security refuses Pods
+// podSecurity begins the labels of Pod Security, enforced those of a namespace by which it refuses Pods
 // (k8s.io/pod-security-admission/api/constants.go).
-const enforced = "metadata.labels[pod-security.kubernetes.io/enforce"
+const (
+	podSecurity = "pod-security.kubernetes.io/"
+	enforced    = "metadata.labels[" + podSecurity + "enforce"
+)
 
 // decides reports whether a change of a LimitRange or a namespace may alter what the API server makes of a Pod.
 func decides(c fielddiff.Change) bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-release/kubectl-release/internal/escape"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -71,14 +72,19 @@ func (w impactWriter) role(c plan.AccessChange, subjects []string) string {
 }
 
 func (w impactWriter) binding(c plan.AccessChange) []string {
+	gives, takes := w.names.name(c.Object)+" gives "+escape.Line(c.Role)+" to ", w.names.name(c.Object)+" takes "+escape.Line(c.Role)+" from "
+	if c.Object.GroupKind() == kinds.ClusterRole { // see plan.AccessChange.Role
+		gives, takes = escape.Line(c.Role)+" is added to ", escape.Line(c.Role)+" is taken out of "
+	}
 	var out []string
-	text := func(verb, to string, subjects []string) {
-		if len(subjects) > 0 {
-			out = append(out, w.names.name(c.Object)+" "+verb+" "+escape.Line(c.Role)+" "+to+" "+escape.Line(list(subjects, w.limit(3))))
+	for _, l := range []struct {
+		text     string
+		subjects []string
+	}{{gives, c.Subjects}, {takes, c.Removed}} {
+		if len(l.subjects) > 0 {
+			out = append(out, l.text+escape.Line(list(l.subjects, w.limit(3))))
 		}
 	}
-	text("gives", "to", c.Subjects)
-	text("takes", "from", c.Removed)
 	return out
 }
 
