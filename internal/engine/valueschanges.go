@@ -3,9 +3,9 @@ package engine
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"text/template"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
@@ -20,32 +20,45 @@ func valuesChanges(h release.History, next *release.Revision) []plan.Change {
 	return append(userChanges(h, next), defaultsChanges(h, next)...)
 }
 
-// userChanges lists the user's values that changed. A value that is newly set, or no longer set, is
-// compared with the chart's default, and does not count if it equals that.
+// userChanges lists how the values in effect have changed where the user's have: a value that is newly set, or no longer
+// set, is compared with the chart's default, and does not count if it equals that.
 func userChanges(h release.History, next *release.Revision) []plan.Change {
 	prev := h.LastSuccessful()
 	if prev == nil {
 		return nil
 	}
-	before, after := effective(prev), effective(next)
 	var out []plan.Change
-	for _, c := range fielddiff.Compare(map[string]any{"values": prev.Config}, map[string]any{"values": next.Config}) {
-		path := trimValues(c.Path)
-		if path == "" {
-			continue
-		}
-		change := plan.Change{Path: path, From: c.From, To: c.To, Cause: plan.CauseValues}
-		if change.From == nil {
-			change.From = at(before, path)
-		}
-		if change.To == nil {
-			change.To = at(after, path)
-		}
-		if !jsontree.Same(jsontree.Canonical(change.From), jsontree.Canonical(change.To)) { // otherwise the value equals the chart's default
-			out = append(out, change)
-		}
+	for _, c := range userDiff("", given{prev.Config, effective(prev)}, given{next.Config, effective(next)}) {
+		out = append(out, plan.Change{Path: c.Path, From: c.From, To: c.To, Cause: plan.CauseValues})
 	}
 	return out
+}
+
+// given is a value as the user sets it, and as it is in effect; nil where there is none.
+type given struct{ user, effective any }
+
+func (g given) at(key string) given {
+	user, _ := g.user.(map[string]any)
+	effective, _ := g.effective.(map[string]any)
+	return given{user[key], effective[key]}
+}
+
+// userDiff compares values in effect where the user's differ. A list of the user's replaces the whole default.
+func userDiff(path string, before, after given) []fielddiff.Change {
+	from, fromTable := before.user.(map[string]any)
+	to, toTable := after.user.(map[string]any)
+	keys := jsontree.Keys(from, to)
+	switch {
+	case apitypes.Equal(before.user, after.user, nil):
+		return nil
+	case len(keys) > 0 && (fromTable || before.user == nil) && (toTable || after.user == nil):
+		var out []fielddiff.Change
+		for _, key := range keys {
+			out = append(out, userDiff(jsontree.Join(path, key), before.at(key), after.at(key))...)
+		}
+		return out
+	}
+	return fielddiff.At(path, before.effective, after.effective, nil)
 }
 
 // defaultsChanges lists the chart's defaults that have changed since the last successful revision,
@@ -59,14 +72,13 @@ func defaultsChanges(h release.History, next *release.Revision) []plan.Change {
 	}
 	before, after := recordedDefaults(prev.Chart, next.Config), recordedDefaults(next.Chart, next.Config)
 	var out []plan.Change
-	for _, c := range fielddiff.Compare(map[string]any{"values": before}, map[string]any{"values": after}) {
-		path := trimValues(c.Path)
-		parts := jsontree.SplitPath(path)
+	for _, c := range fielddiff.At("", before, after, nil) {
+		parts := jsontree.SplitPath(c.Path)
 		copied := slices.Index(parts, "global") > 0 // copied down to a subchart
-		if path == "" || c.To == nil || c.From == nil && isEmpty(c.To) || copied || switchedOff(after, parts) {
+		if c.To == nil || c.From == nil && isEmpty(c.To) || copied || switchedOff(after, parts) {
 			continue
 		}
-		out = append(out, plan.Change{Path: path, From: c.From, To: c.To, Cause: plan.CauseChart})
+		out = append(out, plan.Change{Path: c.Path, From: c.From, To: c.To, Cause: plan.CauseChart})
 	}
 	slices.SortStableFunc(out, func(a, b plan.Change) int { return cmp.Compare(rankOf(a), rankOf(b)) })
 	return out
@@ -123,21 +135,4 @@ func effective(r *release.Revision) map[string]any {
 		return r.Config
 	}
 	return merged
-}
-
-// trimValues removes the leading "values." from a path that fielddiff.Compare returned.
-func trimValues(path string) string { return strings.TrimPrefix(path, "values.") }
-
-// at returns the value at a dotted path, or nil if there is none. It finds nothing in lists or for
-// keys with dots.
-func at(table map[string]any, path string) any {
-	var value any = table
-	for _, key := range strings.Split(path, ".") {
-		fields, ok := value.(map[string]any)
-		if !ok {
-			return nil
-		}
-		value = fields[key]
-	}
-	return value
 }

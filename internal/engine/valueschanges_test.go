@@ -80,6 +80,51 @@ func TestValuesThatAreTheDefaultHaveNotChanged(t *testing.T) {
 	}
 }
 
+// Of the user's values those in effect are compared, also in lists and below keys with dots.
+func TestValuesInEffectAreCompared(t *testing.T) {
+	type table = map[string]any
+	item := func(name string) table { return table{"name": name, "v": "1"} }
+	defaults := table{"list": []any{item("a"), item("b")}, "annotations": table{"a.b/c": "true"}, "a.b": "1", "size": "1Gi"}
+	for name, c := range map[string]struct {
+		before, after table
+		want          []string
+	}{
+		"the default list again":             {nil, table{"list": []any{item("a"), item("b")}}, nil},
+		"a list without a default's item":    {nil, table{"list": []any{item("a")}}, []string{"list[b] removed"}},
+		"another list":                       {nil, table{"list": []any{item("c")}}, []string{"list[a] removed", "list[b] removed", "list[c] added"}},
+		"the default list instead":           {table{"list": []any{item("c")}}, nil, []string{"list[c] removed", "list[a] added", "list[b] added"}},
+		"a default for a key with a dot":     {table{"annotations": table{"a.b/c": "false"}}, nil, []string{"annotations[a.b/c] changed"}},
+		"a key with a dot at the top":        {nil, table{"a.b": "2"}, []string{"[a.b] changed"}},
+		"an empty table without a default":   {nil, table{"resources": table{}}, []string{"resources added"}},
+		"a text, which was a table":          {table{"a": table{"b": "1"}}, table{"a": "x"}, []string{"a changed"}},
+		"what is set otherwise, and is not":  {table{"size": "2Gi"}, table{"size": "1Gi", "more": "x"}, []string{"more added", "size changed"}},
+		"an empty list instead of a default": {nil, table{"list": []any{}}, []string{"list[a] removed", "list[b] removed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			revision := func(user table) *release.Revision {
+				return &release.Revision{
+					Version: 1, Info: release.Info{Status: release.StatusDeployed},
+					Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "web", Version: "1"}, Values: defaults}, Config: user,
+				}
+			}
+			var got []string
+			for _, c := range valuesChanges(release.History{revision(c.before)}, revision(c.after)) {
+				what := " changed"
+				switch {
+				case c.From == nil:
+					what = " added"
+				case c.To == nil:
+					what = " removed"
+				}
+				got = append(got, c.Path+what)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // A chart is not a change of itself: its record has no subcharts, and the one that is to be recorded
 // has, whether Chart.yaml declares them or not, and whatever the parent's defaults say about them.
 func TestDefaultsOfSubchartsHaveNotChanged(t *testing.T) {
