@@ -70,7 +70,7 @@ func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]quota.Us
 		g.before, g.after = b.there(s, left), b.usageOf(s.Object, s.Body)
 		left[s.Object] = g.after.Ended()
 	case s.Op == OpRecord:
-		g.namespace = b.in.Release.Namespace
+		g.namespace = b.in.lockNamespace()
 		if r := s.Record; stage == StagePending && r.Revision != b.plan.FromRevision && b.in.Records.Resource != "" {
 			g.after = quota.One("", b.in.Records.Resource)
 		}
