@@ -100,6 +100,16 @@ func deletionAfter(run Step) (deletion Step, asked bool) {
 	return deletion, true
 }
 
+// deletedByHook reports whether a hook of this plan is the object, and is deleted once it has succeeded.
+func (b *builder) deletedByHook(id manifest.ID) bool {
+	run := b.lastRuns[id]
+	if run == nil {
+		return false
+	}
+	deletion, asked := deletionAfter(*run)
+	return asked && deletion.When != WhenFailed
+}
+
 func hookDeletion(run *Step, name, why string) Step {
 	hook := *run.Hook
 	return Step{

@@ -78,7 +78,9 @@ func (b *builder) impact() {
 	restarts, images, limits := &restarts{}, b.newImages(), &limits{}
 	access := map[manifest.ID][]AccessChange{}
 	b.plan.Steps(func(stage StageName, s *Step) {
-		out.Volumes = append(out.Volumes, b.namedClaims(s)...)
+		if s.Op != OpKeep || !b.deletedByHook(s.Object) { // what is kept as a hook goes with it
+			out.Volumes = append(out.Volumes, b.namedClaims(s)...)
+		}
 		if b.in.Operation == Uninstall || b.in.Operation == Test {
 			return
 		}
