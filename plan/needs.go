@@ -129,7 +129,7 @@ func (b *builder) wanting(s *Step, r Refusal) (found []manifest.ID) {
 // web was found', 'roles.rbac.authorization.k8s.io "web" not found', "unable to get policy web to determine". Objects of
 // other kinds may have the same name.
 func named(id manifest.ID, message string) bool {
-	kind := strings.ToLower(id.Kind)
+	kind := regexp.QuoteMeta(strings.ToLower(id.Kind))
 	if strings.HasSuffix(kind, "policy") {
 		kind = "policy"
 	}

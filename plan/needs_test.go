@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
+	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
 
 // Only what makes admission laxer excuses a refusal. A namespace without a level of Pod Security has the
@@ -24,5 +25,12 @@ func TestWhatRelaxesAdmission(t *testing.T) {
 		if got := relaxes(fielddiff.Change{Path: enforced + "]", From: c.from, To: c.to}); got != c.want {
 			t.Errorf("%v → %v: %v", c.from, c.to, got)
 		}
+	}
+}
+
+// A kind is no pattern: a binding's roleRef may have any.
+func TestKindsAreNoPatterns(t *testing.T) {
+	if !named(manifest.ID{Kind: "Ro(le", Name: "web"}, `no ro(le with name web was found`) {
+		t.Error("the object is not found")
 	}
 }
