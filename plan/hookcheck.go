@@ -37,6 +37,7 @@ func (b *builder) served(step *Step) bool {
 // A release can always be uninstalled and rolled back: a hook that runs after everything has been deleted or
 // restored is a warning, since it is a stored one, which can't be corrected. A custom resource whose schema this plan changes first is checked by the chart's own CRD.
 func (b *builder) checkHook(step *Step) {
+	b.checkHookNamespace(step)
 	if b.in.Operation != Test { // which changes no CRD
 		b.checkCustomResource(step)
 	}
@@ -52,6 +53,21 @@ func (b *builder) checkHook(step *Step) {
 		p.Do = "add --no-hooks, which leaves out all hooks"
 	}
 	if e := step.Hook.Event; e == manifest.PostDelete || e == manifest.PostRollback {
+		b.problems(p)
+		return
+	}
+	b.blockUnsent(p)
+}
+
+// checkHookNamespace reports, once for all hooks in it, that a namespace does not exist and does not come with this plan.
+func (b *builder) checkHookNamespace(step *Step) {
+	id := NamespaceID(step.Object.Namespace)
+	reported := slices.ContainsFunc(b.plan.Problems, func(p Problem) bool { return p.Object == id })
+	if reported || !b.namespaceMissing(id.Name) || b.bringsNamespace(id.Name) {
+		return
+	}
+	p := Problem{Kind: ProblemInvalid, Object: id, What: "the chart puts hooks into this namespace, which does not exist", Do: "create it first"}
+	if op := b.in.Operation; op == Uninstall || op == Rollback {
 		b.problems(p)
 		return
 	}

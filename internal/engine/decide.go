@@ -249,12 +249,15 @@ func refs(in plan.Input) []apply.Ref {
 			out = append(out, apply.Ref{ID: o.ID, Version: o.Version})
 		}
 	}
+	within := func(o manifest.Object) {
+		add(o)
+		if o.Namespace != "" && o.Namespace != in.Release.Namespace {
+			addNamespace(add, o.Namespace)
+		}
+	}
 	if in.Target != nil {
 		for _, o := range in.Target.Objects {
-			add(o)
-			if o.Namespace != "" && o.Namespace != in.Release.Namespace {
-				addNamespace(add, o.Namespace)
-			}
+			within(o)
 		}
 		for _, o := range in.Target.CRDs {
 			add(o)
@@ -262,7 +265,7 @@ func refs(in plan.Input) []apply.Ref {
 	}
 	addNamespace(add, in.Release.Namespace)
 	for _, o := range in.HooksToRun() {
-		add(o)
+		within(o)
 	}
 	if last := in.History.Last(); last != nil && last.Info.Status.Pending() {
 		for _, o := range slices.Concat(in.StoredHookObjects...) {

@@ -63,3 +63,20 @@ metadata: {generateName: test-, annotations: {helm.sh/hook: "test,pre-rollback"}
 		}
 	})
 }
+
+// A namespace in which only a hook is does not exist: an install and an upgrade stop before they write anything.
+func TestHooksInAMissingNamespace(t *testing.T) {
+	source := chartOf("elsewhere", `apiVersion: v1
+kind: ConfigMap
+metadata: {name: web, namespace: elsewhere, annotations: {helm.sh/hook: post-install}}
+`)
+	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
+		p, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.Blocked() || p.Problems[0].Object != plan.NamespaceID("elsewhere") {
+			t.Errorf("%+v", p.Problems)
+		}
+	})
+}
