@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
@@ -53,7 +54,7 @@ func addedTo(role *unstructured.Unstructured) []string {
 // selected describes the ClusterRoles whose rules a ClusterRole's aggregationRule adds to it.
 func selected(role *unstructured.Unstructured) []string {
 	var of rbacv1.ClusterRole
-	if role == nil || !typed(role, &of) || of.AggregationRule == nil {
+	if role == nil || !apitypes.Typed(role, &of) || of.AggregationRule == nil {
 		return nil
 	}
 	var out []string

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -59,7 +60,7 @@ func (b *builder) givesUp(id manifest.ID, what string) bool {
 	}
 	var was, after corev1.Service
 	estimate, err := b.estimateOf(o)
-	return err == nil && typed(live, &was) && typed(estimate, &after) && !slices.Contains(kept(&was, &after), what)
+	return err == nil && apitypes.Typed(live, &was) && apitypes.Typed(estimate, &after) && !slices.Contains(kept(&was, &after), what)
 }
 
 // estimateOf estimates what becomes of a live object.

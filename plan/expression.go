@@ -109,10 +109,7 @@ func withoutValues(message, text string) string {
 // body that is sent if the outcome is not known, and values of Secrets are hidden.
 func seenByExpressions(s *Step) (map[string]any, error) {
 	shown := *s
-	if shown.After == nil {
-		shown.After = s.Body
-	}
-	shown.Body, shown.Patch = nil, nil
+	shown.After, shown.Body, shown.Patch = s.outcome(), nil, nil
 	raw, err := json.Marshal(shown)
 	if err != nil {
 		return nil, fmt.Errorf("the step can't be read: %w", err)

@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/rbac"
@@ -146,7 +147,7 @@ func rulesOf(role *unstructured.Unstructured) []rbacv1.PolicyRule {
 	var of struct {
 		Rules []rbacv1.PolicyRule `json:"rules"`
 	}
-	if role == nil || !typed(role, &of) {
+	if role == nil || !apitypes.Typed(role, &of) {
 		return nil
 	}
 	return of.Rules
@@ -193,7 +194,7 @@ func (c AccessChange) of(role string, had, has []string) []AccessChange {
 // namespace.
 func binding(doc *unstructured.Unstructured, namespace string) (role string, subjects []string) {
 	var of rbacv1.RoleBinding
-	if doc == nil || !typed(doc, &of) {
+	if doc == nil || !apitypes.Typed(doc, &of) {
 		return "", nil
 	}
 	for _, s := range of.Subjects {

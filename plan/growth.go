@@ -39,10 +39,7 @@ func (b *builder) growths() [][]growth {
 // growth returns the growth that a step causes. left is what the hooks before it have left behind.
 func (b *builder) growth(stage StageName, s *Step, left map[manifest.ID]quota.Usage) growth {
 	g := growth{namespace: s.Object.Namespace}
-	after := s.After
-	if after == nil {
-		after = s.Body
-	}
+	after := s.outcome()
 	switch {
 	case s.InPlace(), s.Writes() && s.Op != OpDelete:
 		g.before, g.after = b.usageOf(s.Object, s.Before), b.usageOf(s.Object, after)

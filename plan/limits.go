@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -62,7 +63,7 @@ func podsSpec(doc *unstructured.Unstructured) corev1.PodSpec {
 			Template corev1.PodTemplateSpec `json:"template"`
 		} `json:"spec"`
 	}
-	if doc != nil && typed(doc, &of) {
+	if doc != nil && apitypes.Typed(doc, &of) {
 		return of.Spec.Template.Spec
 	}
 	return corev1.PodSpec{}

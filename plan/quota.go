@@ -1,13 +1,13 @@
 package plan
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
@@ -57,7 +57,7 @@ func (b *builder) countsOtherwise(stage StageName, s *Step) bool {
 // sameSpec reports whether the step is a patch that leaves the object's spec unchanged, on which
 // most of what quotas count depends.
 func sameSpec(s *Step) bool {
-	after := cmp.Or(s.After, s.Body)
+	after := s.outcome()
 	return s.Op == OpPatch && s.Before != nil && after != nil && jsontree.Same(s.Before.Object["spec"], after.Object["spec"])
 }
 
@@ -71,7 +71,7 @@ func (b *builder) checkQuotas() {
 	waves := b.growths()
 	for _, o := range b.in.Quotas {
 		var live corev1.ResourceQuota
-		if !typed(o, &live) {
+		if !apitypes.Typed(o, &live) {
 			continue
 		}
 		id := manifest.ID{Kind: kinds.ResourceQuota.Kind, Namespace: live.Namespace, Name: live.Name}
@@ -104,7 +104,7 @@ func (b *builder) limits(id manifest.ID, live *corev1.ResourceQuota) corev1.Reso
 	limits := live.Status.Hard
 	b.plan.Steps(func(_ StageName, s *Step) {
 		var planned corev1.ResourceQuota
-		if s.Object == id && s.alters() && s.After != nil && typed(s.After, &planned) {
+		if s.Object == id && s.alters() && s.After != nil && apitypes.Typed(s.After, &planned) {
 			limits = planned.Spec.Hard
 		}
 	})

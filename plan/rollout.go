@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -91,7 +92,7 @@ func (b *builder) replaced(s *Step) (Rollout, bool) {
 // ResolveFenceposts).
 func deploymentRollout(doc *unstructured.Unstructured, pods int64) (least, most int64) {
 	var d appsv1.Deployment
-	if !typed(doc, &d) || d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+	if !apitypes.Typed(doc, &d) || d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		return 0, pods
 	}
 	quarter := intstr.FromString("25%")
@@ -116,7 +117,7 @@ func deploymentRollout(doc *unstructured.Unstructured, pods int64) (least, most 
 // pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet).
 func statefulRollout(doc *unstructured.Unstructured, pods int64) int64 {
 	var s appsv1.StatefulSet
-	if !typed(doc, &s) {
+	if !apitypes.Typed(doc, &s) {
 		return pods
 	}
 	fewer := int64(1)
@@ -174,7 +175,7 @@ func (b *builder) disruptionBudgets() []policyv1.PodDisruptionBudget {
 			doc = b.live(s.Object).Object
 		}
 		var budget policyv1.PodDisruptionBudget
-		if doc != nil && typed(doc, &budget) {
+		if doc != nil && apitypes.Typed(doc, &budget) {
 			budget.Namespace = s.Object.Namespace
 			b.disruptions = append(b.disruptions, budget)
 		}

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 )
 
@@ -38,7 +39,7 @@ func (s *Step) movesData() bool {
 
 func setOf(doc *unstructured.Unstructured) *appsv1.StatefulSet {
 	var set appsv1.StatefulSet
-	if doc == nil || !typed(doc, &set) {
+	if doc == nil || !apitypes.Typed(doc, &set) {
 		return &appsv1.StatefulSet{}
 	}
 	return &set

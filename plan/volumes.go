@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -94,7 +95,7 @@ func (s *Step) claimChanges() []volumeEffect {
 // retained by default (k8s.io/api/core/v1/types.go, PersistentVolumeSpec).
 func (s *Step) volumeChanges() []volumeEffect {
 	var volume corev1.PersistentVolume
-	if !s.removes() || s.Before != nil && !typed(s.Before, &volume) {
+	if !s.removes() || s.Before != nil && !apitypes.Typed(s.Before, &volume) {
 		return nil
 	}
 	change := VolumeChange{Object: s.Object, Fate: VolumeDeleted}
@@ -214,7 +215,7 @@ func (c setClaims) change(effect volumeEffect, other setClaims) []volumeEffect {
 
 func requested(doc *unstructured.Unstructured) string {
 	var claim corev1.PersistentVolumeClaim
-	if doc == nil || !typed(doc, &claim) {
+	if doc == nil || !apitypes.Typed(doc, &claim) {
 		return ""
 	}
 	return storage(claim.Spec)

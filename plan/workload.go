@@ -3,8 +3,8 @@ package plan
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/quota"
@@ -29,7 +29,7 @@ func workloadOf(id manifest.ID, doc *unstructured.Unstructured, was int64) workl
 			Template corev1.PodTemplateSpec `json:"template"`
 		} `json:"spec"`
 	}
-	if !typed(doc, &of) {
+	if !apitypes.Typed(doc, &of) {
 		return workload{}
 	}
 	pods, given, err := unstructured.NestedInt64(doc.Object, "spec", field)
@@ -71,10 +71,4 @@ func (b *builder) held(id manifest.ID, live *unstructured.Unstructured) quota.Us
 		}
 	}
 	return u
-}
-
-// typed converts an object to its Go type and reports whether that succeeded. The API server would
-// refuse an object for which it fails, so such an object counts for nothing.
-func typed(doc *unstructured.Unstructured, into any) bool {
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(doc.Object, into) == nil
 }

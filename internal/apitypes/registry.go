@@ -50,6 +50,7 @@ import (
 	storagev1beta1 "k8s.io/api/storage/v1beta1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -141,3 +142,9 @@ func Of(gvk schema.GroupVersionKind) *Node { return builtin().kind(gvk) }
 // Strategic returns the Go type that governs strategic merges of a kind, and
 // whether they are possible. It is safe for concurrent use.
 func Strategic(gvk schema.GroupVersionKind) (reflect.Type, bool) { return builtin().strategic(gvk) }
+
+// Typed converts an object to its Go type and reports whether that succeeded. The API server would
+// refuse an object for which it fails.
+func Typed(doc *unstructured.Unstructured, into any) bool {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(doc.Object, into) == nil
+}

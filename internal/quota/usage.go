@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-release/kubectl-release/internal/apitypes"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 )
@@ -28,26 +28,22 @@ func Of(id manifest.ID, resource string, doc *unstructured.Unstructured) Usage {
 	switch id.GroupKind() {
 	case kinds.Pod:
 		var pod corev1.Pod
-		if typed(doc, &pod) {
+		if apitypes.Typed(doc, &pod) {
 			u.Pod = &pod.Spec
 			maps.Copy(u.Amounts, podAmounts(&pod.Spec))
 		}
 	case kinds.Service:
 		var service corev1.Service
-		if typed(doc, &service) {
+		if apitypes.Typed(doc, &service) {
 			maps.Copy(u.Amounts, serviceAmounts(&service.Spec))
 		}
 	case kinds.PersistentVolumeClaim:
 		var claim corev1.PersistentVolumeClaim
-		if typed(doc, &claim) {
+		if apitypes.Typed(doc, &claim) {
 			maps.Copy(u.Amounts, claimAmounts(&claim))
 		}
 	}
 	return u
-}
-
-func typed(doc *unstructured.Unstructured, into any) bool {
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(doc.Object, into) == nil
 }
 
 // Ended returns what is left of the usage of an object that has run to its end: of a pod, only that it is an
