@@ -44,6 +44,9 @@ func (p *program) separate(format string) {
 
 // report writes the files of --report, and masks secrets as render does.
 func (p *program) report(o *showFlags, made *plan.Plan) error {
+	if len(o.reports.Value()) == 0 {
+		return nil // masking takes long
+	}
 	made = p.masked(made)
 	return o.writeReports(p.raw.Out, func(format string, w io.Writer) error { return p.renderAs(o, format, w, made) })
 }
