@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 	"github.com/kubectl-release/kubectl-release/plan"
@@ -45,6 +46,9 @@ type Mask struct {
 	// tokens caches the tokens of secrets.
 	tokens map[string]string
 	finder *haystack.Finder
+	// clean are the objects (*unstructured.Unstructured) in which nothing is masked, however secrets are spelled. A plan's
+	// objects stay as they are once it is made.
+	clean *sync.Map
 	// plans are the plans that the secrets come from: they also say what is public.
 	plans []*plan.Plan
 	// spell returns the replacement of a secret; nil means its token.
@@ -58,7 +62,7 @@ func newMask(s *secrets, salt string) *Mask {
 	for _, value := range slices.Sorted(maps.Keys(s.added)) {
 		h.Write(fmt.Appendf(nil, "%q\n", value))
 	}
-	m := &Mask{secrets: s, key: h.Sum(nil), tokens: map[string]string{}, finder: haystack.New(s.needles())}
+	m := &Mask{secrets: s, key: h.Sum(nil), tokens: map[string]string{}, finder: haystack.New(s.needles()), clean: &sync.Map{}}
 	for _, value := range s.plain {
 		if m.tokens[value] == "" {
 			m.tokens[value] = m.tokenOf(value)

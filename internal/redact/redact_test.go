@@ -302,3 +302,24 @@ func TestLinesOfASecretFile(t *testing.T) {
 		}
 	}
 }
+
+// An object without secrets is looked at once, by a mask and all its spellings; one of which the step says that it is a
+// Secret is masked nevertheless.
+func TestCleanObjectsAreShared(t *testing.T) {
+	p := CanaryPlan()
+	steps := p.Stages[0].Waves[0].Steps
+	clean := &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap", "data": map[string]any{"k": "v"}}}
+	steps[2].Body, steps[1].Before, steps[0].Before = clean, clean, clean
+	m := NewMask(p)
+	m.EffectDigest(p, nil)
+	if _, known := m.clean.Load(clean); !known {
+		t.Error("the object is not remembered")
+	}
+	masked := m.Plan(p).Stages[0].Waves[0].Steps
+	if masked[2].Body != clean || masked[1].Before != clean {
+		t.Error("the object is copied")
+	}
+	if masked[1].Body == steps[1].Body || fmt.Sprint(masked[0].Before.Object["data"]) == fmt.Sprint(clean.Object["data"]) {
+		t.Error("an object with secrets is shown")
+	}
+}

@@ -44,7 +44,19 @@ func (m *Mask) unstructured(u *unstructured.Unstructured, secret bool) *unstruct
 	if u == nil {
 		return nil
 	}
-	object, _ := m.object(u.Object, secret).(map[string]any)
+	var object map[string]any
+	if secret {
+		object, _ = m.object(u.Object, true).(map[string]any)
+	} else {
+		if _, clean := m.clean.Load(u); clean {
+			return u
+		}
+		var changed bool
+		if object, changed = m.table(u.Object); !changed {
+			m.clean.Store(u, true)
+			return u
+		}
+	}
 	for _, field := range []string{"apiVersion", "kind"} {
 		if v, ok := u.Object[field]; ok && object[field] != v {
 			object = maps.Clone(object)
