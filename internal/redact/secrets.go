@@ -128,13 +128,13 @@ func (s *secrets) addCredentials(v any) {
 func (s *secrets) addCredentialsInOrder(v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		name, _ := v["name"].(string)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if (credential.Named(key) || isAuth(key, v[key]) || key == "value" && credential.Named(name)) && isSecretScalar(v[key]) {
-				s.addScalar(v[key])
+			value := v[key]
+			if (isNamed(v, key) || isAuth(key, value)) && isSecretScalar(value) {
+				s.addScalar(value)
 			}
-			s.addCredentialsInOrder(v[key])
-			if object, ok := appliedObject(key, v[key]); ok {
+			s.addCredentialsInOrder(value)
+			if object, ok := appliedObject(key, value); ok {
 				s.addCredentialsInOrder(object)
 			}
 		}
@@ -154,9 +154,8 @@ func (s *secrets) addCredentialsInOrder(v any) {
 func hasCredentials(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
-		name, _ := v["name"].(string)
 		for key, value := range v {
-			if credential.Named(key) || isAuth(key, value) || key == "value" && credential.Named(name) || hasCredentials(value) {
+			if (isNamed(v, key) || isAuth(key, value)) && isSecretScalar(value) || hasCredentials(value) {
 				return true
 			}
 			if object, ok := appliedObject(key, value); ok && hasCredentials(object) {
@@ -173,6 +172,16 @@ func hasCredentials(v any) bool {
 		return len(assignments(v)) > 0 || len(urlPasswords(v)) > 0 || len(settings(v, false)) > 0 || mayHoldCredentials(v)
 	}
 	return false
+}
+
+// isNamed reports whether a field of a table is named like a credential; the value of an environment variable has the
+// variable's name.
+func isNamed(table map[string]any, key string) bool {
+	if key != "value" {
+		return credential.Named(key)
+	}
+	name, _ := table["name"].(string)
+	return credential.Named(name)
 }
 
 // isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that

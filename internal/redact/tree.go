@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
@@ -81,12 +80,11 @@ func (m *Mask) tree(v any) (masked any, changed bool) {
 
 func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 	masked = v
-	name, _ := v["name"].(string)
 	for key, value := range v {
 		var next any
 		var differs bool
 		switch {
-		case (credential.Named(key) || key == "auth" || key == "value" && credential.Named(name)) && isSecretScalar(value):
+		case (isNamed(v, key) || key == "auth") && isSecretScalar(value):
 			next, differs = m.all(value), true
 		case key == lastApplied:
 			next, differs = m.copyOf(value)
