@@ -250,3 +250,46 @@ func TestAPlaceKnowsItsNeedle(t *testing.T) {
 		}
 	}
 }
+
+// everywhere is find without what passes over places; ok is false if it takes too long.
+func (w *search) everywhere(s string) (found []Span, ok bool) {
+	w.s, w.found, w.steps = s, nil, leastSteps+stepsPerByte*len(s)
+	for i := range len(s) {
+		w.keys(i, "", func(start string) { w.try(start, i, false) })
+	}
+	return w.found, w.steps >= 0
+}
+
+// TestPassedOverPlacesHaveNothing: the places at which no needle can begin are passed over, and no other ones.
+func TestPassedOverPlacesHaveNothing(t *testing.T) {
+	pieces := append(strings.Split("a b c + | ' \" $ & % \\ = \n \t é \x00 \xff \ufffd", " "), " ", "  ", `\n`, "%20", "&quot;", `\"`, "''", `'\''`, "\\\n", "$$", `\u00e9`, "+|")
+	random := rand.New(rand.NewPCG(3, 4))
+	text := func(least, most int) string {
+		var b strings.Builder
+		for range least + random.IntN(most-least) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	found := 0
+	for range 200 {
+		var needles []Needle
+		for range 1 + random.IntN(4) {
+			needle := text(4, 8)
+			needles = append(needles, Needle{Text: needle, Value: needle, Inside: random.IntN(2) == 0})
+		}
+		f := New(needles)
+		for range 50 {
+			n := needles[random.IntN(len(needles))].Text
+			in := text(0, 6) + disguises()[random.IntN(len(disguises()))].put(n) + text(0, 6)
+			want, ok := (&search{Finder: f}).everywhere(in)
+			if got := (&search{Finder: f}).find(in, 0, false); ok && !slices.Equal(got, want) {
+				t.Fatalf("of %q in %q there is %+v, and %+v is found", needles, in, want, got)
+			}
+			found += len(want)
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d places", found)
+	}
+}

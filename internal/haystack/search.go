@@ -39,7 +39,9 @@ func (w *search) find(s string, encodings int, insideOnly bool) []Span {
 		}
 		switch {
 		case special < i+MinLength && special < len(s):
-			w.keys(i, "", func(start string) { w.try(start, i, insideOnly) })
+			if plain := s[i:special]; w.prefixes[plain] && !isBlank(s[i]) { // no needle begins with a blank
+				w.keys(special, plain, func(start string) { w.try(start, i, insideOnly) })
+			}
 		case i+MinLength <= len(s):
 			bit := filterBit(four(s[i : i+MinLength]))
 			if w.filter[bit/64]>>(bit%64)&1 != 0 {
