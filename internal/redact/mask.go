@@ -144,14 +144,21 @@ func (m *Mask) replace(s string, spans []haystack.Span) string {
 // name replaces secret values in keys and paths. Most of these are field names, so a value that is
 // short, or consists only of letters and is not long, is not replaced.
 func (m *Mask) name(s string) string {
+	if isFieldName(s) { // and so is every part of it
+		return s
+	}
 	for _, found := range m.find(s) {
-		value := s[found.From:found.To]
-		const longest = 16 // longer than names of fields
-		if len(value) >= longest || len(value) >= minInside && !isLetters(value) {
+		if !isFieldName(s[found.From:found.To]) {
 			return m.Text(s)
 		}
 	}
 	return s
+}
+
+// isFieldName reports whether a key can be the name of a field, rather than hold a secret.
+func isFieldName(s string) bool {
+	const longest = 16 // longer than names of fields
+	return len(s) < minInside || len(s) < longest && isLetters(s)
 }
 
 // paths is like name, for each of the paths.
