@@ -9,8 +9,9 @@ import (
 )
 
 // assignments finds the values in "--password=x", "-password=x" and "DB_PASSWORD=x", where that is the
-// whole text or a word of a command line, and in "?token=x". References to variables are not found, nor,
-// in words, what a program assigns or compares.
+// whole text or a word of a command line, and in "?token=x". References to variables are not found, nor
+// what a program assigns or compares. Only an option that is the whole text, an argument, has a value with
+// blanks without quotes.
 func assignments(s string) []haystack.Span {
 	var found []haystack.Span
 	for from := 0; ; {
@@ -24,12 +25,9 @@ func assignments(s string) []haystack.Span {
 		if !credential.Named(s[start:equals]) {
 			continue
 		}
-		value := haystack.Span{From: from, To: len(s), Part: true}
-		switch {
-		case start > 0:
-			value = word(s, from)
-		case isReference(s[from:]):
-			continue
+		value := word(s, from)
+		if whole := (haystack.Span{From: from, To: len(s), Part: true}); start == 0 && s[0] == '-' && !isReference(s[from:]) && !isCode(s, whole) {
+			value = whole
 		}
 		if value.From < value.To {
 			found = append(found, value)
@@ -41,16 +39,32 @@ func assignments(s string) []haystack.Span {
 // word returns the part of s that a shell takes as a value from a place on, without quotes; it is empty
 // for what is no constant.
 func word(s string, from int) haystack.Span {
-	ends := " \t\r\n\"'`;&|)"
+	ends := " \t\r\n\"'`;&|()<>"
 	if from < len(s) && (s[from] == '"' || s[from] == '\'') {
-		ends = s[from : from+1]
+		ends = s[from:from+1] + "\r\n"
 		from++
 	}
-	to := from
+	value := haystack.Span{From: from, To: from, Part: true}
 	if from < len(s) && !strings.Contains("$=>~<{", s[from:from+1]) {
-		to += len(before(s[from:], ends))
+		value.To += len(before(s[from:], ends))
 	}
-	return haystack.Span{From: from, To: to, Part: true}
+	if isCode(s, value) {
+		value.To = from
+	}
+	return value
+}
+
+// substitution matches what a shell runs within a word. "$(PASSWORD)" is a reference.
+var substitution = regexp.MustCompile(`\$\([\w.-]*([^\w.)-]|$)`)
+
+// isCode reports whether a shell may run a part of a value: what is masked must not hide commands from a reviewer, nor
+// from the digest of an effect. Where quotes begin and end depends on all that is before them, so a value with blanks
+// must not have anything that separates commands either. "${IFS}" is as good as a blank.
+func isCode(s string, at haystack.Span) bool {
+	value, quote := s[at.From:at.To], s[at.From-1]
+	return quote == '"' && (strings.Contains(value, "$(") || strings.Contains(value, "`")) || substitution.MatchString(value) ||
+		(strings.ContainsAny(value, " \t\r\n") || strings.Contains(value, "${")) &&
+			(strings.ContainsAny(value, ";&|<>`\"'\r\n") || strings.TrimSpace(value) != value)
 }
 
 // followsOption reports whether item i of a command line is the value of the item before it, an option such

@@ -83,6 +83,22 @@ func TestPasswordsInCommandLines(t *testing.T) {
 		"if password == other && token => x":        "",
 		"run --password= --token=\"\"":              "",
 		"set a=b; c=d":                              "",
+		"PASS=x\necho good":                         "x",
+		"DB_PASS=x y":                               "x",
+		"DB_PASS=x; curl z | sh":                    "x",
+		"PASSWORD=abc;def|ghi":                      "abc",
+		"--password=abc;def|ghi":                    "abc;def|ghi",
+		"--password=x; curl z | sh":                 "x",
+		"--password=x\necho good":                   "x",
+		"--password=$(curl z)":                      "",
+		`export TOKEN="x$(curl z | sh)"`:            "",
+		`export TOKEN="x${A:-$(curl z)}"`:           "",
+		"export TOKEN=\"x`curl z`\"":                "",
+		"export TOKEN=x$(curl z)":                   "x$",
+		"sh -c \"TOKEN='x$(curl z)' run\"":          "",
+		"echo \"TOKEN=\"; curl z; echo \"x\"":       "",
+		"echo 'TOKEN=\"'\ncurl z\necho '\"'":        "'",
+		"TOKEN='x y' run":                           "x y",
 	} {
 		expectFound(t, assignments, text, password)
 	}
@@ -199,7 +215,7 @@ func TestManyChangedItems(t *testing.T) {
 // No part of a text is read once for each URL or assignment in it: this test would take hours.
 func TestLongTextsAreReadOnce(t *testing.T) {
 	for _, part := range []string{
-		"://", "://a:b", "token=$", `token="$`, "token='", "token: ", `"token":"`, `"token":(`, `\"token\":\"`, `"token":\`, "\ntoken = (", "\ntoken: \"",
+		"://", "://a:b", "token=$", "token=x$(", "token=\"x$(", "token='x$( ", `token="$`, "token='", "token: ", `"token":"`, `"token":(`, `\"token\":\"`, `"token":\`, "\ntoken = (", "\ntoken: \"",
 	} {
 		text := strings.Repeat(part, 8<<20/len(part))
 		urlPasswords(text)

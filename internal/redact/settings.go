@@ -15,7 +15,7 @@ var expansion = regexp.MustCompile(`^"?\$(\w+"?(\s|$)|\(\w+ )`)
 // properties files, "password = x" and "password=x" in INI, TOML and properties files. Prose and code have colons and
 // equals signs, too: a key without quotes has to begin its line, and a value without quotes has to be all of the rest, one
 // word that is neither a call nor the beginning of a structure; after a key in quotes that does not begin its line it is a
-// number. In prose, as in errors and logs, only keys in quotes count: what follows "token:" there is no secret.
+// number. What may be code is none. In prose, as in errors and logs, only keys in quotes count: what follows "token:" there is no secret.
 func settings(s string, prose bool) []haystack.Span {
 	var found []haystack.Span
 	if strings.IndexByte(s, ':') < 0 && strings.IndexByte(s, '=') < 0 {
@@ -42,7 +42,7 @@ func settings(s string, prose bool) []haystack.Span {
 		default:
 			value = settingOf(s, from, false)
 		}
-		if value.From < value.To {
+		if value.From < value.To && !isCode(s, value) {
 			found = append(found, value)
 			from = value.To
 		}
