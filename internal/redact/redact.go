@@ -18,7 +18,8 @@ import (
 // Plan returns a copy of the plan that may be shown; objects without secrets are shared with it.
 // These values are replaced by tokens such as "(sensitive 9f2c…)":
 //
-//   - values of data and stringData of Secrets, however these are spelt, in bodies, patches and changes;
+//   - values of data and stringData of Secrets, however these are spelt, in bodies, patches and changes, and of
+//     Secrets within other objects;
 //   - the same values wherever else they appear, escaped and encoded in any of the
 //     ways that package haystack knows: from 4 characters on if they stand alone, from 8 on
 //     anywhere (12 for plain lower-case words), not counting space around them.

@@ -232,6 +232,20 @@ func TestShortValuesOfASecretAreMaskedInIt(t *testing.T) {
 	}
 }
 
+// A Secret in another object, or in a text of one, is masked like one that is applied itself.
+func TestSecretsInOtherObjects(t *testing.T) {
+	secret := map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"license": B64("canary-1"), "pin": B64("42")}, "stringData": map[string]any{"flag": "canary 2"}}
+	text := "apiVersion: v1\nkind: Secret\nstringData:\n  foo: canary 3\ndata: {bar: " + B64("canary-4") + "}\n"
+	object := map[string]any{"kind": "ManifestWork", "manifests": []any{secret, map[string]any{"kind": "ConfigMap", "data": map[string]any{"x.yaml": text}}}}
+	m := NewValuesMask(object, nil)
+	got := fmt.Sprint(m.Tree(object), m.Text(" canary-1 canary 2 canary 3 canary-4"))
+	for _, shown := range []string{"canary", B64("canary-1"), B64("canary-4"), B64("42")} {
+		if strings.Contains(got, shown) {
+			t.Errorf("%s is shown: %s", shown, got)
+		}
+	}
+}
+
 // Equal secrets have equal tokens, different ones different tokens, and tokens differ
 // between plans.
 func TestTokensTellEqualityOnly(t *testing.T) {

@@ -133,6 +133,9 @@ func (s *secrets) addCredentialsInOrder(v any) {
 			if (isNamed(v, key) || isAuth(key, value)) && isSecretScalar(value) {
 				s.addScalar(value)
 			}
+			if isSecretData(v, key) {
+				s.addTree(value, key == "data")
+			}
 			s.addCredentialsInOrder(value)
 			if object, ok := appliedObject(key, value); ok {
 				s.addCredentialsInOrder(object)
@@ -155,7 +158,7 @@ func hasCredentials(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
-			if (isNamed(v, key) || isAuth(key, value)) && isSecretScalar(value) || hasCredentials(value) {
+			if (isNamed(v, key) || isAuth(key, value)) && isSecretScalar(value) || isSecretData(v, key) || hasCredentials(value) {
 				return true
 			}
 			if object, ok := appliedObject(key, value); ok && hasCredentials(object) {
@@ -182,6 +185,11 @@ func isNamed(table map[string]any, key string) bool {
 	}
 	name, _ := table["name"].(string)
 	return credential.Named(name)
+}
+
+// isSecretData reports whether a field holds the data of a Secret, which may be a part of another object or of a text.
+func isSecretData(object map[string]any, key string) bool {
+	return (key == "data" || key == "stringData") && object["kind"] == "Secret" && object["apiVersion"] == "v1"
 }
 
 // isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that

@@ -84,7 +84,7 @@ func (m *Mask) table(v map[string]any) (masked map[string]any, changed bool) {
 		var next any
 		var differs bool
 		switch {
-		case (isNamed(v, key) || key == "auth") && isSecretScalar(value):
+		case (isNamed(v, key) || key == "auth") && isSecretScalar(value), isSecretData(v, key):
 			next, differs = m.all(value), true
 		case key == lastApplied:
 			next, differs = m.copyOf(value)
