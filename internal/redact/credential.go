@@ -3,9 +3,11 @@ package redact
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
 
 // assignments finds the values in "--password=x", "-password=x" and "DB_PASSWORD=x", where that is the
@@ -75,7 +77,39 @@ func followsOption(line []any, i int) bool {
 	}
 	option, _ := line[i-1].(string)
 	value, _ := line[i].(string)
-	return strings.HasPrefix(option, "-") && !strings.Contains(option, "=") && credential.Named(option) && !strings.HasPrefix(value, "-")
+	return strings.HasPrefix(option, "-") && !strings.Contains(option, "=") && credential.Named(option) && !isOption(value)
+}
+
+// isOption reports whether a word of a command line is an option: "--verbose", "-v" or "-Dport=80", not "-dash44tok".
+func isOption(word string) bool {
+	return strings.HasPrefix(word, "--") || strings.HasPrefix(word, "-") && (len(word) < minInside || strings.Contains(word, "=") || !hasDigit(word))
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+
+// arguments finds the values in "--password x" within a text. In prose the next word is no value, so it has to have
+// quotes or a digit.
+func arguments(s string) []haystack.Span {
+	var found []haystack.Span
+	for from := 0; ; {
+		i := strings.IndexByte(s[from:], '-')
+		if i < 0 {
+			return found
+		}
+		start := from + i
+		option := before(s[start:], " \t\r\n\"'`;&|=()<>")
+		from = start + len(option)
+		rest := strings.TrimLeft(s[from:], " \t")
+		if start > 0 && strings.IndexByte(" \t\n\"'`;&|(", s[start-1]) < 0 || len(rest) == len(s)-from || !credential.Named(option) {
+			continue
+		}
+		value := word(s, len(s)-len(rest))
+		text := s[value.From:value.To]
+		if quoted := value.From > len(s)-len(rest); quoted && text != "" || hasDigit(text) && !isOption(text) {
+			found = append(found, value)
+			from = value.To
+		}
+	}
 }
 
 // reference matches $(PASSWORD), ${PASSWORD}, $PASSWORD and {{ .password }}, one or more of them. What else is in a
@@ -87,6 +121,32 @@ var reference = regexp.MustCompile(`^(\$\([\w.-]+\)|\$\{[\w.]+\}|\$[A-Z_][A-Z0-9
 // ExternalSecret.
 func isReference(s string) bool {
 	return s != "" && (s[0] == '$' || s[0] == '{') && reference.MatchString(s)
+}
+
+// isNamed reports whether a field of a table is named like a credential; the value of an environment variable has the
+// variable's name.
+func isNamed(table map[string]any, key string) bool {
+	if key != "value" {
+		return credential.Named(key)
+	}
+	name, _ := table["name"].(string)
+	return credential.Named(name)
+}
+
+// isSecretData reports whether a field holds the data of a Secret, which may be a part of another object or of a text.
+func isSecretData(object map[string]any, key string) bool {
+	return (key == "data" || key == "stringData") && object["kind"] == "Secret" && object["apiVersion"] == "v1"
+}
+
+// isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that
+// occurs nowhere by chance: in other files "auth" can be a word such as "internal", which is masked in place only.
+func isAuth(key string, v any) bool {
+	if key != "auth" {
+		return false
+	}
+	text, _ := jsontree.ScalarText(v)
+	decoded, _ := decode(text)
+	return !isLetters(text) || strings.Contains(decoded, ":") && utf8.ValidString(decoded)
 }
 
 // urlPasswords finds the passwords in URLs: "scheme://user:HERE@host". References such as

@@ -102,12 +102,26 @@ func TestPasswordsInCommandLines(t *testing.T) {
 	} {
 		expectFound(t, assignments, text, password)
 	}
-	line := []any{"login", "--password", "s3cret-1", "--token", "--verbose", "on", "-token=abc-1", "--token", "$(T)", "token", "expires"}
+	for text, password := range map[string]string{
+		"app --password hunterQ99":                   "hunterQ99",
+		"app --verbose -token  'x y' --api-key k1;b": "x y,k1",
+		"--password 4711":                            "4711",
+		"(app --token -dash44tok)":                   "-dash44tok",
+		"app --token --retries2 -secret -Xmx=1024m":  "",
+		"app --password $P1 --token={x} --token\n1":  "",
+		"flag --password is required, --token <t1>":  "",
+		"--password string   the password":           "",
+		"no-password 12 x--token 3 --token-ttl 24h":  "",
+		"app --password \"a$(curl x1)\"":             "",
+	} {
+		expectFound(t, arguments, text, password)
+	}
+	line := []any{"login", "--password", "s3cret-1", "--token", "--verbose", "on", "-token=abc-1", "--token", "$(T)", "token", "expires", "--token", "-dash44tok", "--secret", "-Dport=8080"}
 	m := NewValuesMask(map[string]any{"args": line}, nil)
 	masked, _ := m.Tree(line).([]any)
 	for i, item := range masked {
 		text, _ := item.(string)
-		if secret := i == 2 || i == 6; secret != strings.Contains(text, tokenOpen) {
+		if secret := i == 2 || i == 6 || i == 12; secret != strings.Contains(text, tokenOpen) {
 			t.Errorf("%v is shown as %v", line[i], item)
 		}
 	}
@@ -215,11 +229,12 @@ func TestManyChangedItems(t *testing.T) {
 // No part of a text is read once for each URL or assignment in it: this test would take hours.
 func TestLongTextsAreReadOnce(t *testing.T) {
 	for _, part := range []string{
-		"://", "://a:b", "token=$", "token=x$(", "token=\"x$(", "token='x$( ", `token="$`, "token='", "token: ", `"token":"`, `"token":(`, `\"token\":\"`, `"token":\`, "\ntoken = (", "\ntoken: \"",
+		"://", "://a:b", "token=$", "token=x$(", "token=\"x$(", "-token ", "-token -", "-token x1$( ", "-token \"x$(", "token='x$( ", `token="$`, "token='", "token: ", `"token":"`, `"token":(`, `\"token\":\"`, `"token":\`, "\ntoken = (", "\ntoken: \"",
 	} {
 		text := strings.Repeat(part, 8<<20/len(part))
 		urlPasswords(text)
 		assignments(text)
+		arguments(text)
 		settings(text, false)
 	}
 }

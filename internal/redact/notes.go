@@ -40,7 +40,7 @@ func (m *Mask) Notes(text string) string {
 // isRandom reports whether a value is too long and mixed to be a word.
 func isRandom(value string) bool {
 	const shortest = 16
-	return len(value) >= shortest && strings.ContainsAny(value, "0123456789")
+	return len(value) >= shortest && hasDigit(value)
 }
 
 // standsAlone reports whether a span is not part of a longer word. A dash, dot or slash joins words

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
-	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
@@ -172,35 +170,9 @@ func hasCredentials(v any) bool {
 			}
 		}
 	case string:
-		return len(assignments(v)) > 0 || len(urlPasswords(v)) > 0 || len(settings(v, false)) > 0 || mayHoldCredentials(v)
+		return len(assignments(v)) > 0 || len(arguments(v)) > 0 || len(urlPasswords(v)) > 0 || len(settings(v, false)) > 0 || mayHoldCredentials(v)
 	}
 	return false
-}
-
-// isNamed reports whether a field of a table is named like a credential; the value of an environment variable has the
-// variable's name.
-func isNamed(table map[string]any, key string) bool {
-	if key != "value" {
-		return credential.Named(key)
-	}
-	name, _ := table["name"].(string)
-	return credential.Named(name)
-}
-
-// isSecretData reports whether a field holds the data of a Secret, which may be a part of another object or of a text.
-func isSecretData(object map[string]any, key string) bool {
-	return (key == "data" || key == "stringData") && object["kind"] == "Secret" && object["apiVersion"] == "v1"
-}
-
-// isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that
-// occurs nowhere by chance: in other files "auth" can be a word such as "internal", which is masked in place only.
-func isAuth(key string, v any) bool {
-	if key != "auth" {
-		return false
-	}
-	text, _ := jsontree.ScalarText(v)
-	decoded, _ := decode(text)
-	return !isLetters(text) || strings.Contains(decoded, ":") && utf8.ValidString(decoded)
 }
 
 func isLetters(s string) bool {
