@@ -149,7 +149,7 @@ func isAuth(key string, v any) bool {
 	return !isLetters(text) || strings.Contains(decoded, ":") && utf8.ValidString(decoded)
 }
 
-// urlPasswords finds the passwords in URLs: "scheme://user:HERE@host". References such as
+// urlPasswords finds the passwords in URLs: "scheme://user:HERE@host", and tokens without a user. References such as
 // $(PASSWORD) are not passwords. A password may have a slash, question mark or number sign that should
 // have been escaped, but what follows a port is no password.
 func urlPasswords(s string) []haystack.Span {
@@ -170,7 +170,18 @@ func urlPasswords(s string) []haystack.Span {
 		if colon >= 0 && colon+1 < at && !isReference(rest[colon+1:at]) {
 			found = append(found, haystack.Span{From: from + colon + 1, To: from + at, Part: true})
 		}
+		if user := rest[:max(at, 0)]; !strings.Contains(user, ":") && isAccessToken(user) {
+			found = append(found, haystack.Span{From: from, To: from + at, Part: true})
+		}
 	}
+}
+
+// accessToken matches how the tokens of GitHub and GitLab begin.
+var accessToken = regexp.MustCompile(`^(gh[oprsu]_|github_pat_|glpat-)`)
+
+// isAccessToken reports whether what a URL has for a user is a token.
+func isAccessToken(user string) bool {
+	return accessToken.MatchString(user) || isRandom(user) && !isReference(user)
 }
 
 // before returns s up to the first of the characters.

@@ -44,6 +44,10 @@ func TestPasswordsInURLs(t *testing.T) {
 		"oci://host:5000/web@sha256:0123":               "",
 		"http://host:80 and me@example.com":             "",
 		"git+ssh://git@github.com:shop/web.git@v1":      "",
+		"https://ghp_abc@github.com/x/y":                "ghp_abc",
+		"https://0123456789abcdef@sentry:90/1":          "0123456789abcdef",
+		"https://$(GITHUB_TOKEN_1234)@github.com/x":     "",
+		"ssh://a-very-long-name-of-a-user@host/x":       "",
 	} {
 		expectFound(t, urlPasswords, text, password)
 	}
