@@ -10,7 +10,7 @@ var suffixes = [...]string{
 	"password", "passwd", "passphrase", "pwd",
 	"token", "secret", "credential", "credentials",
 	"apikey", "privatekey", "accesskey", "secretkey", "signingkey", "encryptionkey", "licensekey", "masterkey", "authkey",
-	"connectionstring", "dsn", "dockerconfigjson",
+	"accountkey", "secretkeybase", "connectionstring", "dsn", "dockerconfigjson", "jwt",
 }
 
 // referenceSuffixes are endings of names that look like credentials but only refer to where one is
@@ -27,7 +27,7 @@ func Named(name string) bool {
 		return false
 	}
 	return endsInOneOf(name, suffixesEndingIn[letter(name[len(name)-1])-'a']) && !endsInOneOf(name, referenceSuffixes[:]) ||
-		endsInWord(name, "pass")
+		endsInWord(name, "pass") || endsInWord(name, "pat")
 }
 
 // InPath is Named for the path of a field, given as its parts. The value of an environment variable is

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,6 +10,26 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 )
+
+// credentialsIn finds the credentials that any text may have, prose as well as a script.
+func credentialsIn(s string) []haystack.Span {
+	return slices.Concat(urlPasswords(s), assignments(s), arguments(s), privateKeys(s))
+}
+
+// privateKey matches a private key in PEM, in one text with blanks or escaped line breaks, too.
+var privateKey = regexp.MustCompile(`PRIVATE KEY-----((?:(?:\s|\\+[nrt])*[A-Za-z0-9+/]{20,}={0,2})+(?:(?:\s|\\+[nrt])+[A-Za-z0-9+/]+={0,2})?)(?:\s|\\+[nrt])*-----END`)
+
+// privateKeys finds what is between the first and the last line of private keys.
+func privateKeys(s string) []haystack.Span {
+	if !strings.Contains(s, "PRIVATE KEY-----") {
+		return nil
+	}
+	var found []haystack.Span
+	for _, at := range privateKey.FindAllStringSubmatchIndex(s, -1) {
+		found = append(found, haystack.Span{From: at[2], To: at[3], Part: true})
+	}
+	return found
+}
 
 // assignments finds the values in "--password=x", "-password=x" and "DB_PASSWORD=x", where that is the
 // whole text or a word of a command line, and in "?token=x". References to variables are not found, nor

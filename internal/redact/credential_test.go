@@ -134,6 +134,25 @@ func TestPasswordsInCommandLines(t *testing.T) {
 	}
 }
 
+// Private keys are masked wherever they are; what stands between such lines, but is no key, is not.
+func TestPrivateKeys(t *testing.T) {
+	const begin, key, end = "-----BEGIN RSA PRIVATE KEY-----", "MIIEprivatekey1616privatekey", "-----END RSA PRIVATE KEY-----"
+	for text, found := range map[string]string{
+		"x: |\n  " + begin + "\n  " + key + "\n  abcd==\n  " + end + "\n":     "\n  " + key + "\n  abcd==",
+		`"` + begin + `\n` + key + `\n` + end + `"`:                           `\n` + key,
+		begin + " " + key + " " + end:                                         " " + key,
+		begin + "\ncurl z\n" + end:                                            "",
+		begin + "\n" + key + "\nrm x\n" + end:                                 "",
+		"-----BEGIN CERTIFICATE-----\n" + key + "\n-----END CERTIFICATE-----": "",
+	} {
+		expectFound(t, privateKeys, text, found)
+	}
+	object := map[string]any{"data": map[string]any{"tls.key": begin + "\n" + key + "\n" + end + "\n", "k": key}}
+	if got := fmt.Sprint(NewValuesMask(object, nil).Tree(object)); strings.Contains(got, key) {
+		t.Errorf("shown as %s", got)
+	}
+}
+
 // A reference is masked neither where it is a password's value nor wherever else it occurs.
 func TestReferencesAreNoPasswords(t *testing.T) {
 	values := map[string]any{"password": "${DB_PASSWORD}", "args": []any{"--password=$(PASSWORD)"}, "token": "{{ .token }}"}
@@ -233,12 +252,10 @@ func TestManyChangedItems(t *testing.T) {
 // No part of a text is read once for each URL or assignment in it: this test would take hours.
 func TestLongTextsAreReadOnce(t *testing.T) {
 	for _, part := range []string{
-		"://", "://a:b", "token=$", "token=x$(", "token=\"x$(", "-token ", "-token -", "-token x1$( ", "-token \"x$(", "token='x$( ", `token="$`, "token='", "token: ", `"token":"`, `"token":(`, `\"token\":\"`, `"token":\`, "\ntoken = (", "\ntoken: \"",
+		"://", "://a:b", "token=$", "token=x$(", "token=\"x$(", "PRIVATE KEY-----", "PRIVATE KEY-----aaaaaaaaaaaaaaaaaaaaaaaaa", "-token ", "-token -", "-token x1$( ", "-token \"x$(", "token='x$( ", `token="$`, "token='", "token: ", `"token":"`, `"token":(`, `\"token\":\"`, `"token":\`, "\ntoken = (", "\ntoken: \"",
 	} {
 		text := strings.Repeat(part, 8<<20/len(part))
-		urlPasswords(text)
-		assignments(text)
-		arguments(text)
+		credentialsIn(text)
 		settings(text, false)
 	}
 }

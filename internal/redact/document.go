@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -20,7 +19,7 @@ const maxParsed = 64 << 10
 // document. A value that is itself named like a credential may be a variable of a script, and a word of letters in
 // what is no document a type: these are masked in place only.
 func (s *secrets) addText(text string, parse bool) {
-	for _, at := range slices.Concat(assignments(text), arguments(text), urlPasswords(text)) {
+	for _, at := range credentialsIn(text) {
 		s.add(text[at.From:at.To])
 	}
 	var parsed []any

@@ -110,7 +110,7 @@ func (m *Mask) text(s string, prose bool) string {
 	if m == nil || s == "" || IsToken(s) {
 		return s
 	}
-	return m.replace(s, slices.Concat(m.find(s), urlPasswords(s), assignments(s), arguments(s), settings(s, prose)))
+	return m.replace(s, slices.Concat(m.find(s), credentialsIn(s), settings(s, prose)))
 }
 
 // Lines replaces every secret value in the lines of a text, also those of several lines; each of these

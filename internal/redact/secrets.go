@@ -170,7 +170,7 @@ func hasCredentials(v any) bool {
 			}
 		}
 	case string:
-		return len(assignments(v)) > 0 || len(arguments(v)) > 0 || len(urlPasswords(v)) > 0 || len(settings(v, false)) > 0 || mayHoldCredentials(v)
+		return len(credentialsIn(v)) > 0 || len(settings(v, false)) > 0 || mayHoldCredentials(v)
 	}
 	return false
 }
