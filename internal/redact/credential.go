@@ -17,7 +17,7 @@ func credentialsIn(s string) []haystack.Span {
 }
 
 // privateKey matches a private key in PEM, in one text with blanks or escaped line breaks, too.
-var privateKey = regexp.MustCompile(`PRIVATE KEY-----((?:(?:\s|\\+[nrt])*[A-Za-z0-9+/]{20,}={0,2})+(?:(?:\s|\\+[nrt])+[A-Za-z0-9+/]+={0,2})?)(?:\s|\\+[nrt])*-----END`)
+var privateKey = regexp.MustCompile(`PRIVATE KEY-----(?:\s|\\+[nrt])*((?:(?:\s|\\+[nrt])*[A-Za-z0-9+/]{20,}={0,2})+(?:(?:\s|\\+[nrt])+[A-Za-z0-9+/]+={0,2})?)(?:\s|\\+[nrt])*-----END`)
 
 // privateKeys finds what is between the first and the last line of private keys.
 func privateKeys(s string) []haystack.Span {

@@ -138,9 +138,9 @@ func TestPasswordsInCommandLines(t *testing.T) {
 func TestPrivateKeys(t *testing.T) {
 	const begin, key, end = "-----BEGIN RSA PRIVATE KEY-----", "MIIEprivatekey1616privatekey", "-----END RSA PRIVATE KEY-----"
 	for text, found := range map[string]string{
-		"x: |\n  " + begin + "\n  " + key + "\n  abcd==\n  " + end + "\n":     "\n  " + key + "\n  abcd==",
-		`"` + begin + `\n` + key + `\n` + end + `"`:                           `\n` + key,
-		begin + " " + key + " " + end:                                         " " + key,
+		"x: |\n  " + begin + "\n  " + key + "\n  abcd==\n  " + end + "\n":     key + "\n  abcd==",
+		`"` + begin + `\n` + key + `\n` + end + `"`:                           key,
+		begin + " " + key + " " + end:                                         key,
 		begin + "\ncurl z\n" + end:                                            "",
 		begin + "\n" + key + "\nrm x\n" + end:                                 "",
 		"-----BEGIN CERTIFICATE-----\n" + key + "\n-----END CERTIFICATE-----": "",
