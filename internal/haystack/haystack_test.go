@@ -284,7 +284,7 @@ func TestPassedOverPlacesHaveNothing(t *testing.T) {
 			in := text(0, 6) + disguises()[random.IntN(len(disguises()))].put(n) + text(0, 6)
 			want, ok := (&search{Finder: f}).everywhere(in)
 			if got := (&search{Finder: f}).find(in, 0, false); ok && !slices.Equal(got, want) {
-				t.Fatalf("of %q in %q there is %+v, and %+v is found", needles, in, want, got)
+				t.Fatalf("of %+v in %q there is %+v, and %+v is found", needles, in, want, got)
 			}
 			found += len(want)
 		}
