@@ -1,16 +1,11 @@
 package reconcile
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/flux/composition"
@@ -69,49 +64,6 @@ func (p *pass) data(object *unstructured.Unstructured, key string) ([]byte, bool
 	if err != nil {
 		return nil, false
 	}
-	p.conceal(data)
+	p.secrets = append(p.secrets, composition.SecretTexts(data)...)
 	return data, true
-}
-
-// conceal remembers the content of a Secret, and the strings and numbers in it where it is YAML.
-func (p *pass) conceal(data []byte) {
-	p.secrets = append(p.secrets, data)
-	text, err := yaml.YAMLToJSON(data)
-	if err != nil {
-		return
-	}
-	var table any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&table) == nil {
-		p.secrets = append(p.secrets, texts(table)...)
-	}
-}
-
-// minDigits is the minimum number of digits of a number that is masked, as in redact for strings.
-const minDigits = 4
-
-// texts returns the strings, and the numbers that are masked, in a value.
-func texts(v any) (out [][]byte) {
-	switch v := v.(type) {
-	case string:
-		return [][]byte{[]byte(v)}
-	case json.Number:
-		if len(strings.Trim(v.String(), "-")) < minDigits {
-			return nil
-		}
-		out = [][]byte{[]byte(v)}
-		if f, err := v.Float64(); err == nil { // as templates print it
-			out = append(out, []byte(fmt.Sprint(f)))
-		}
-	case map[string]any:
-		for _, e := range v {
-			out = append(out, texts(e)...)
-		}
-	case []any:
-		for _, e := range v {
-			out = append(out, texts(e)...)
-		}
-	}
-	return out
 }

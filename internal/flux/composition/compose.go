@@ -47,7 +47,7 @@ type Composed struct {
 	Skipped []flux.ValuesReference
 	// Notes are sentences about what has no effect.
 	Notes []string
-	// Secrets are the contents of Secrets.
+	// Secrets are the contents of Secrets, and the values in them.
 	Secrets [][]byte
 }
 
@@ -111,7 +111,7 @@ func Compose(hr *flux.HelmRelease, lookup Lookup) (*Composed, error) {
 		case found == Unknown:
 			out.Unknown = append(out.Unknown, ref)
 		case ref.Kind == kinds.Secret.Kind:
-			out.Secrets = append(out.Secrets, data)
+			out.Secrets = append(out.Secrets, SecretTexts(data)...)
 		}
 		if ref.TargetPath == "" {
 			if found == Unknown {
