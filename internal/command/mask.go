@@ -109,8 +109,8 @@ func (p *program) errorMask() *redact.Mask {
 	return redact.NewValuesMask(nil, nil)
 }
 
-// hideRead masks what templates have read from Secrets: in the plan that contains it, or in an
-// error that may quote it.
+// hideRead masks what templates have read from Secrets, in the plan that contains it, and what an error
+// may quote of Secrets.
 func (p *program) hideRead(made *plan.Plan, err error) (*plan.Plan, error) {
 	if values, secrets := engine.Quoted(err); len(values)+len(secrets) > 0 && !p.showSecrets {
 		p.mask.Store(redact.NewValuesMask(slices.Concat(p.quotable, values), p.public, slices.Concat(p.quoted, secrets)...))

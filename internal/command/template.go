@@ -113,6 +113,7 @@ func (p *program) rendered(ctx context.Context, o *templateFlags, name, path str
 		IsInstall: !o.isUpgrade, IsUpgrade: o.isUpgrade,
 	}, v.caps, v.lookup)
 	p.warnAll(r.Warnings)
+	_, err = p.hideRead(nil, err)
 	return v, r, err
 }
 

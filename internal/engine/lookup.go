@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
@@ -22,10 +23,11 @@ import (
 // RenderError is an error in rendering a release: its message may quote what templates see.
 type RenderError struct {
 	Err error
-	// Secrets are the values of the Secrets that templates have read from the cluster.
+	// Secrets are the values of the Secrets that templates have read from the cluster, or those in
+	// what a post-renderer was given.
 	Secrets [][]byte
-	// Values are the chart's defaults and the values of the user and of earlier revisions; see
-	// Source.AllValues. They are nil after the rendering.
+	// Values are the chart's defaults and the values of the user and of earlier revisions (see
+	// Source.AllValues), or the objects that a post-renderer was given. They are nil after the rendering.
 	Values []any
 }
 
@@ -34,13 +36,13 @@ func (e *RenderError) Error() string { return e.Err.Error() }
 // Unwrap returns the error without the Secrets.
 func (e *RenderError) Unwrap() error { return e.Err }
 
-// Quoted returns what the text of an error may quote: the tables of values and the Secrets of a
-// *RenderError.
+// Quoted returns what the text of an error may quote: the tables of values and the Secrets of each
+// *RenderError in it.
 func Quoted(err error) (values []any, secrets [][]byte) {
-	if quoting, ok := errors.AsType[*RenderError](err); ok {
-		return quoting.Values, quoting.Secrets
+	for quoting, ok := errors.AsType[*RenderError](err); ok; quoting, ok = errors.AsType[*RenderError](quoting.Err) {
+		values, secrets = append(values, quoting.Values...), append(secrets, quoting.Secrets...)
 	}
-	return nil, nil
+	return values, secrets
 }
 
 // lookups answers lookups from templates and records what they read. A nil *lookups finds nothing.
@@ -117,26 +119,28 @@ func (l *lookups) note(found map[string]any) {
 	defer l.mu.Unlock()
 	for _, item := range items {
 		if secret, ok := item.(map[string]any); ok {
-			l.values(secret)
-			l.values(lastApplied(secret))
+			l.secrets = append(l.secrets, secretValues(secret)...)
+			l.secrets = append(l.secrets, secretValues(lastApplied(secret))...)
 		}
 	}
 }
 
-func (l *lookups) values(secret map[string]any) {
-	data, _ := secret["data"].(map[string]any)
-	for _, v := range data {
-		text, _ := v.(string)
-		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil && text != "" {
-			l.secrets = append(l.secrets, decoded)
+// secretValues returns the values of a Secret. What is not base64 in its data is taken as it is.
+func secretValues(secret map[string]any) (out [][]byte) {
+	for _, field := range []string{"data", "stringData"} {
+		table, _ := secret[field].(map[string]any)
+		for _, v := range table {
+			text, _ := jsontree.ScalarText(v)
+			value, err := base64.StdEncoding.DecodeString(text)
+			if field == "stringData" || err != nil {
+				value = []byte(text)
+			}
+			if len(value) > 0 {
+				out = append(out, value)
+			}
 		}
 	}
-	plain, _ := secret["stringData"].(map[string]any)
-	for _, v := range plain {
-		if text, ok := v.(string); ok {
-			l.secrets = append(l.secrets, []byte(text))
-		}
-	}
+	return out
 }
 
 // lastApplied returns the object in kubectl's last-applied annotation, which may hold former

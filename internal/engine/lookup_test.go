@@ -51,7 +51,7 @@ func TestLookupsNoteWhatSecretsHold(t *testing.T) {
 		got = append(got, string(value))
 	}
 	slices.Sort(got)
-	if want := []string{"current", "current", "former", "former", "plain", "plain"}; !slices.Equal(got, want) {
+	if want := []string{"1", "1", "current", "current", "former", "former", "plain", "plain"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var quoting *RenderError

@@ -20,16 +20,35 @@ func postRender(ctx context.Context, rewrite func(context.Context, string) (stri
 	}
 	text, err := rewrite(ctx, manifest.Text(docs))
 	if err != nil {
-		return fmt.Errorf("post-render %s: %w", r.Chart.Name(), err)
+		return quotingObjects(docs, fmt.Errorf("post-render %s: %w", r.Chart.Name(), err))
 	}
 	again, err := manifest.Classify(postRendered(text))
 	if err != nil {
-		return err
+		return quotingObjects(docs, err)
 	}
 	again.Dropped = r.Classified.Dropped
 	again.Duplicates = append(r.Classified.Duplicates, again.Duplicates...)
 	r.Classified = again
 	return nil
+}
+
+// quotingObjects returns an error that may quote the objects of documents. If one of them can't be read, what is
+// secret in it is not known, and the error says that instead.
+func quotingObjects(docs []manifest.Document, err error) error {
+	out := &RenderError{Err: err}
+	for _, d := range docs {
+		objects, unread := manifest.ParseDocument(d.Text, d.Path)
+		if unread != nil {
+			return fmt.Errorf("the post-renderer's error is not shown, because it may quote what can't be read: %w", unread)
+		}
+		for _, o := range objects {
+			out.Values = append(out.Values, o.Doc.Object)
+			if o.IsSecret() {
+				out.Secrets = append(out.Secrets, secretValues(o.Doc.Object)...)
+			}
+		}
+	}
+	return out
 }
 
 // postRendered assigns documents to the files that they came from.
