@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // errEnd says that the argument has ended. What was assigned before stays: "a[0]" creates an empty
 // list and is not an error.
 var errEnd = errors.New("end of the argument")
 
-var errNoValue = errors.New("has no value")
+// syntaxError is an error about text that is no key with a value. It quotes the text.
+type syntaxError string
+
+func (e syntaxError) Error() string { return string(e) }
 
 // setter applies one argument in the syntax of --set to a table. It reproduces Helm 4.3.1's grammar
 // (https://github.com/helm/helm/blob/v4.3.1/pkg/strvals/parser.go) with its corner cases: it accepts
@@ -31,18 +35,22 @@ type scalarReader interface {
 	keyEnds() string
 }
 
-// apply sets all values of the argument in dest.
+// apply sets all values of the argument in dest. What is no key with a value after a comma may be the rest of
+// a value, such as a password, and is not quoted.
 func (s *setter) apply(dest map[string]any) error {
-	for first := true; ; first = false {
+	for before := ""; ; {
+		start := s.in.pos
 		err := s.key(dest, 0)
+		_, noKey := errors.AsType[syntaxError](err)
 		switch {
 		case errors.Is(err, errEnd):
 			return nil
-		case errors.Is(err, errNoValue) && !first:
-			return fmt.Errorf(`%w; if the comma before it belongs to a value, write \, in quotes`, err)
+		case noKey && start > 0:
+			return fmt.Errorf(`what follows the comma in the value of %q is not KEY=VALUE; if the comma belongs to the value, write \, in quotes`, before)
 		case err != nil:
 			return err
 		}
+		before, _, _ = strings.Cut(s.in.text[start:], "=")
 	}
 }
 
@@ -53,7 +61,7 @@ func (s *setter) key(dest map[string]any, dots int) error {
 		if name == "" {
 			return errEnd
 		}
-		return fmt.Errorf("key %q %w", name, errNoValue)
+		return syntaxError(fmt.Sprintf("key %q has no value", name))
 	}
 	switch stop {
 	case '[':
@@ -68,7 +76,7 @@ func (s *setter) key(dest map[string]any, dots int) error {
 		put(dest, name, v)
 		return err
 	default:
-		return fmt.Errorf("key %q %w (it ends with %q)", name, errNoValue, stop)
+		return syntaxError(fmt.Sprintf("key %q has no value (it ends with %q)", name, stop))
 	}
 }
 
@@ -118,7 +126,7 @@ func (s *setter) index() (int, error) {
 	}
 	i, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("index [%s] is not a number", text)
+		return 0, syntaxError(fmt.Sprintf("index [%s] is not a number", text))
 	}
 	if i < 0 {
 		return 0, fmt.Errorf("index [%d] is negative", i)
@@ -131,7 +139,7 @@ func (s *setter) element(list []any, i, dots int) ([]any, error) {
 	text, stop, ended := s.in.until("[.=")
 	switch {
 	case text != "":
-		return list, fmt.Errorf("unexpected %q after index [%d]", text, i)
+		return list, syntaxError(fmt.Sprintf("unexpected %q after index [%d]", text, i))
 	case ended:
 		return list, errEnd
 	case stop == '=':

@@ -121,7 +121,11 @@ func TestSourcesRefused(t *testing.T) {
 	}{
 		{"no value", Sources{Set: []string{"a"}}, `key "a" has no value`},
 		{"a comma instead of a value", Sources{Set: []string{"a,b=1"}}, `key "a" has no value`},
-		{"a comma in a value", Sources{Set: []string{"a=1,b"}}, `key "b" has no value; if the comma before it belongs to a value, write \, in quotes`},
+		{"a comma in a value", Sources{Set: []string{"a=1,b"}}, `parse --set: what follows the comma in the value of "a" is not KEY=VALUE; if the comma belongs to the value, write \, in quotes`},
+		{"a comma in a nested value, and a dot", Sources{Set: []string{"a=1,b.c=2,d.e"}}, `in the value of "b.c" is not`},
+		{"a comma in a value, and a bracket", Sources{Set: []string{"a=1,b[c]d"}}, `in the value of "a" is not`},
+		{"a comma in a value, and more after a bracket", Sources{Set: []string{"a=1,b[0]c"}}, `in the value of "a" is not`},
+		{"an index that is no number, in another key", Sources{Set: []string{"a=1,b[c]=2"}}, `in the value of "a" is not`},
 		{"a comma in a value, and more", Sources{Set: []string{"a=1,b,c=2"}}, `write \, in quotes`},
 		{"a list without end", Sources{Set: []string{"a={1,2"}}, "must end with }"},
 		{"an index above the limit", Sources{Set: []string{"a[65537]=1"}}, "greater than the limit of 65536"},

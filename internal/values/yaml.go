@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -109,11 +110,11 @@ func decode(doc []byte) (any, []string, error) {
 	err := yaml.UnmarshalStrict(doc, &raw)
 	var duplicates *yaml.TypeError
 	if !errors.As(err, &duplicates) {
-		return raw, nil, err
+		return raw, nil, unquoted(err)
 	}
 	raw = nil
 	if err := yaml.Unmarshal(doc, &raw); err != nil {
-		return nil, nil, err
+		return nil, nil, unquoted(err)
 	}
 	// A key that overrides one merged by << is reported as a duplicate, but is not one.
 	if bytes.Contains(doc, []byte("<<")) {
@@ -124,6 +125,18 @@ func decode(doc []byte) (any, []string, error) {
 		warnings = append(warnings, strings.Replace(e, "already set in map", "is given twice; the last one counts", 1))
 	}
 	return raw, warnings, nil
+}
+
+// quoted matches what errors of the YAML library quote: an anchor, a value, or a table as a key.
+var quoted = regexp.MustCompile("(?s)(anchor )'[^']*'|(decode [^ ]+ )`.*`|(map key: ).*")
+
+// unquoted returns an error of the YAML library, or nil, without what it quotes: *, !!int or {{ may be the
+// beginning of a password.
+func unquoted(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(quoted.ReplaceAllString(err.Error(), "$1$2$3(not shown)"))
 }
 
 // CheckYAML checks that data is YAML within the limits, for files that are decoded into structs

@@ -79,7 +79,7 @@ func TestCheck12And13WhatCanNotBeComposed(t *testing.T) {
 		ref   flux.ValuesReference
 		fails string
 	}{
-		{configMap("comma", "a"), `key "y" has no value`},
+		{configMap("comma", "a"), `what follows the comma in the value of "a" is not KEY=VALUE`},
 		{configMap("gone", ""), "could not resolve ConfigMap chart values reference 'apps/gone' with key 'values.yaml'"},
 		{configMap("bad", ""), "yaml"},
 		{configMap("root", ""), "apps/root"},
