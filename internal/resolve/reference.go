@@ -102,7 +102,7 @@ func Parse(r Request, local func(path string) bool, schemes []string) (Reference
 	case r.Repo == "" && (filepath.IsAbs(name) || strings.HasPrefix(name, ".")):
 		return Reference{}, &NoPathError{Path: name}
 	case r.Tag != "" && !IsRegistry(name):
-		return Reference{}, fmt.Errorf("--tag %s is only for charts in registries (oci://…), which %s is not", r.Tag, name)
+		return Reference{}, fmt.Errorf("--tag %s is only for charts in registries (oci://…), which %s is not", r.Tag, Public(name))
 	case r.Repo != "":
 		return ref.unconfigured(r.Repo, name)
 	case IsRegistry(name):
@@ -116,10 +116,11 @@ func Parse(r Request, local func(path string) bool, schemes []string) (Reference
 
 func (r Reference) unconfigured(repo, name string) (Reference, error) {
 	if IsRegistry(repo) {
+		repo = publicImage(repo)
 		return Reference{}, fmt.Errorf("--repo %s is a registry, which has no index: name the chart %s/%s", repo, strings.TrimSuffix(repo, "/"), name)
 	}
 	if u, err := url.Parse(repo); err != nil || u.Scheme == "" || u.Host == "" {
-		return Reference{}, fmt.Errorf("--repo %s is not the URL of a repository", repo)
+		return Reference{}, fmt.Errorf("--repo %s is not the URL of a repository", Public(repo))
 	}
 	r.Kind, r.URL, r.Name = Unconfigured, repo, name
 	return r, nil
@@ -129,11 +130,11 @@ func (r Reference) remote(text string, u *url.URL, schemes []string) (Reference,
 	switch u.Scheme {
 	case "http", "https":
 		if u.Host == "" || u.Path == "" {
-			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", text)
+			return Reference{}, fmt.Errorf("%s is not the URL of a chart: it has no host or no path", Public(text))
 		}
 	default:
 		if !slices.Contains(schemes, u.Scheme) {
-			return Reference{}, &SchemeError{Scheme: u.Scheme, URL: text}
+			return Reference{}, &SchemeError{Scheme: u.Scheme, URL: Public(text)}
 		}
 	}
 	r.Kind, r.URL = Remote, text
