@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Tree is the files below a folder that came with others, as in a Git checkout. No link leads
@@ -96,14 +98,20 @@ func (t *Tree) check(op, name string) error {
 	return nil
 }
 
-// OfGit reports whether a path has a part .git, in any case: many file systems ignore it.
+// ofGit matches what file systems take for .git: many ignore its case, Windows ignores dots and blanks at its
+// end and a stream's name after it, and may know it by a short name (Git's path.c, is_ntfs_dotgit).
+var ofGit = regexp.MustCompile(`(?is)^(\.git|git~[0-9])[. ]*(:.*)?$`)
+
+// OfGit reports whether a path has a part that a file system may take for .git. Invisible characters do not
+// count, since macOS ignores them (Git's utf8.c, is_hfs_dotgit).
 func OfGit(path string) bool {
-	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
-		if strings.EqualFold(part, ".git") {
-			return true
+	visible := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
 		}
-	}
-	return false
+		return r
+	}, filepath.ToSlash(path))
+	return slices.ContainsFunc(strings.Split(visible, "/"), ofGit.MatchString)
 }
 
 var _ interface {

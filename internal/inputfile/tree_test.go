@@ -72,3 +72,16 @@ func TestTree(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 }
+
+// What a file system of Windows or macOS takes for .git is Git's own, too.
+func TestOfGit(t *testing.T) {
+	for name, want := range map[string]bool{
+		".git": true, "a/.GIT/config": true, ".git./config": true, ".git . ./HEAD": true, ".git::$INDEX_ALLOCATION/HEAD": true,
+		".git:x": true, "git~1/HEAD": true, "a/GIT~4": true, ".g\u200cit/HEAD": true, "\ufeff.git\u200d": true,
+		".gitignore": false, ".git.yaml": false, ".github/x": false, "git": false, "git~x": false, "a.git/x": false, "gi\u0301t~1": false,
+	} {
+		if OfGit(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
