@@ -35,8 +35,8 @@ func (r *run) strict(id manifest.ID) bool {
 
 // outdated reports whether a step's object may have been refused only by the schema from before this run
 // changed its CRD: then it is sent again. After lagAttempts, objects of that kind are validated as any
-// other, so unknown fields are dropped, and a refusal is the step's error.
-func (r *run) outdated(s *plan.Step, attempt int, err error) bool {
+// other, so unknown fields are dropped, and a refusal is the step's error. refusals is as in unnoticed.
+func (r *run) outdated(s *plan.Step, refusals int, err error) bool {
 	if s == nil || !apierrors.IsBadRequest(err) && !apierrors.IsInvalid(err) {
 		return false
 	}
@@ -46,7 +46,7 @@ func (r *run) outdated(s *plan.Step, attempt int, err error) bool {
 	if !redefined {
 		return false
 	}
-	if attempt >= lagAttempts {
+	if refusals >= lagAttempts {
 		r.redefined[s.Object.GroupKind()], waits = false, false
 	}
 	return waits || refusedStrictly(err)

@@ -37,14 +37,14 @@ metadata: {name: web, namespace: shop}
 spec: {containers: [{name: web, image: web}]}
 `
 
-// unaware is an API server that refuses a Pod some times, since it does not know its PriorityClass.
+// unaware is an API server that refuses a Pod some times, after some calls, since it does not know its PriorityClass.
 type unaware struct {
 	*clusterfake.Cluster
-	refusals, refused int
+	refusals, refused, after int
 }
 
 func (u *unaware) Create(ctx context.Context, o *unstructured.Unstructured, w apply.WriteOptions) (*unstructured.Unstructured, error) {
-	if o.GetKind() == "Pod" && u.refused < u.refusals {
+	if o.GetKind() == "Pod" && u.Calls >= u.after && u.refused < u.refusals {
 		u.refused++
 		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, o.GetName(), errors.New("no PriorityClass with name high was found"))
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Limits for retries of one request: the number of attempts, also while the API server is away, and of those
-// that stall, the first pause (each further one doubles, up to maxPause), and the longest Retry-After that is
-// honoured.
+// Limits for retries of one request: the number of attempts that end with an error of one class, and of those
+// that stall, the first pause of a class (each further one doubles, up to maxPause), and the longest Retry-After
+// that is honoured.
 const (
 	maxAttempts   = 8
 	maxStalls     = 3  // as for reads: each takes up to a minute
@@ -43,7 +43,7 @@ const lagAttempts = 6
 // try sends one write, and retries it while the error is transient. When ctx ends, a write under
 // way is not cancelled but awaited. again is true from the second attempt on.
 func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Context, again bool) error) error {
-	pause, stalled := firstPause, 0
+	failed, stalled := map[class]int{}, 0
 	var last error
 	for attempt := 1; ; attempt++ {
 		var lost error // the lock may be lost while the write waits for its turn
@@ -65,12 +65,14 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 		if stalls(err) && r.env.Now().Sub(began) > shortStall {
 			stalled++
 		}
-		lags := r.outdated(s, attempt, err) || r.unnoticed(s, attempt, err)
-		if attempt >= attemptsFor(err) || stalled >= maxStalls || !lags && !Passes(err) {
+		refusals := failed[lag] + 1
+		lags := r.outdated(s, refusals, err) || r.unnoticed(s, refusals, err)
+		c := classOf(err, lags)
+		failed[c]++
+		if failed[c] >= limits[c] || stalled >= maxStalls || !lags && !Passes(err) {
 			return err
 		}
-		wait := retry.Wait(err, pause, maxRetryAfter)
-		pause = min(2*pause, maxPause)
+		wait := retry.Wait(err, min(firstPause<<(failed[c]-1), maxPause), maxRetryAfter)
 		if !lags && (attempt > expectedMisses || !meta.IsNoMatchError(err)) {
 			event := Event{Type: StepRetried}
 			if s != nil {
@@ -85,12 +87,26 @@ func (r *run) try(ctx context.Context, s *plan.Step, write func(ctx context.Cont
 	}
 }
 
-// attemptsFor returns how many attempts a write has of which the last one failed with err.
-func attemptsFor(err error) int {
-	if away(err) {
-		return maxAway
+// class is a kind of error of which the attempts are counted by themselves: after an outage, a server may still
+// be busy, or lag behind.
+type class int
+
+const (
+	transient class = iota
+	unreached
+	lag
+)
+
+var limits = map[class]int{transient: maxAttempts, unreached: maxAway, lag: maxAttempts}
+
+func classOf(err error, lags bool) class {
+	switch {
+	case lags:
+		return lag
+	case away(err):
+		return unreached
 	}
-	return maxAttempts
+	return transient
 }
 
 // stalls reports whether a request has had no answer in time, or the API server has given up on it. That is not
@@ -115,10 +131,10 @@ func away(err error) bool {
 // plugin/pkg/admission/priority/admission.go, admitPod), or its controllers have not, as with a quota: then it is
 // sent again. So is a Service whose node port or IP address has not been freed: one that waits for finalizers is gone
 // before that (k8s.io/apiserver/pkg/registry/generic/registry/store.go, deleteWithoutFinalizers, and
-// pkg/registry/core/service/storage/storage.go, afterDelete).
-func (r *run) unnoticed(s *plan.Step, attempt int, err error) bool {
+// pkg/registry/core/service/storage/storage.go, afterDelete). refusals counts those for lag, with this one.
+func (r *run) unnoticed(s *plan.Step, refusals int, err error) bool {
 	switch {
-	case s == nil || attempt >= lagAttempts:
+	case s == nil || refusals >= lagAttempts:
 		return false
 	case apierrors.IsInvalid(err):
 		return r.serviceGone.Load() && strings.Contains(err.Error(), "already allocated")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/clusterfake"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // Discovery follows a new CRD a moment later, so the first misses of a kind are not reported; other
@@ -93,6 +94,39 @@ func TestWritesWaitForARestart(t *testing.T) {
 		}
 		if _, err := apply.Run(t.Context(), p, env); (err != nil) != c.fails {
 			t.Errorf("%d times %q after %v: %v", c.failures, c.err, c.took, err)
+		}
+	}
+}
+
+// Errors of each class have a limit of their own: after a restart that took some attempts, the API server may be busy,
+// or not know yet what this run has written.
+func TestErrorsOfEachClassAreCounted(t *testing.T) {
+	away, busy := dialed(syscall.ECONNREFUSED), apierrors.NewTooManyRequests("busy", 1)
+	for name, c := range map[string]struct {
+		away, busy, lag int
+		fails           bool
+	}{
+		"busy after a restart":   {9, 7, 0, false},
+		"busy for too long":      {9, 8, 0, true},
+		"behind after a restart": {9, 0, 5, false},
+		"behind for too long":    {9, 0, 6, true},
+		"all":                    {9, 7, 5, false},
+	} {
+		const pod = 3 // after the pending record and the class
+		w := clusterfake.New()
+		w.Trouble = func(call int) clusterfake.Trouble {
+			switch {
+			case call < pod || call >= pod+c.away+c.busy:
+				return clusterfake.Trouble{}
+			case call < pod+c.away:
+				return clusterfake.Trouble{Before: away}
+			}
+			return clusterfake.Trouble{Before: busy}
+		}
+		env := w.Env()
+		env.Cluster = &unaware{Cluster: w, refusals: c.lag, after: pod + c.away + c.busy - 1}
+		if _, err := apply.Run(t.Context(), planned(t, w, plan.Install, revision(1, classAndPod)), env); (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
