@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -95,7 +96,7 @@ func (r *run) freePlace(ctx context.Context, s *plan.Step) (there bool, err erro
 		return err
 	})
 	switch {
-	case apierrors.IsNotFound(err):
+	case retry.Missing(err):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("look for an earlier run: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -230,6 +231,7 @@ func TestEveryPassingFailureIsRetried(t *testing.T) {
 		"429":     apierrors.NewTooManyRequests("slow down", 0),
 		"timeout": apierrors.NewTimeoutError("too slow", 0),
 		"503":     apierrors.NewServiceUnavailable("restarting"),
+		"404":     proxied(http.StatusNotFound),
 	}
 	for name, fault := range faults {
 		for n := 1; n <= calls; n++ {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
@@ -69,7 +70,7 @@ func (r *run) serverSideCreate(ctx context.Context, s *plan.Step) (*unstructured
 	created, err := r.env.Cluster.Patch(ctx, target(s), Patch{Type: types.ApplyPatchType, Data: data}, r.writeOptions(s))
 	if apierrors.IsConflict(err) {
 		switch _, lookErr := r.env.Cluster.Get(ctx, target(s)); {
-		case apierrors.IsNotFound(lookErr):
+		case retry.Missing(lookErr):
 			return nil, err // the conflict had another reason: a retry is right
 		case lookErr != nil: // whether the object exists is not known; this error may be transient
 			return nil, fmt.Errorf("%s; reading the object failed, too: %w", err.Error(), lookErr)
@@ -217,7 +218,7 @@ func (r *run) delete(ctx context.Context, s *plan.Step) error {
 	o := DeleteOptions{UID: r.toDelete(s), Cascade: s.Cascade}
 	err := r.try(ctx, s, func(ctx context.Context, _ bool) error {
 		err := r.env.Cluster.Delete(ctx, target(s), o)
-		if apierrors.IsNotFound(err) {
+		if retry.Missing(err) {
 			return nil
 		}
 		return err

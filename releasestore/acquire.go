@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // acquisition makes attempts to take a lock.
@@ -40,7 +41,7 @@ func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sen
 	refused := err
 	current, err := leases.Get(ctx, LeaseName(a.key.Name), metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err): // freed meanwhile, or creating it is forbidden
+	case retry.Missing(err): // freed meanwhile, or creating it is forbidden
 		return nil, time.Time{}, refused
 	case err != nil:
 		return nil, time.Time{}, err
@@ -54,7 +55,7 @@ func (a *acquisition) try(ctx context.Context) (lease *coordinationv1.Lease, sen
 	if apierrors.IsConflict(err) {
 		lease, sent, err = a.lost(ctx)
 	}
-	if apierrors.IsNotFound(err) { // freed meanwhile
+	if retry.Missing(err) { // freed meanwhile
 		err = refused
 	}
 	return lease, sent, err

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Release ends the renewals and frees the lock. A lock that was lost is left to its
@@ -76,7 +77,7 @@ func (l *Locker) free(ctx context.Context, key release.Key, holder Identity, see
 		}
 		return err
 	})
-	if apierrors.IsNotFound(err) {
+	if retry.Missing(err) {
 		return nil
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // HeldLock is a lock that was taken. It renews its lease until Release.
@@ -206,7 +207,7 @@ func (h *HeldLock) renew(ctx context.Context) (renewed, lost bool) {
 	switch taken, isTaken := errors.AsType[*LockedError](err); {
 	case err == nil:
 		h.extend(written, sent)
-	case apierrors.IsNotFound(err):
+	case retry.Missing(err):
 		h.lose(errors.New("its Lease was deleted"))
 	case isTaken:
 		h.lose(errors.New(takenBy(taken.Identity)))

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Query selects the revisions that List returns.
@@ -77,7 +78,7 @@ func (s *Store) further(ctx context.Context, c candidate, a *allowance) (found, 
 	}
 	o, err := s.backend.get(ctx, c.location())
 	switch {
-	case apierrors.IsNotFound(err):
+	case retry.Missing(err):
 		return found{err: &CorruptError{s.record(c.location()), err}}, nil
 	case err != nil:
 		return found{}, err

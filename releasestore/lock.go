@@ -156,7 +156,7 @@ func (l *Locker) Inspect(ctx context.Context, key release.Key) (holder Holder, h
 		return err
 	})
 	switch {
-	case apierrors.IsNotFound(err):
+	case retry.Missing(err):
 		return Holder{}, false, nil
 	case err != nil:
 		return Holder{}, false, fmt.Errorf("inspect lock of release %s: %w", key, err)

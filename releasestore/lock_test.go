@@ -189,7 +189,11 @@ func holds(h *HeldLock) error {
 	return err
 }
 
-var errDown = apierrors.NewInternalError(errors.New("down"))
+var (
+	errDown = apierrors.NewInternalError(errors.New("down"))
+	// errStray is what client-go makes of a proxy's 404.
+	errStray = apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "no upstream", 0, true)
+)
 
 // failing is a client whose requests fail while the channel is open.
 type failing struct {
@@ -306,6 +310,32 @@ func TestHolderRenewsAgainSoon(t *testing.T) {
 		must(t, holds(held))
 		must(t, held.Release(t.Context()))
 	})
+}
+
+// A 404 that a proxy sends in the API server's place does not say that the Lease was deleted, whatever it answers.
+func TestHolderOutlastsAProxy(t *testing.T) {
+	for _, fails := range []string{"update", "get"} {
+		t.Run(fails, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newLeaseServer()
+				held, err := server.lock(t, "one", LockOptions{})
+				must(t, err)
+				renewals := 0
+				server.set(func(verb string) error {
+					switch renewals++; {
+					case renewals == 1 && fails == "get":
+						return apierrors.NewConflict(leaseResource(), "web", errors.New("modified"))
+					case renewals <= 2 && verb == fails:
+						return errStray
+					}
+					return nil
+				}, false)
+				time.Sleep(time.Minute)
+				must(t, holds(held))
+				must(t, held.Release(t.Context()))
+			})
+		})
+	}
 }
 
 // If somebody else takes or deletes the Lease, the next renewal notices.

@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 const (
@@ -55,7 +55,7 @@ func (s *Store) candidates(ctx context.Context, q Query, a *allowance, acceptCha
 		}
 		o, err := s.backend.get(ctx, at)
 		switch {
-		case apierrors.IsNotFound(err): // deleted meanwhile
+		case retry.Missing(err): // deleted meanwhile
 		case err != nil:
 			return nil, err
 		default:

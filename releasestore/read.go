@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // History reads every stored revision of a release, oldest first, with one
@@ -98,7 +98,7 @@ func (s *Store) Get(ctx context.Context, key release.Key, version int) (*release
 	at := location{key.Namespace, ObjectName(key.Name, version)}
 	o, err := s.backend.get(ctx, at)
 	switch {
-	case apierrors.IsNotFound(err):
+	case retry.Missing(err):
 		return nil, &NotFoundError{s.record(at)}
 	case err != nil:
 		return nil, fmt.Errorf("read record of %s: %w", s.record(at), err)

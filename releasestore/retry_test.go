@@ -63,6 +63,7 @@ func TestReadsAreRepeated(t *testing.T) {
 		"500 once":          {apierrors.NewInternalError(io.EOF), 1, 2, true},
 		"429 twice":         {apierrors.NewTooManyRequests("busy", 1), 2, 3, true},
 		"504 once":          {apierrors.NewTimeoutError("slow", 0), 1, 2, true},
+		"a proxy's 404":     {errStray, 1, 2, true},
 		"reset once":        {io.ErrUnexpectedEOF, 1, 2, true},
 		"503 for good":      {apierrors.NewServiceUnavailable("away"), 99, 6, false},
 		"stalls for good":   {context.DeadlineExceeded, 99, 3, false},

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/manifest"
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 var _ apply.Store = (*Store)(nil)
@@ -201,7 +202,7 @@ func must(t *testing.T, err error) {
 // caller sees a timeout.
 type faulty struct {
 	*memoryBackend
-	lose int
+	lose, strays int
 }
 
 func (f *faulty) answer(o object, err error) (object, error) {
@@ -218,6 +219,29 @@ func (f *faulty) create(ctx context.Context, o object) (object, error) {
 
 func (f *faulty) update(ctx context.Context, o object) (object, error) {
 	return f.answer(f.memoryBackend.update(ctx, o))
+}
+
+func (f *faulty) delete(ctx context.Context, at location, o metav1.DeleteOptions) error {
+	if f.strays > 0 {
+		f.strays--
+		return errStray
+	}
+	return f.memoryBackend.delete(ctx, at, o)
+}
+
+// A 404 that a proxy sends in the API server's place does not say that a record was deleted.
+func TestAProxysAnswerDeletesNothing(t *testing.T) {
+	backend := &faulty{memoryBackend: newMemoryBackend(), strays: 1}
+	s := open(backend, testClock())
+	must(t, s.Create(t.Context(), testRevision(1, release.StatusDeployed)))
+	if err := s.Delete(t.Context(), testKey(), 1); !retry.Passes(err) {
+		t.Errorf("a delete that a proxy has answered: %v", err)
+	}
+	must(t, s.Delete(t.Context(), testKey(), 1))
+	var none *NotFoundError
+	if _, err := s.Get(t.Context(), testKey(), 1); !errors.As(err, &none) {
+		t.Errorf("the record is still there: %v", err)
+	}
 }
 
 // A write whose answer was lost is recognised as our own when it is repeated,

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/internal/release"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 // Create stores a new revision. It fails with an ExistsError when the number is
@@ -82,7 +83,7 @@ func (s *Store) Delete(ctx context.Context, key release.Key, version int) error 
 			o.Preconditions = &metav1.Preconditions{ResourceVersion: &meta.ResourceVersion}
 		}
 		err := s.backend.delete(ctx, at, o)
-		if err == nil || apierrors.IsNotFound(err) {
+		if err == nil || retry.Missing(err) {
 			s.memory.forget(at)
 			return nil
 		}
@@ -105,7 +106,7 @@ func (s *Store) compareAndSwap(ctx context.Context, at location, write func(meta
 		switch {
 		case err == nil:
 			return nil
-		case apierrors.IsNotFound(err):
+		case retry.Missing(err):
 			s.memory.forget(at)
 			return &NotFoundError{s.record(at)}
 		case !apierrors.IsConflict(err):
@@ -144,7 +145,7 @@ func (s *Store) look(ctx context.Context, at location) error {
 func (s *Store) fetch(ctx context.Context, at location) (object, error) {
 	current, err := s.backend.get(ctx, at)
 	switch {
-	case apierrors.IsNotFound(err):
+	case retry.Missing(err):
 		return object{}, &NotFoundError{s.record(at)}
 	case err != nil:
 		return object{}, fmt.Errorf("read record of %s: %w", s.record(at), err)

@@ -126,6 +126,16 @@ func (k *kinds) since(ctx context.Context, moment time.Time) (*catalog, error) {
 	}
 }
 
+// gone reports whether the server, asked again, serves no version of a kind.
+func (k *kinds) gone(ctx context.Context, kind schema.GroupKind) bool {
+	known, err := k.since(ctx, time.Now())
+	if err != nil {
+		return false
+	}
+	info := known.kind(kind)
+	return len(info.Versions) == 0 && info.Unavailable == ""
+}
+
 // leave ends the wait of one caller, and the download if it was the last one.
 func (k *kinds) leave(d *download) {
 	k.mu.Lock()

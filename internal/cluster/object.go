@@ -144,15 +144,24 @@ func misfit(err error) error {
 
 // Delete requests the deletion of an object; see apply.Cluster.
 func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOptions) error {
-	r, err := c.resourceBy(ctx, c.metadataOnly, ref.GVK(), ref.Namespace)
-	if err != nil {
-		return err
-	}
 	options := metav1.DeleteOptions{PropagationPolicy: propagation(o.Cascade)}
 	if o.UID != "" {
 		options.Preconditions = &metav1.Preconditions{UID: &o.UID}
 	}
-	return c.explain(r.Delete(ctx, ref.Name, options))
+	r, err := c.resourceBy(ctx, c.metadataOnly, ref.GVK(), ref.Namespace)
+	if err == nil {
+		err = r.Delete(ctx, ref.Name, options)
+	}
+	if c.kindGone(ctx, ref.GroupKind(), err) {
+		return apierrors.NewNotFound(schema.GroupResource{Group: ref.Group, Resource: ref.Kind}, ref.Name)
+	}
+	return c.explain(err)
+}
+
+// kindGone reports whether a request failed since the server no longer serves the kind. A 404 without a Status may
+// also come from a proxy, so discovery has to agree.
+func (c *Client) kindGone(ctx context.Context, kind schema.GroupKind, err error) bool {
+	return (pathGone(err) || meta.IsNoMatchError(err)) && c.kinds.gone(ctx, kind)
 }
 
 func propagation(cascade string) *metav1.DeletionPropagation {

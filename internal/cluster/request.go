@@ -104,7 +104,7 @@ func passes(err error) bool {
 	if errors.As(err, &api) && awayWebhook(api.Status()) {
 		return false
 	}
-	return retry.Passes(err)
+	return retry.Passes(err) && !pathGone(err) // what that means, discovery knows
 }
 
 // awayWebhook reports whether an admission webhook could not be called. Only the message says so
@@ -124,10 +124,8 @@ func unreachable(err error) bool {
 }
 
 // pathGone reports whether the server does not know the resource at all. For a missing object it
-// sends a Status, for a missing resource plain text.
-func pathGone(err error) bool {
-	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
-}
+// sends a Status, for a missing resource plain text, as a proxy does that does not know the server.
+func pathGone(err error) bool { return apierrors.IsNotFound(err) && !retry.Missing(err) }
 
 // unreachableError is an error about the whole cluster with a readable text. It unwraps to the
 // original error.

@@ -47,7 +47,7 @@ func (c *Client) Watch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	for wait := resumePause; ; {
 		began := time.Now()
 		more, err := w.once(ctx, c, gvk, namespace)
-		gone := meta.IsNoMatchError(err) || pathGone(err)
+		gone := meta.IsNoMatchError(err) || c.kindGone(ctx, gvk.GroupKind(), err)
 		if gone {
 			more = w.allGone()
 		}
@@ -213,7 +213,7 @@ func (w *watcher) poll(ctx context.Context, c *Client, gvk schema.GroupVersionKi
 				return fmt.Errorf("watch %s: %w", gvk.Kind, forbidden)
 			case apierrors.IsUnauthorized(err):
 				return fmt.Errorf("watch %s: %w", gvk.Kind, c.explain(err))
-			case err != nil && !apierrors.IsNotFound(err):
+			case err != nil && !retry.Missing(err) && !c.kindGone(ctx, gvk.GroupKind(), err):
 				failed = c.explain(err)
 				continue // the next attempt may succeed
 			}

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
+	"github.com/kubectl-release/kubectl-release/internal/cluster"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
 var configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
@@ -49,21 +51,77 @@ func TestWatchEndsWhereNothingIsAllowed(t *testing.T) {
 	}
 }
 
+// forget makes the server one that no longer serves ConfigMaps. The client has not noticed yet.
+func (s *server) forget(t *testing.T) *cluster.Client {
+	c := s.connect(t)
+	if _, err := c.Kinds(t.Context(), []schema.GroupVersionKind{configMaps}); err != nil {
+		t.Fatal(err)
+	}
+	s.reply("GET /api/v1", resources("v1"))
+	s.answers[watched], s.answers["DELETE /api/v1/namespaces/shop/configmaps/a"] = http.NotFound, http.NotFound
+	return c
+}
+
+// A 404 without a Status says that the kind is gone, and with it the object, if discovery agrees. Otherwise a proxy
+// sent it, and a watch goes on.
+func TestAProxysAnswerIsNotTheServers(t *testing.T) {
+	s := newServer(t)
+	c := s.connect(t)
+	const path = watched + "/a"
+	s.refuse(watched, http.StatusForbidden, metav1.StatusReasonForbidden, "no list")
+	s.reply(path, configMap("a"))
+	for name, at := range map[string]string{"list": watched, "get": path} {
+		t.Run(name, func(t *testing.T) {
+			stray, next := true, s.answers[at]
+			s.answers[at] = func(w http.ResponseWriter, r *http.Request) {
+				if stray {
+					stray = false
+					http.NotFound(w, r)
+					return
+				}
+				next(w, r)
+			}
+			_ = c.Watch(t.Context(), configMaps, "shop", []string{"a"}, func(_ string, o *unstructured.Unstructured) bool {
+				if o == nil {
+					t.Error("the object is gone")
+				}
+				return false
+			})
+		})
+	}
+}
+
+func TestDeleteOfAKindThatIsGone(t *testing.T) {
+	s := newServer(t)
+	const path = "DELETE /api/v1/namespaces/shop/configmaps/a"
+	s.answers[path] = http.NotFound
+	if err := s.connect(t).Delete(t.Context(), ref("ConfigMap", "a"), apply.DeleteOptions{}); retry.Missing(err) || !apply.Passes(err) {
+		t.Errorf("a kind that is served: %v", err)
+	}
+	c := s.forget(t)
+	for range 2 { // the second time, discovery is known
+		if err := c.Delete(t.Context(), ref("ConfigMap", "a"), apply.DeleteOptions{}); !retry.Missing(err) {
+			t.Errorf("a kind that is gone: %v", err)
+		}
+	}
+}
+
 // If the kind itself is gone, so is the object: a wait for its deletion is over.
 func TestWatchOfAKindThatIsGone(t *testing.T) {
 	s := newServer(t)
-	s.answers[watched] = http.NotFound
 	for name, kind := range map[string]schema.GroupVersionKind{"the path": configMaps, "the kind": {Group: "none.io", Version: "v1", Kind: "None"}} {
 		t.Run(name, func(t *testing.T) {
 			gone := false
-			err := s.connect(t).Watch(t.Context(), kind, "shop", []string{"a"}, func(_ string, o *unstructured.Unstructured) bool {
+			s.reply("GET /api/v1", resources("v1", "configmaps ConfigMap"))
+			c := s.forget(t)
+			err := c.Watch(t.Context(), kind, "shop", []string{"a"}, func(_ string, o *unstructured.Unstructured) bool {
 				gone = o == nil
 				return false
 			})
 			if err != nil || !gone {
 				t.Errorf("error %v, gone %v", err, gone)
 			}
-			err = s.connect(t).Watch(t.Context(), kind, "shop", []string{"a"}, func(string, *unstructured.Unstructured) bool { return true })
+			err = c.Watch(t.Context(), kind, "shop", []string{"a"}, func(string, *unstructured.Unstructured) bool { return true })
 			if err == nil {
 				t.Error("a wait for the object to become ready goes on for ever")
 			}

@@ -93,12 +93,20 @@ func Wait(err error, pause, atMost time.Duration) time.Duration {
 	return max(pause, min(time.Duration(seconds)*time.Second, atMost))
 }
 
-// Passes reports whether an error is transient: the server is busy or restarting, the
-// connection broke, or somebody else wrote at the same time.
+// Missing reports whether the API server says that something does not exist. It says so in a Status; any other 404
+// comes from a proxy, or is about a path that the server does not know (client-go 0.36, rest/request.go,
+// newUnstructuredResponseError).
+func Missing(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// Passes reports whether an error is transient: the server is busy or restarting, something else answers in its
+// place, the connection broke, or somebody else wrote at the same time.
 func Passes(err error) bool {
 	var api apierrors.APIStatus
 	if errors.As(err, &api) {
-		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err) && plainConflict(err)
+		return api.Status().Code >= 500 || apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err) && plainConflict(err) ||
+			apierrors.IsNotFound(err) && !Missing(err)
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNREFUSED) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err)

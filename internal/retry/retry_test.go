@@ -33,6 +33,7 @@ func TestPasses(t *testing.T) {
 		}, "Apply failed"), false},
 		"403":                    {apierrors.NewForbidden(things, "x", io.EOF), false},
 		"404":                    {apierrors.NewNotFound(things, "x"), false},
+		"a proxy's 404":          {apierrors.NewGenericServerResponse(404, "GET", things, "x", "no upstream", 0, true), true},
 		"no answer in time":      {context.DeadlineExceeded, true},
 		"called off":             {context.Canceled, false},
 		"closed half-way":        {io.ErrUnexpectedEOF, true},
