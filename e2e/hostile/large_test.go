@@ -40,6 +40,16 @@ func repeated(n int, format string) string {
 	return b.String()
 }
 
+// TestHostileSavedPlan shows a plan that is encrypted so that its passphrase takes 4 GiB to check.
+func TestHostileSavedPlan(t *testing.T) {
+	dir, salt, key := t.TempDir(), strings.Repeat("A", 22), strings.Repeat("A", 43)
+	clustertest.WriteFiles(t, dir, map[string]string{
+		"web.plan": "age-encryption.org/v1\n-> scrypt " + salt + " 22\n" + key + "\n--- " + key + "\n", "passphrase": "any\n",
+	})
+	hostile{Names: "web.plan", Says: "with more work"}.refused(t, time.Duration(2*pace()*float64(hostileTime)), os.Environ(), clustertest.Program(t),
+		"plan", "show", filepath.Join(dir, "web.plan"), "--passphrase-file", filepath.Join(dir, "passphrase"))
+}
+
 // TestHostilePlans plans charts with objects that are hard to compare with those of a baseline, within
 // the limits on hostile input. There is nothing to refuse.
 func TestHostilePlans(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"filippo.io/age"
 	"filippo.io/age/agessh"
@@ -64,6 +65,8 @@ func (k Keys) open(file string, data []byte) ([]byte, error) {
 	switch {
 	case errors.As(err, &locked):
 		return nil, locked
+	case err != nil && strings.Contains(err.Error(), "scrypt work factor too large"):
+		return nil, fmt.Errorf("it is encrypted with more work than the factor of %d that plans have", maxWorkFactor)
 	case errors.As(err, &none) && asks:
 		return nil, errors.New("the passphrase is wrong")
 	case errors.As(err, &none):
@@ -85,7 +88,11 @@ func (k Keys) identities(file string, asks bool) ([]age.Identity, error) {
 			return nil, err
 		}
 		identity, err := age.NewScryptIdentity(passphrase)
-		return []age.Identity{identity}, err
+		if err != nil {
+			return nil, err
+		}
+		identity.SetMaxWorkFactor(maxWorkFactor)
+		return []age.Identity{identity}, nil
 	}
 	if len(k.Identities) == 0 {
 		return nil, errors.New("it is encrypted: name the private key with --identity FILE")

@@ -20,6 +20,9 @@ const (
 	maxPlanBytes = 64 << 20
 	// maxKeysBytes is the maximum size of a key file.
 	maxKeysBytes = 1 << 20
+	// maxWorkFactor is the maximum of scrypt's work factor for a passphrase, that of our own files (age 1.3,
+	// scrypt.go, NewScryptRecipient): it takes 256 MiB of memory.
+	maxWorkFactor = 18
 )
 
 // Encode stamps a plan with s and a new nonce of 128 bits, and returns it with its digest,

@@ -211,6 +211,9 @@ func TestArmoredPlansAreRead(t *testing.T) {
 	}
 }
 
+// costly is the header of a plan whose passphrase takes 512 MiB to check.
+const costly = "age-encryption.org/v1\n-> scrypt AAAAAAAAAAAAAAAAAAAAAA 19\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
+
 // What can't be opened is refused with the reason, and no error contains a key.
 func TestReadRefuses(t *testing.T) {
 	key, locked := ageKey(t), ed25519Key(t, "open sesame")
@@ -242,6 +245,7 @@ func TestReadRefuses(t *testing.T) {
 		"a key that is none":    {sealed, planfile.Keys{Identities: []string{write(t, "k", string(private[:60]))}}, "error at line 2: malformed secret key"},
 		"an encrypted key":      {sealed, planfile.Keys{Identities: []string{sealed}}, "it is itself encrypted"},
 		"a wrong passphrase":    {file(planfile.Seal{Passphrase: "one"}), planfile.Keys{Ask: says("other")}, "the passphrase is wrong"},
+		"too much work":         {write(t, "work", costly), planfile.Keys{Ask: says("any")}, "it is encrypted with more work than the factor of 18 that plans have"},
 		"nobody to ask":         {sealed, planfile.Keys{Identities: []string{locked.identity}}, "unlock the key"},
 		"a wrong key's word":    {sealed, planfile.Keys{Identities: []string{locked.identity}, Ask: says("other")}, "unlock the key"},
 		"cut in its content":    {write(t, "cut", string(data[:len(data)-20])), planfile.Keys{Identities: []string{key.identity}}, "cut short or changed"},
