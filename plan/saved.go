@@ -183,6 +183,9 @@ func (c savedContent) restore(format string) (*Plan, error) {
 		p.Record.Labels = c.Labels
 	}
 	for _, doc := range c.CRDs {
+		if doc == nil {
+			return nil, errors.New("the saved plan has an empty CRD: it was changed after it was made")
+		}
 		o, err := manifest.FromDoc(doc, "crds/")
 		if err != nil {
 			return nil, fmt.Errorf("read the saved plan: %w", err)

@@ -92,6 +92,9 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
+	_, content, _ := strings.Cut(text, `"content":{`)
+	content = `{"crds":[null],` + strings.TrimSuffix(content, "}")
+	emptyCRD := fmt.Sprintf(`{"kind":"kubectl-release/plan","formatVersion":%q,"sum":"%x","content":%s}`, plan.FormatVersion, sha256.Sum256([]byte(content)), content)
 	for name, test := range map[string]struct{ broken, says string }{
 		"cut short":                 {text[:len(text)/2], "it was cut short"},
 		"without its last byte":     {text[:len(text)-1], "it was cut short"},
@@ -103,6 +106,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"something else":            {`{"kind":"List"}`, "not a saved plan"},
 		"YAML":                      {"replicas: 2\n", "not a saved plan"},
 		"empty":                     {``, "not a saved plan"},
+		"with an empty CRD":         {emptyCRD, "the saved plan has an empty CRD: it was changed after it was made"},
 		"without any content":       {`{"kind":"kubectl-release/plan","formatVersion":"1.0"}`, "was changed after it was made"},
 	} {
 		t.Run(name, func(t *testing.T) {
