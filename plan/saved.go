@@ -83,6 +83,12 @@ func (o Origin) Expired(now time.Time, age time.Duration) bool {
 	return age > 0 && o.Created.Add(age).Before(now)
 }
 
+// clockSkew is how far the clocks of two machines may differ.
+const clockSkew = 5 * time.Minute
+
+// Ahead reports whether a plan of this origin was made later than now, so that its age is not known.
+func (o Origin) Ahead(now time.Time) bool { return o.Created.After(now.Add(clockSkew)) }
+
 // Encode returns the plan as the content of a file, unmasked and with secrets, but without its
 // PlanDigest, which is the Digest of the returned bytes. Decode reads it. It returns an error for
 // values that JSON can't represent, which plans from Build never hold.

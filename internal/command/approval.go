@@ -101,6 +101,8 @@ func (o *approvalFlags) allows(file string, from *plan.Origin, now time.Time) er
 		return unapproved("%s does not say when and from which commit it was made: it was saved by an older version", file)
 	case o.commit != "" && o.commit != from.Commit:
 		return unapproved("%s was planned from commit %s, but %s is expected", file, cmp.Or(from.Commit, "(not known: plan with --commit)"), o.commit)
+	case o.maxAge > 0 && from.Ahead(now):
+		return unapproved("%s is dated %s, in the future: a clock is wrong, and its age is not known", file, from.Created.Format(time.RFC3339))
 	case from.Expired(now, o.maxAge):
 		return unapproved("%s was made at %s, more than %s ago", file, from.Created.Format(time.RFC3339), o.maxAge)
 	}

@@ -83,6 +83,10 @@ func TestASetIsApprovedAsAPlanIs(t *testing.T) {
 	if len(d.contexts) > 0 {
 		t.Errorf("connected to %q", d.contexts)
 	}
+	d.file("set/set.json", regexp.MustCompile(`"created": "20`).ReplaceAllString(d.read("set/set.json"), `"created": "99`))
+	if a := d.types("apply many set --max-age 24h"); a.code != exitStale || !strings.Contains(a.err, "Error: set is dated 99") {
+		t.Errorf("from the future: exit code %d\n%s", a.code, a.err)
+	}
 	// One that was saved before sets had an origin can be applied if nothing is demanded of that.
 	d.file("set/set.json", regexp.MustCompile(`(?s) *"origin": {.*?},\n`).ReplaceAllString(d.read("set/set.json"), ""))
 	if a := d.types("apply many set --max-age 24h"); a.code != exitStale || !strings.Contains(a.err, "it was saved by an older version") {
