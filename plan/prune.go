@@ -11,7 +11,8 @@ import (
 
 // pruned returns the oldest revisions beyond the history limit. The new
 // revision counts towards it and is the successful one by then, so all older
-// ones may be removed.
+// ones may be removed. One that is undone stays until another run succeeds,
+// even beyond the limit: it alone says what failed, and why.
 func (b *builder) pruned() []int {
 	limit := b.in.Options.HistoryMax
 	excess := len(b.in.History) + 1 - limit
@@ -22,10 +23,17 @@ func (b *builder) pruned() []int {
 		return nil
 	}
 	var out []int
-	for _, r := range b.in.History[:min(excess, len(b.in.History))] {
-		out = append(out, r.Version)
+	for _, r := range b.in.History {
+		if len(out) < excess && !b.undoes(r.Version) {
+			out = append(out, r.Version)
+		}
 	}
 	return out
+}
+
+// undoes reports whether the plan undoes the run that wrote a revision.
+func (b *builder) undoes(version int) bool {
+	return b.in.Undoing && version == b.in.History.Last().Version
 }
 
 // prunedOnFailure returns the oldest failed revisions beyond the history limit, of which the new one is one by
@@ -43,7 +51,7 @@ func (b *builder) prunedOnFailure() []int {
 	}
 	excess := len(failed) + 1 - b.in.Options.HistoryMax
 	for _, version := range failed {
-		if len(out) < excess && version != b.in.RollbackTo && b.saidElsewhere(version, out) {
+		if len(out) < excess && version != b.in.RollbackTo && !b.undoes(version) && b.saidElsewhere(version, out) {
 			out = append(out, version)
 		}
 	}
