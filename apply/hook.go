@@ -192,9 +192,9 @@ func (r *run) keepPhases(ctx context.Context) error {
 		r.mu.Unlock()
 		return nil
 	}
-	next := r.record.WithStatus(r.record.Info.Status, r.record.Info.Description)
+	next, s := r.record.WithStatus(r.record.Info.Status, r.record.Info.Description), r.recording
 	r.mu.Unlock()
-	if err := r.try(ctx, nil, func(ctx context.Context, _ bool) error { return r.env.Store.Update(ctx, next) }); err != nil {
+	if err := r.try(ctx, s, func(ctx context.Context, _ bool) error { return r.env.Store.Update(ctx, next) }); err != nil {
 		return fmt.Errorf("record the hooks of %s revision %d: %w", next.Name, next.Version, err)
 	}
 	return nil

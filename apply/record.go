@@ -34,7 +34,7 @@ func (r *run) writeRecord(ctx context.Context, s *plan.Step) error {
 	if description == "" {
 		description = r.failure
 	}
-	if err := r.setStatus(ctx, s.Record.Status, description); err != nil {
+	if err := r.setStatus(ctx, s, description); err != nil {
 		return err
 	}
 	if err := r.tidy(ctx, s); err != nil {
@@ -59,10 +59,10 @@ var settled = map[release.Status]string{
 func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	var errs []error
 	for _, version := range s.Record.Fail {
-		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusFailed, cmp.Or(s.Record.Descriptions[version], s.Record.FailDescription)))
+		errs = append(errs, r.finalizeRevision(ctx, s, version, release.StatusFailed, cmp.Or(s.Record.Descriptions[version], s.Record.FailDescription)))
 	}
 	for _, version := range s.Record.Supersede {
-		errs = append(errs, r.finalizeRevision(ctx, version, release.StatusSuperseded, s.Record.Descriptions[version]))
+		errs = append(errs, r.finalizeRevision(ctx, s, version, release.StatusSuperseded, s.Record.Descriptions[version]))
 	}
 	for _, version := range s.Record.Prune {
 		errs = append(errs, r.try(ctx, s, func(ctx context.Context, _ bool) error {
@@ -72,8 +72,9 @@ func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 	return errors.Join(errs...)
 }
 
-// setStatus stores the run's own revision in a new status.
-func (r *run) setStatus(ctx context.Context, status release.Status, description string) error {
+// setStatus stores the run's own revision in the status of the step.
+func (r *run) setStatus(ctx context.Context, s *plan.Step, description string) error {
+	status := s.Record.Status
 	if status.Pending() && r.env.Lock != nil {
 		if err := r.env.Lock.Take(ctx); err != nil {
 			return err
@@ -85,13 +86,14 @@ func (r *run) setStatus(ctx context.Context, status release.Status, description 
 	r.mu.Lock()
 	next := r.record.WithStatus(status, description)
 	recorded := r.recorded
+	r.recording = s
 	r.mu.Unlock()
 
 	r.stamp(next, status)
-	err := r.store(ctx, next, recorded)
+	err := r.store(ctx, s, next, recorded)
 	if apierrors.IsRequestEntityTooLargeError(err) && status == release.StatusFailed {
 		next = r.brief(next)
-		err = r.store(ctx, next, recorded)
+		err = r.store(ctx, s, next, recorded)
 	}
 	if err != nil && !recorded && Passes(err) {
 		r.unsure = next
@@ -106,8 +108,8 @@ func (r *run) setStatus(ctx context.Context, status release.Status, description 
 }
 
 // store creates a record, or updates it if an earlier state of it was recorded.
-func (r *run) store(ctx context.Context, next *release.Revision, recorded bool) error {
-	return r.try(ctx, nil, func(ctx context.Context, _ bool) error {
+func (r *run) store(ctx context.Context, s *plan.Step, next *release.Revision, recorded bool) error {
+	return r.try(ctx, s, func(ctx context.Context, _ bool) error {
 		if recorded {
 			return r.env.Store.Update(ctx, next)
 		}
@@ -153,7 +155,7 @@ func (r *run) stamp(next *release.Revision, status release.Status) {
 }
 
 // finalizeRevision puts an older revision into its final status.
-func (r *run) finalizeRevision(ctx context.Context, version int, status release.Status, description string) error {
+func (r *run) finalizeRevision(ctx context.Context, s *plan.Step, version int, status release.Status, description string) error {
 	old := r.env.History.Revision(version)
 	if old == nil {
 		return nil
@@ -162,7 +164,7 @@ func (r *run) finalizeRevision(ctx context.Context, version int, status release.
 		description = old.Info.Description
 	}
 	next := old.WithStatus(status, description)
-	err := r.try(ctx, nil, func(ctx context.Context, _ bool) error { return r.env.Store.Update(ctx, next) })
+	err := r.try(ctx, s, func(ctx context.Context, _ bool) error { return r.env.Store.Update(ctx, next) })
 	if err != nil {
 		return fmt.Errorf("record %s revision %d as %s: %w", old.Name, version, status, err)
 	}
@@ -212,7 +214,7 @@ func (r *run) ascertain(ctx context.Context) {
 	if next == nil {
 		return
 	}
-	err := r.try(ctx, nil, func(ctx context.Context, _ bool) error { return r.env.Store.Create(ctx, next) })
+	err := r.try(ctx, r.recording, func(ctx context.Context, _ bool) error { return r.env.Store.Create(ctx, next) })
 	if err == nil {
 		r.mu.Lock()
 		r.record, r.recorded = next, true

@@ -120,6 +120,8 @@ type run struct {
 	recorded bool
 	// unsure is a revision of which it is not known whether its first record was stored.
 	unsure *release.Revision
+	// recording is the step that has last written the record.
+	recording *plan.Step
 	// uids are the UIDs of the objects that this run has written.
 	uids map[manifest.ID]types.UID
 	// awaited are the objects that the plan waits for, as this run has written them; nil for one

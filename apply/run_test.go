@@ -244,7 +244,13 @@ func TestEveryPassingFailureIsRetried(t *testing.T) {
 						}
 						return clusterfake.Trouble{}
 					}
-					if _, err := apply.Run(t.Context(), upgrade(t, w), w.Env()); err != nil {
+					env := w.Env()
+					env.Observer = ear(func(e apply.Event) {
+						if e.Type == apply.StepRetried && e.Step == "" {
+							t.Errorf("a retry without its step: %s", e.Message)
+						}
+					})
+					if _, err := apply.Run(t.Context(), upgrade(t, w), env); err != nil {
 						t.Fatal(err)
 					}
 					got, statuses := state(w)
