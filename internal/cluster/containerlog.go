@@ -25,9 +25,9 @@ func (c *Client) failingContainerLog(ctx context.Context, pods []corev1.Pod) app
 			if !unwell(s) {
 				continue
 			}
-			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name}, containerLogLines)
+			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name}, containerLogLines, maxLogSize)
 			if (err != nil || strings.TrimSpace(text) == "") && s.RestartCount > 0 {
-				text, err = c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name, Previous: true}, containerLogLines)
+				text, err = c.containerLog(ctx, pod, corev1.PodLogOptions{Container: s.Name, Previous: true}, containerLogLines, maxLogSize)
 			}
 			if err != nil || strings.TrimSpace(text) == "" {
 				return apply.Log{}

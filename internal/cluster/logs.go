@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 )
 
-// Limits for Logs: an unreachable node must not delay a run, and a container that writes without
+// Limits for Logs: an unreachable node must not delay a run, and containers that write without
 // line breaks must not fill up memory.
 const (
 	logTimeout = 15 * time.Second
@@ -22,7 +22,7 @@ const (
 )
 
 // Logs reads the last lines, or all if lines is 0, of every container of a pod, or of the pods of a Job,
-// oldest pod first; of more than 1 MiB it reads the beginning, and says so. If there are several
+// oldest pod first; of more than 1 MiB in all it reads the beginning, and says so. If there are several
 // containers, a line with the name precedes each log. It returns an error only when nothing could be
 // read.
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
@@ -38,9 +38,14 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 	type part struct{ name, text string }
 	var parts []part
 	var errs []error
+	left := int64(maxLogSize)
 	for _, pod := range pods {
 		for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: container.Name}, lines)
+			if left <= 0 {
+				continue
+			}
+			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: container.Name}, lines, left)
+			left -= int64(len(text))
 			switch {
 			case err != nil:
 				errs = append(errs, fmt.Errorf("read the log of Pod/%s, container %s: %w", pod.Name, container.Name, err))
@@ -65,8 +70,8 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 	return out.String(), nil
 }
 
-func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, options corev1.PodLogOptions, lines int64) (string, error) {
-	limit := int64(maxLogSize)
+// containerLog reads a log, or its last lines; of limit bytes or more it reads the beginning, and says so.
+func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, options corev1.PodLogOptions, lines, limit int64) (string, error) {
 	options.LimitBytes = &limit
 	if lines > 0 {
 		options.TailLines = &lines
@@ -76,8 +81,8 @@ func (c *Client) containerLog(ctx context.Context, pod corev1.Pod, options corev
 		return "", err
 	}
 	defer stream.Close()
-	text, err := io.ReadAll(io.LimitReader(stream, maxLogSize))
-	if len(text) == maxLogSize {
+	text, err := io.ReadAll(io.LimitReader(stream, limit))
+	if int64(len(text)) == limit {
 		return string(text) + "\n(the rest of the log is not shown)", err
 	}
 	return string(text), err

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,23 @@ func TestLogsAreBounded(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"10", ""}, asked); diff != "" {
 		t.Errorf("lines asked for (-want +got):\n%s", diff)
+	}
+}
+
+// All containers of a Job share the limit: what does not fit is not read.
+func TestLogsOfAJobAreBoundedTogether(t *testing.T) {
+	s := newServer(t)
+	half := strings.Repeat("x", 1<<19)
+	s.logging(map[string]string{"a/main": half, "b/main": half + half, "c/main": half},
+		pod("a", "2026-01-01T00:00:00Z", "main"), pod("b", "2026-01-02T00:00:00Z", "main"), pod("c", "2026-01-03T00:00:00Z", "main"))
+	job := apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"}
+	got, err := s.connect(t).Logs(t.Context(), job, 0)
+	want := "Pod/a, container main:\n" + half + "\nPod/b, container main:\n" + half + "\n(the rest of the log is not shown)\n"
+	if err != nil || got != want {
+		t.Errorf("%d bytes, want %d; error %v", len(got), len(want), err)
+	}
+	if slices.Contains(s.requests(), "GET /api/v1/namespaces/shop/pods/c/log") {
+		t.Error("the log of the third pod is read")
 	}
 }
 
