@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -49,7 +48,7 @@ func (r *Relations) Of(ctx context.Context, object *unstructured.Unstructured) [
 		return nil
 	}
 	ref := Ref{ID: manifest.ID{Group: kinds.StorageClass.Group, Kind: kinds.StorageClass.Kind, Name: name}, Version: "v1"}
-	passes := func(err error) bool { return retry.Passes(err) && !errors.Is(err, context.DeadlineExceeded) }
+	passes := func(err error, stalled int) bool { return retry.Passes(err) && stalled == 0 }
 	var class *unstructured.Unstructured
 	err := retry.Read(ctx, retry.Pause, passes, func(ctx context.Context) error {
 		return retry.Attempt(ctx, func(ctx context.Context) (err error) {

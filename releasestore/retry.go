@@ -2,7 +2,6 @@ package releasestore
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/retry"
@@ -31,20 +30,10 @@ func (b retryingReads) list(ctx context.Context, namespace string, o listOptions
 	return found, next, err
 }
 
-// stalls is how many attempts of a read may time out before it is given up, as for reads of objects
-// (internal/cluster, stallsOfKnown): each takes a minute, in which nobody sees anything.
-const stalls = 3
-
 // retryRead calls read, which must be safe to repeat, again after transient errors.
 func retryRead(ctx context.Context, clock Clock, read func(context.Context) error) error {
 	wait := func(ctx context.Context, d time.Duration) error { return sleep(ctx, clock, d) }
-	stalled := 0
-	again := func(err error) bool {
-		if errors.Is(err, context.DeadlineExceeded) {
-			stalled++
-		}
-		return retry.Passes(err) && stalled < stalls
-	}
+	again := func(err error, stalled int) bool { return retry.Passes(err) && stalled < retry.Stalls }
 	return retry.Read(ctx, wait, again, func(ctx context.Context) error {
 		return retry.Attempt(ctx, read)
 	})

@@ -153,7 +153,8 @@ func (k *kinds) leave(d *download) {
 func (k *kinds) download(ctx context.Context, d *download) {
 	defer d.cancel()
 	var a answers
-	err := retry.Read(ctx, retry.Pause, passes, func(ctx context.Context) error {
+	again := func(err error, stalled int) bool { return passes(err) && stalled < stalls }
+	err := retry.Read(ctx, retry.Pause, again, func(ctx context.Context) error {
 		return retry.Attempt(ctx, func(ctx context.Context) (err error) {
 			a, err = ask(ctx, k.server)
 			return err

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/retry"
 )
 
-// stalls and stallsOfKnown are how many attempts of a read may time out before it is given up:
-// for a server that has not answered any request yet, and for one that has.
-const stalls, stallsOfKnown = 2, 3
+// stalls is how many attempts of a read may time out before it is given up, for a server that has not
+// answered any request yet; for one that has, they are retry.Stalls.
+const stalls = 2
 
 // noRetry is a REST client that sends every request once. client-go's own client retries a request
 // up to ten times when the response has Retry-After (client-go, rest/request.go, maxRetries), writes
@@ -62,13 +62,7 @@ func (m metadataOnly) Patch(t types.PatchType) *rest.Request {
 // read sends a request that changes nothing, and retries it after transient errors. At most
 // retry.Concurrency of them are under way at the same time.
 func (c *Client) read(ctx context.Context, send func(ctx context.Context) error) error {
-	stalled := 0
-	again := func(err error) bool {
-		if errors.Is(err, context.DeadlineExceeded) {
-			stalled++
-		}
-		return passes(err) && !c.givesUp(stalled)
-	}
+	again := func(err error, stalled int) bool { return passes(err) && !c.givesUp(stalled) }
 	return c.explain(retry.Read(ctx, retry.Pause, again, func(ctx context.Context) error {
 		err := c.send(ctx, send)
 		if err == nil {
@@ -89,7 +83,7 @@ func rawBody(answer rest.Result) ([]byte, error) {
 
 // givesUp reports whether a read has timed out often enough.
 func (c *Client) givesUp(stalled int) bool {
-	return stalled >= stallsOfKnown || stalled >= stalls && !c.known.Load()
+	return stalled >= retry.Stalls || stalled >= stalls && !c.known.Load()
 }
 
 // send sends a request that changes nothing once fewer than the limit are under way.

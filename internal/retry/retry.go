@@ -34,14 +34,22 @@ const MaxAfter = 10 * time.Second
 // not stall the run.
 const Timeout = 60 * time.Second
 
+// Stalls is how many attempts of a read may time out before it is given up: each takes a minute, in which
+// nobody sees anything.
+const Stalls = 3
+
 // Read sends a request that changes nothing, and retries it while passes reports its
-// error as transient. sleep waits, or returns why it did not. The error is that of
-// the last attempt; send must bound the time of each attempt, as Attempt does.
-func Read(ctx context.Context, sleep func(context.Context, time.Duration) error, passes func(error) bool, send func(context.Context) error) error {
-	pause := firstPause
+// error as transient; stalled is how many attempts have timed out. sleep waits, or
+// returns why it did not. The error is that of the last attempt; send must bound the
+// time of each attempt, as Attempt does.
+func Read(ctx context.Context, sleep func(context.Context, time.Duration) error, passes func(err error, stalled int) bool, send func(context.Context) error) error {
+	pause, stalled := firstPause, 0
 	for attempt := 1; ; attempt++ {
 		err := send(ctx)
-		if err == nil || ctx.Err() != nil || attempt == attempts || !passes(err) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			stalled++
+		}
+		if err == nil || ctx.Err() != nil || attempt == attempts || !passes(err, stalled) {
 			return err
 		}
 		if sleep(ctx, Wait(err, pause, MaxAfter)) != nil {

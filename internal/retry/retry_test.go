@@ -55,7 +55,8 @@ func TestReadPauses(t *testing.T) {
 	sleep := func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil }
 	answers := []error{io.EOF, io.EOF, apierrors.NewTooManyRequests("busy", 5), apierrors.NewTooManyRequests("busy", 3600), io.EOF, io.ErrUnexpectedEOF}
 	sent := 0
-	err := Read(t.Context(), sleep, Passes, func(context.Context) error { sent++; return answers[sent-1] })
+	passes := func(err error, _ int) bool { return Passes(err) }
+	err := Read(t.Context(), sleep, passes, func(context.Context) error { sent++; return answers[sent-1] })
 	if !errors.Is(err, io.ErrUnexpectedEOF) || sent != len(answers) {
 		t.Errorf("%v after %d", err, sent)
 	}
@@ -68,7 +69,8 @@ func TestReadPauses(t *testing.T) {
 func TestReadEndsWhenCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	sent := 0
-	err := Read(ctx, func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }, Passes, func(context.Context) error { sent++; return io.EOF })
+	passes := func(err error, _ int) bool { return Passes(err) }
+	err := Read(ctx, func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }, passes, func(context.Context) error { sent++; return io.EOF })
 	if !errors.Is(err, io.EOF) || sent != 1 {
 		t.Errorf("%v after %d", err, sent)
 	}
