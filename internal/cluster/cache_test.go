@@ -71,28 +71,30 @@ func TestWeReadKubectlsCache(t *testing.T) {
 	}
 }
 
-// An unchanged answer is not sent twice.
+// An unchanged answer is not sent twice, but always asked for, even if it allows to be kept.
 func TestDiscoveryIsConditional(t *testing.T) {
-	s := newServer(t)
-	saved := s.tagged()
-	for range 2 {
-		facts, err := s.connect(t).Facts(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	for _, control := range []string{"public", "public, max-age=3600"} {
+		s := newServer(t)
+		saved := s.tagged(control)
+		for range 2 {
+			facts, err := s.connect(t).Facts(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(facts.APIVersions) < 4 {
+				t.Errorf("API versions %v", facts.APIVersions)
+			}
 		}
-		if len(facts.APIVersions) < 4 {
-			t.Errorf("API versions %v", facts.APIVersions)
+		if saved.Load() != 2 {
+			t.Errorf("%s: %d answers were spared, want both roots of the second run", control, saved.Load())
 		}
-	}
-	if saved.Load() != 2 {
-		t.Errorf("%d answers were spared, want both roots of the second run", saved.Load())
 	}
 }
 
 // Nor is one that was sent to a kubectl of our client-go's version.
 func TestAnswersToKubectlAreOurs(t *testing.T) {
 	s := newServer(t)
-	saved := s.tagged()
+	saved := s.tagged("public")
 	if _, _, err := s.kubectls(t).ServerGroupsAndResources(); err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +106,9 @@ func TestAnswersToKubectlAreOurs(t *testing.T) {
 	}
 }
 
-// tagged makes both roots of the API answer Not Modified to conditional requests, and
-// counts how often they do.
-func (s *server) tagged() *atomic.Int32 {
+// tagged makes both roots of the API answer Not Modified to conditional requests, with these
+// directives for caches, and counts how often they do.
+func (s *server) tagged(control string) *atomic.Int32 {
 	s.aggregate()
 	s.reply("GET /version", map[string]any{"gitVersion": "v1.36.3"})
 	var saved atomic.Int32
@@ -115,7 +117,7 @@ func (s *server) tagged() *atomic.Int32 {
 		whole := s.answers[path]
 		s.answers[path] = func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("ETag", tag)
-			w.Header().Set("Cache-Control", "public")
+			w.Header().Set("Cache-Control", control)
 			w.Header().Set("Vary", "Accept")
 			if r.Header.Get("If-None-Match") == tag {
 				saved.Add(1)

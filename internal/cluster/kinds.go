@@ -34,8 +34,8 @@ type kinds struct {
 }
 
 // newKinds shares kubectl's caches below root: that of discovery and, beside it, that of HTTP
-// responses, thanks to which the server need not resend what has not changed. Only client-go's
-// cached client gives access to the latter. Without a root nothing is cached.
+// responses, thanks to which the server need not resend what it confirms to be unchanged. Only
+// client-go's cached client gives access to the latter. Without a root nothing is cached.
 func newKinds(config *rest.Config, root string) (*kinds, error) {
 	dir, answers := "", ""
 	if root != "" {
@@ -45,7 +45,7 @@ func newKinds(config *rest.Config, root string) (*kinds, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kinds{server: noRetry{cached.RESTClient()}, cache: cache{dir}}, nil
+	return &kinds{server: noRetry{validated{cached.RESTClient()}}, cache: cache{dir}}, nil
 }
 
 // download is one run of discovery, shared by all callers that need it.

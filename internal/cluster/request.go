@@ -35,6 +35,14 @@ func (o noRetry) Patch(t types.PatchType) *rest.Request {
 	return o.Interface.Patch(t).MaxRetries(0)
 }
 
+// validated is a REST client that takes no response from the cache of HTTP responses before the server has confirmed
+// that it is unchanged, whatever age the response allowed when it was stored.
+type validated struct{ rest.Interface }
+
+func (v validated) Get() *rest.Request {
+	return v.Interface.Get().SetHeader("Cache-Control", "max-age=0")
+}
+
 // metadataOnly is a REST client that asks for the metadata of objects only, to save time and
 // memory. A server that does not support that sends the whole object.
 type metadataOnly struct{ rest.Interface }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -131,9 +130,6 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
-	}
-	if o.CacheDir == "" {
-		o.CacheDir = filepath.Join(os.TempDir(), "kubectl-release-controller")
 	}
 	core, err := corev1client.NewForConfigAndClient(config, m.GetHTTPClient())
 	if err != nil {

@@ -90,7 +90,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.Policies, "policy", nil, "refuse what these policy files deny")
 	f.Float32Var(&o.QPS, "kube-api-qps", 500, "requests per second; the API server's own priority and fairness limits them earlier")
 	f.IntVar(&o.Burst, "kube-api-burst", 1000, "requests that may be sent at once")
-	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for the cached discovery of the cluster's API; by default one in the system's temporary folder")
+	f.StringVar(&o.CacheDir, "cache-dir", "", "folder for the cached discovery of the cluster's API; by default it is cached in memory")
 	f.StringToStringVar(&o.gates, "feature-gates", nil, "ExternalArtifact=true|false; helm-controller's other gates are refused")
 	f.BoolVar(&o.Leader.Enable, "enable-leader-election", true, "work only while holding helm-controller's lease; if false, no lease is taken, and a running helm-controller is not noticed")
 	f.BoolVar(&o.Leader.ReleaseOnCancel, "leader-election-release-on-cancel", true, "release the lease at the end")

@@ -45,7 +45,8 @@ func NewConnector(local *rest.Config, o cluster.Options, now func() time.Time) C
 	}
 }
 
-// connected returns a client with the access.
+// connected returns a client with the access. Only what the local cluster says about its API is cached on disk: a
+// server that somebody else names could pass itself off there as another one.
 func connected(local *rest.Config, a Access, o cluster.Options) (_ *cluster.Client, err error) {
 	config := rest.CopyConfig(local)
 	switch {
@@ -56,6 +57,9 @@ func connected(local *rest.Config, a Access, o cluster.Options) (_ *cluster.Clie
 	}
 	if err != nil {
 		return nil, err
+	}
+	if a.Kubeconfig != nil || a.Server != nil {
+		o.CacheDir = ""
 	}
 	config.UserAgent = local.UserAgent
 	if a.User != "" {

@@ -1,10 +1,14 @@
 package reconcile_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
@@ -74,5 +78,49 @@ current-context: c`)})
 	now = now.Add(50 * time.Minute)
 	if with("Secret/shop/a", "one") != a || with("Secret/shop/b", "one") == other {
 		t.Error("a connection that nobody has used for an hour is kept, or one that is used is not")
+	}
+}
+
+// What servers that HelmReleases name say about their API is not cached on disk, where the local cluster's is: behind
+// a proxy, a server can have any address.
+func TestDiscoveryOfForeignServersIsNotOnDisk(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "max-age=3600")
+		switch q.URL.Path {
+		case "/api":
+			_, _ = w.Write([]byte(`{"kind": "APIVersions", "versions": ["v1"]}`))
+		case "/apis":
+			_, _ = w.Write([]byte(`{"kind": "APIGroupList", "apiVersion": "v1"}`))
+		default:
+			_, _ = w.Write([]byte(`{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "v1", "resources": [{"name": "pods", "kind": "Pod"}]}`))
+		}
+	}))
+	defer server.Close()
+	for name, tc := range map[string]struct {
+		to   reconcile.Access
+		kept bool
+	}{
+		"local": {kept: true},
+		"kubeconfig": {to: reconcile.Access{Holder: "Secret/shop/a", Kubeconfig: []byte(`
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "http://local.invalid", proxy-url: "` + server.URL + `"}}]
+contexts: [{name: c, context: {cluster: c}}]
+current-context: c`)}},
+		"server": {to: reconcile.Access{Holder: "ConfigMap/shop/a", Server: &reconcile.Server{Address: server.URL, Account: "edge", Namespace: "shop"}}},
+	} {
+		dir := t.TempDir()
+		connect := reconcile.NewConnector(&rest.Config{Host: server.URL}, cluster.Options{CacheDir: dir}, time.Now)
+		c, err := connect(t.Context(), tc.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Cluster.Kinds(t.Context(), []schema.GroupVersionKind{{Version: "v1", Kind: "Pod"}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 != tc.kept {
+			t.Errorf("%s: in the cache is %v, error %v", name, files, err)
+		}
 	}
 }
