@@ -48,6 +48,29 @@ func TestLifecycle(t *testing.T) {
 	c.stop()
 }
 
+// A HelmRelease that is deleted together with its namespace, in which no Lease can be created any more, takes with
+// it what its release has elsewhere. A finalizer keeps the namespace controller from deleting the record first.
+func TestDeletionWithTheNamespace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish("app", "1.0.0", map[string]string{
+		"templates/role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: \"{{ .Release.Namespace }}\"}\n",
+	})
+	r.start()
+	r.release("web", "")
+	r.ready("web", "1.0.0")
+	finalizers := func(list string) {
+		r.kubectl("patch", "secret", "sh.helm.release.v1.web.v1", "--type=merge", "--patch", `{"metadata":{"finalizers":`+list+`}}`)
+	}
+	finalizers(`["example.com/test"]`)
+	t.Cleanup(func() { finalizers("null") })
+	r.kubectl("delete", "namespace", r.namespace, "--wait=false")
+	r.eventually("the HelmRelease is gone", func() bool { return r.kubectl("get", "hr", "-o", "name") == "" })
+	if got := r.kubectl("get", "clusterrole", r.namespace, "--ignore-not-found", "-o", "name"); got != "" {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
 // A chart that does not render is retried again and again, without a record and without a failure that
 // counts, until a version of it renders.
 func TestCheck36RenderErrorIsTriedAgain(t *testing.T) {

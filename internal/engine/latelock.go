@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/releasestore"
 )
 
-// lateLock is the lock of a release whose namespace does not exist: it is taken once the run has
+// lateLock is the lock of a release whose namespace does not exist or is terminating: it is taken once the run has
 // created the namespace, before the first record is written. Until then it counts as held, and for good if the
 // run creates none, such as an uninstall after somebody has deleted the namespace: nobody else gets a lock there.
 type lateLock struct {

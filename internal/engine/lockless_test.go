@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
@@ -170,26 +172,34 @@ func TestDeadHolderOutlastsTheQueue(t *testing.T) {
 	})
 }
 
-// Only a missing namespace of the release is not an error: then there is nothing to lock.
+// Only a missing or terminating namespace of the release is not an error: then there is nothing to lock. In a
+// terminating one, that is for runs that write no pending record.
 func TestLockedWithoutNamespaceOnly(t *testing.T) {
+	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	terminating := apierrors.NewForbidden(leases, releasestore.LeaseName(webKey.Name), errors.New("unable to create new content"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	for _, tc := range []struct {
 		why   string
-		group string
-		of    string
-		name  string
+		err   error
 		runs  bool
+		takes bool
 	}{
-		{"the namespace", "", "namespaces", "shop", true},
-		{"another one", "", "namespaces", "other", false},
-		{"the Lease's API", "coordination.k8s.io", "leases", "", false},
+		{"the namespace", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), true, true},
+		{"the namespace is terminating", terminating, true, false},
+		{"another one", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "other"), false, false},
+		{"the Lease's API", apierrors.NewNotFound(leases, ""), false, false},
 	} {
 		inBubble(t, func(t *testing.T, b bench) {
-			b.client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, apierrors.NewNotFound(schema.GroupResource{Group: tc.group, Resource: tc.of}, tc.name)
+			b.Cluster = authorizer{}
+			b.client.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, tc.err
 			})
 			ran := false
-			err := b.Locked(t.Context(), webKey, releasestore.LockOptions{}, func(context.Context, apply.Lock) error {
+			err := b.Locked(t.Context(), webKey, releasestore.LockOptions{}, func(ctx context.Context, lock apply.Lock) error {
 				ran = true
+				if err := errors.Join(lock.Check(), lock.Take(ctx)); (err == nil) != tc.takes {
+					t.Errorf("%s: before a pending record: %v", tc.why, err)
+				}
 				return nil
 			})
 			if ran != tc.runs || (err == nil) != tc.runs {

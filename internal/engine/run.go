@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/cluster"
 	"github.com/kubectl-release/kubectl-release/internal/release"
@@ -111,13 +114,14 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 	return p, outcome, err
 }
 
-// Locked runs work while this engine holds the release's lock. If its namespace does not exist, run
-// takes the lock once the namespace does. It returns a *releasestore.LockedError if another run holds
+// Locked runs work while this engine holds the release's lock. If its namespace does not exist, or is
+// terminating and has no Lease, nobody else gets the lock either, and run takes it before it writes a
+// pending record: only what writes none, such as an uninstall, goes on without it. It returns a *releasestore.LockedError if another run holds
 // the lock, and the errors of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
-		if there := e.lockKey(key).Namespace; cluster.NamespaceMissing(err, there) {
+		if there := e.lockKey(key).Namespace; cluster.NamespaceMissing(err, there) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			late := newLateLock(there, func(ctx context.Context) (*releasestore.HeldLock, error) { return e.lockIfPermitted(ctx, key, o) })
 			defer late.release(context.WithoutCancel(ctx))
 			return work(ctx, late) // the plan creates the namespace, or reports that it can't
