@@ -257,12 +257,11 @@ func (r *reconciler) supersedes(ctx context.Context, key client.ObjectKey) (bool
 		return false, client.IgnoreNotFound(err)
 	}
 	hr := v.hr
-	in, release := reconcile.Sources{}, func() {}
+	in := reconcile.Sources{}
 	if hr.Metadata.DeletionTimestamp == nil && !hr.Spec.Suspend && (hr.Spec.Chart == nil) != (hr.Spec.ChartRef == nil) {
 		r.sources(ctx, v, &in)
 	}
-	in.Chart = r.loader(key, &in, &release)
-	defer func() { release() }()
+	defer r.provide(key, &in)()
 	differs, err := r.passes.Supersedes(ctx, hr, in)
 	if held, ok := errors.AsType[*reconcile.Held](err); ok {
 		r.events.tell(v.object, []reconcile.Event{held.Event()})

@@ -10,11 +10,15 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
 
-// budget bounds the memory, in bytes, that all rendering passes may take at a time, so it
-// does not depend on how many there are.
+// budget bounds the memory, in bytes, that all passes that load a chart, render it or look for
+// drift may take at a time, so it does not depend on how many there are.
 type budget struct {
 	free  *semaphore.Weighted
 	total int64
+	// loading is for charts from their download until there is room to render them: a part of its
+	// own, as passes that wait for one part while they hold some of it could wait for each other.
+	loading      *semaphore.Weighted
+	totalLoading int64
 	// used is called with the number of bytes taken, or, negative, given back.
 	used func(bytes int64)
 
@@ -26,7 +30,8 @@ type budget struct {
 	held map[client.ObjectKey]*hold
 }
 
-// hold is the part of the budget that a pass holds for a chart.
+// hold is the part of the budget that a pass holds, for a chart or, without a digest, to look for
+// drift.
 type hold struct {
 	digest string
 	chart  int
@@ -34,8 +39,10 @@ type hold struct {
 }
 
 func newBudget(total int64, used func(int64)) *budget {
+	loading := total / loadingPart
+	total -= loading
 	return &budget{
-		free: semaphore.NewWeighted(total), total: total, used: used,
+		free: semaphore.NewWeighted(total), total: total, loading: semaphore.NewWeighted(loading), totalLoading: loading, used: used,
 		rendered: map[string]int{}, held: map[client.ObjectKey]*hold{},
 	}
 }
@@ -46,6 +53,10 @@ const (
 	leastShare    = 1 << 20
 	timesChart    = 12
 	timesRendered = 12
+	// timesArtifact is for a chart that is loaded: its archive, which is compressed, and its files.
+	timesArtifact = 12
+	// loadingPart is which part of the budget is for charts that are loaded: a quarter.
+	loadingPart = 4
 	// unknownCharts is how many charts may be rendered side by side whose rendered size
 	// is not known yet.
 	unknownCharts = 4
@@ -64,6 +75,20 @@ func (b *budget) share(digest string, size int) int64 {
 	return min(n, b.total)
 }
 
+// takeToLoad waits until there is room to download and load an artifact of the given size. The
+// returned function makes room again. The only error is that of ctx.
+func (b *budget) takeToLoad(ctx context.Context, artifact int64) (func(), error) {
+	bytes := min(timesArtifact*artifact, b.totalLoading)
+	if err := b.loading.Acquire(ctx, bytes); err != nil {
+		return nil, err
+	}
+	b.used(bytes)
+	return func() {
+		b.used(-bytes)
+		b.loading.Release(bytes)
+	}, nil
+}
+
 // take waits until there is room for a pass over the chart. The returned function makes
 // room again; it may be called more than once. The only error is that of ctx.
 func (b *budget) take(ctx context.Context, key client.ObjectKey, digest string, c *chart.Chart) (func(), error) {
@@ -71,6 +96,16 @@ func (b *budget) take(ctx context.Context, key client.ObjectKey, digest string, 
 	b.mu.Lock()
 	mine.bytes = b.share(digest, mine.chart)
 	b.mu.Unlock()
+	return b.acquire(ctx, key, mine)
+}
+
+// takeToCompare is like take, for a pass that compares a manifest of the given size with live
+// objects, and loads no chart.
+func (b *budget) takeToCompare(ctx context.Context, key client.ObjectKey, manifest int) (func(), error) {
+	return b.acquire(ctx, key, &hold{bytes: min(leastShare+timesRendered*int64(manifest), b.total)})
+}
+
+func (b *budget) acquire(ctx context.Context, key client.ObjectKey, mine *hold) (func(), error) {
 	if err := b.free.Acquire(ctx, mine.bytes); err != nil {
 		return nil, err
 	}

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
+	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
 
 // Passes take as much of the budget as their charts rendered to before; few unknown charts
@@ -17,7 +21,7 @@ import (
 func TestBudgetOfBytes(t *testing.T) {
 	const total = 256 << 20
 	used := int64(0)
-	b := newBudget(total, func(n int64) { used += n })
+	b := newBudget(total*4/3, func(n int64) { used += n })
 	c := &chart.Chart{Templates: []*chart.File{{Data: make([]byte, 1000)}}}
 	sideBySide := func(digest string) int { return int(total / b.share(digest, weight(c))) }
 	render := func(digest string, bytes int) {
@@ -58,6 +62,67 @@ func TestBudgetOfBytes(t *testing.T) {
 		t.Errorf("%v, want to have waited", err)
 	}
 	free()
+}
+
+// A chart is downloaded only once there is room for it, and keeps that until there is room to render it. A look for
+// drift takes a share, too, unless its pass has loaded the chart.
+func TestRoomToLoadAndToCompare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		used, size := int64(0), int64(1<<20)
+		r := &reconciler{memory: newBudget(4<<20, func(n int64) { used += n }), charts: newCharts(newDownloads(0))}
+		key := client.ObjectKey{Name: "web"}
+		in := reconcile.Sources{Source: &flux.Source{}}
+		in.Source.Status.Artifact = &flux.Artifact{Digest: "none", Size: &size}
+		release := r.provide(key, &in)
+		blocked := func(what string, f func(context.Context) error) {
+			t.Helper()
+			ctx, end := context.WithTimeout(t.Context(), time.Second)
+			defer end()
+			if err := f(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		load := func(ctx context.Context) error { _, err := in.Chart(ctx); return err }
+
+		loaded, err := r.memory.takeToLoad(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocked("downloaded beside charts that are loaded", load)
+		loaded()
+
+		r.charts.keep("none", &chart.Chart{})
+		rendered, err := r.memory.takeToCompare(t.Context(), key, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		waits := make(chan error, 1)
+		go func() { waits <- load(ctx) }()
+		synctest.Wait()
+		blocked("loaded beside a chart that waits", func(ctx context.Context) error {
+			_, err := r.memory.takeToLoad(ctx, 1)
+			return err
+		})
+		if end(); !errors.Is(<-waits, context.Canceled) {
+			t.Error("rendered beside charts that are rendered")
+		}
+		blocked("compared beside charts that are rendered", func(ctx context.Context) error { return in.Room(ctx, 1000) })
+		rendered()
+
+		if err := in.Room(t.Context(), 1000); err != nil || used == 0 {
+			t.Errorf("%v, %d bytes are used to look for drift", err, used)
+		}
+		if err := load(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if have := used; in.Room(t.Context(), 1000) != nil || used != have {
+			t.Errorf("a pass that has loaded its chart uses %d bytes, and %d to look for drift", have, used)
+		}
+		if release(); used != 0 {
+			t.Errorf("%d bytes are not given back", used)
+		}
+	})
 }
 
 // Waiting passes hold none of the budget: however many wait, others are rendered.

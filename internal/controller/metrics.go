@@ -31,7 +31,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			Name: "kubectl_release_unchanged_passes_total", Help: "Passes that ended without a request, because nothing had changed.",
 		}),
 		taken: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "kubectl_release_rendering_bytes", Help: "Estimated memory, out of --memory-budget, that rendering passes use at present.",
+			Name: "kubectl_release_rendering_bytes", Help: "Estimated memory, out of --memory-budget, that passes use at present.",
 		}),
 		unwatched: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "kubectl_release_unwatched_kinds", Help: "1 for each kind whose drift is checked only at the interval, because it can't be watched.",

@@ -71,7 +71,7 @@ func (o *Options) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.PprofAddress, "pprof-addr", "", "address of /debug/pprof; empty for none")
 	f.StringVar(&o.EventsAddress, "events-addr", "", "URL of notification-controller's event receiver")
 	f.IntVar(&o.Concurrent, "concurrent", 256, "maximum number of HelmReleases reconciled at a time, not counting those that wait or run a hook; --memory-budget limits their memory")
-	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "maximum number of bytes that all rendering passes together may take, as estimated from their charts and what these have rendered to")
+	f.Int64Var(&o.Memory, "memory-budget", 256<<20, "maximum number of bytes that all passes that load charts, render them or look for drift may take together, as estimated from the sizes of their artifacts, charts and manifests")
 	f.DurationVar(&o.DependencyInterval, "requeue-dependency", 30*time.Second, "pause before dependencies and sources that are not ready are checked again; changes to them are noticed immediately")
 	f.IntVar(&o.JitterPercentage, "interval-jitter-percentage", 5, "percentage of the interval by which passes are spread")
 	f.IntVar(&o.HTTPRetry, "http-retry", 9, "how often a failed download of an artifact is retried")

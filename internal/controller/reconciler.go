@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/kubectl-release/kubectl-release/internal/chart"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/reconcile"
 )
@@ -109,9 +107,7 @@ func (r *reconciler) pass(ctx context.Context, v *view, looked stateDigest, on p
 	o, hr := v.object, v.hr
 	was := hr.Status
 	in := r.sourcesFor(ctx, v, looked, on)
-	release := func() {}
-	in.Chart = r.loader(client.ObjectKeyFromObject(o), &in, &release)
-	defer func() { release() }()
+	defer r.provide(client.ObjectKeyFromObject(o), &in)()
 	outcome, failed := r.passes.Reconcile(ctx, hr, in, r.reporter(v, &was))
 	// What was done is recorded even if the process is about to end.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -213,28 +209,6 @@ func (r *reconciler) sources(ctx context.Context, v *view, in *reconcile.Sources
 	}
 	if in.Source = v.source; in.Source == nil {
 		in.Source, in.Err = r.source(ctx, ref)
-	}
-}
-
-// loader returns a function that loads the chart of the pass once there is memory for it;
-// *release gives the memory back.
-func (r *reconciler) loader(key client.ObjectKey, in *reconcile.Sources, release *func()) func(context.Context) (*chart.Chart, error) {
-	return func(ctx context.Context) (*chart.Chart, error) {
-		artifact := in.Source.Status.Artifact
-		if artifact == nil {
-			return nil, fmt.Errorf("%s does not have an artifact", in.Source.Reference())
-		}
-		loaded, err := r.charts.of(ctx, artifact)
-		if err != nil {
-			return nil, err
-		}
-		(*release)()
-		done, err := r.memory.take(ctx, key, artifact.Digest, loaded)
-		if err != nil {
-			return nil, err
-		}
-		*release = done
-		return loaded, nil
 	}
 }
 

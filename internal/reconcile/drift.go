@@ -36,6 +36,11 @@ func (p *pass) lookForDrift(ctx context.Context) error {
 	if err != nil {
 		return p.safe(err)
 	}
+	if p.in.Room != nil {
+		if err := p.in.Room(ctx, len(p.newest().Manifest)); err != nil {
+			return err
+		}
+	}
 	made, err := p.engine.PlanDrift(ctx, p.key(), plan.Options{
 		ForceConflicts: true, TakeOwnership: true, FieldManager: flux.FieldManager, Timeout: p.hr.Timeout(),
 	}, plan.DriftScope{Partly: true, Overlook: rules.Overlook})

@@ -71,6 +71,9 @@ type Sources struct {
 	// their digests. ErrArtifactGone says that the artifact does not
 	// exist (yet). The chart is not changed.
 	Chart func(ctx context.Context) (*chart.Chart, error)
+	// Room, if set, waits until there is memory for comparing a manifest of so many bytes with live
+	// objects; Chart does so for its chart. The only error is that of ctx.
+	Room func(ctx context.Context, manifest int) error
 	// Hook, if set, is called when the pass starts a hook, Waiting, if set, when it has sent everything
 	// and only waits for that to become ready, and Waited, if set, once it does anything else. Each may
 	// be called more than once: a rollback follows the upgrade that has failed.
