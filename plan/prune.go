@@ -38,7 +38,8 @@ func (b *builder) undoes(version int) bool {
 
 // prunedOnFailure returns the oldest failed revisions beyond the history limit, of which the new one is one by
 // then. It leaves those that say something about the cluster that no other record says: what a failed
-// attempt has sent may be there. Revisions that were deployed stay until another one is.
+// attempt has sent may be there, and what is older than the first attempt's record, none of them has created.
+// Revisions that were deployed stay until another one is.
 func (b *builder) prunedOnFailure() []int {
 	if b.in.Options.HistoryMax <= 0 || b.in.Target == nil {
 		return nil
@@ -49,13 +50,26 @@ func (b *builder) prunedOnFailure() []int {
 			failed = append(failed, r.Version)
 		}
 	}
-	excess := len(failed) + 1 - b.in.Options.HistoryMax
+	excess, first := len(failed)+1-b.in.Options.HistoryMax, b.firstAttempt()
 	for _, version := range failed {
-		if len(out) < excess && version != b.in.RollbackTo && !b.undoes(version) && b.saidElsewhere(version, out) {
+		stays := version == b.in.RollbackTo || version == first || b.undoes(version)
+		if !stays && len(out) < excess && b.saidElsewhere(version, out) {
 			out = append(out, version)
 		}
 	}
 	return out
+}
+
+// firstAttempt returns the oldest revision since the last successful one, 0 if there is none.
+func (b *builder) firstAttempt() int {
+	attempts := b.in.History
+	if good := attempts.LastSuccessful(); good != nil {
+		attempts = attempts.Since(good.Version)
+	}
+	if len(attempts) == 0 {
+		return 0
+	}
+	return attempts[0].Version
 }
 
 // saidElsewhere reports whether the new revision and those that stay, all but the removed ones, have every
