@@ -87,7 +87,7 @@ func (p *pass) attempted(ctx context.Context, attempt flux.Attempt, outcome appl
 		if err := p.recorded(ctx, outcome.Revision, string(attempt), "", s.LastAttemptedRevisionDigest); err != nil {
 			return err
 		}
-		p.inventory(outcome.Revision)
+		p.inventory(ctx, outcome.Revision)
 		// With preserveValues, the rest of the pass uses the merged values; the next one
 		// compares with its own again.
 		p.input.ValuesDigest = s.History[0].ConfigDigest

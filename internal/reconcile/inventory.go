@@ -1,7 +1,10 @@
 package reconcile
 
 import (
+	"context"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/flux"
@@ -12,7 +15,7 @@ import (
 
 // inventory lists the objects of a revision and those of crds/ in the chart and in the subcharts
 // that the revision's values enable, but not hooks.
-func (p *pass) inventory(r *release.Revision) {
+func (p *pass) inventory(ctx context.Context, r *release.Revision) {
 	objects, err := r.Objects()
 	if err != nil {
 		return // it was parsed before it was applied
@@ -25,8 +28,19 @@ func (p *pass) inventory(r *release.Revision) {
 			ID: strings.Join([]string{o.Namespace, name, o.Group, o.Kind}, "_"), Version: o.Version,
 		})
 	}
+	var others []schema.GroupVersionKind
 	for _, o := range objects {
-		if clusterScoped, known := kinds.Scope(o.GroupKind()); o.Namespace == "" && (!known || !clusterScoped) {
+		if _, known := kinds.Scope(o.GroupKind()); !known {
+			others = append(others, o.GVK())
+		}
+	}
+	served, _ := p.engine.Cluster.Kinds(ctx, others) // from its cache: the plan has asked for them
+	for _, o := range objects {
+		clusterScoped, known := kinds.Scope(o.GroupKind())
+		if !known {
+			clusterScoped = served[o.GroupKind()].Scope == manifest.ScopeCluster
+		}
+		if o.Namespace == "" && !clusterScoped {
 			o.Namespace = p.hr.ReleaseNamespace()
 		}
 		add(o)

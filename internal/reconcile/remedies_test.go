@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -24,10 +25,20 @@ import (
 )
 
 // picky is a cluster that refuses what the bench refuses, which no dry run reveals, and objects in the
-// namespace "missing", and in which Jobs named "fails" fail.
+// namespace "missing", and in which Jobs named "fails" fail. It has ClusterIssuers.
 type picky struct {
 	*clusterfake.Cluster
 	bench *bench
+}
+
+func (p picky) Kinds(ctx context.Context, asked []schema.GroupVersionKind) (map[schema.GroupKind]plan.Kind, error) {
+	found, err := p.Cluster.Kinds(ctx, asked)
+	for _, gvk := range asked {
+		if gvk.Kind == "ClusterIssuer" {
+			found[gvk.GroupKind()] = plan.Kind{Scope: manifest.ScopeCluster, Versions: []string{gvk.Version}, Resource: "clusterissuers"}
+		}
+	}
+	return found, err
 }
 
 func (p picky) Observe(ctx context.Context, refs []apply.Ref) (map[manifest.ID]plan.Observation, error) {

@@ -50,7 +50,7 @@ func (p *pass) rolledBack(ctx context.Context, to int, outcome apply.Outcome, er
 		if err := p.recorded(ctx, outcome.Revision, actionRollback, actionRollback, ""); err != nil {
 			return err
 		}
-		p.inventory(outcome.Revision)
+		p.inventory(ctx, outcome.Revision)
 	}
 	message := fmt.Sprintf("Helm rollback to previous release %s with chart %s", full(prev), versionedChart(prev))
 	told := Event{Reason: "RollbackSucceeded", Message: message + " succeeded", Metadata: metadata(prev.ChartVersion, p.input.ValuesDigest, prev.AppVersion, prev.OCIDigest)}
