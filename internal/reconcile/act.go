@@ -253,6 +253,8 @@ func (p *pass) prepare(d decision.Decision) {
 	switch {
 	case d.State == decision.Unmanaged:
 		s.History = nil
+	case d.State == decision.Untested:
+		p.accepted()
 	case d.State == decision.InSync, d.State == decision.Failed && (retry || d.Action == decision.RollBack || d.Action == decision.Uninstall):
 		s.History = truncate(s.Snapshots(), remedy.IgnoreTests, retry)
 	}
@@ -263,11 +265,8 @@ func (p *pass) inSync() {
 	p.observed, p.after = true, p.hr.Spec.Interval.Duration
 	p.nothingHeld()
 	p.rendered()
+	p.accepted()
 	history := p.hr.Status.Snapshots()
-	if p.is(remediated, metav1.ConditionTrue) {
-		p.drop(remediated)
-		p.mark(released, metav1.ConditionTrue, "UpgradeSucceeded", succeeded("upgrade", history[0]))
-	}
 	if c := flux.Condition(p.hr.Status.Conditions, released); c != nil && (c.Status != metav1.ConditionTrue || !p.is(ready, metav1.ConditionTrue)) {
 		switch c.Reason {
 		case "InstallFailed":
@@ -281,4 +280,13 @@ func (p *pass) inSync() {
 	}
 	p.drop(reconciling)
 	p.summarize()
+}
+
+// accepted makes a release that was rolled back, and is what the HelmRelease asks for by now, a
+// successful upgrade.
+func (p *pass) accepted() {
+	if p.is(remediated, metav1.ConditionTrue) {
+		p.drop(remediated)
+		p.mark(released, metav1.ConditionTrue, "UpgradeSucceeded", succeeded("upgrade", p.hr.Status.Snapshots()[0]))
+	}
 }

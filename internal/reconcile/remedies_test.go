@@ -346,3 +346,20 @@ func TestDeletion(t *testing.T) {
 		}
 	}
 }
+
+// A release that was rolled back, and is what the HelmRelease asks for by now, is no longer a remedied one before its
+// tests begin, as in helm-controller: they may fail.
+func TestARolledBackReleaseIsTested(t *testing.T) {
+	b := newBench(t, remedied)
+	b.withHooks("test", "fails")
+	b.mustPass()
+	b.apply(base + remedied + "values: {text: bad}")
+	if b.passes(); b.condition("Remediated") != "Remediated True RollbackSucceeded" {
+		t.Fatalf("after the rollback: %s", b.condition("Remediated"))
+	}
+	b.apply(base + "test: {enable: true}")
+	_, _ = b.pass()
+	if got := b.condition("Remediated") + b.condition("Released") + ", " + b.condition("Ready"); got != "Released True UpgradeSucceeded, Ready False TestFailed" {
+		t.Error(got)
+	}
+}
