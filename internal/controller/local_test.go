@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -26,5 +27,17 @@ func TestDependenciesInNamespacesThatAreNotWatched(t *testing.T) {
 	base, err := local{cached: watched, live: s}.Lookup(t.Context(), helmVersion.String(), flux.KindHelmRelease, "apps", "base")
 	if err != nil || base.GetResourceVersion() != "7" || s.asked != 1 {
 		t.Errorf("%v, %v, the API server is asked %d times", base, err, s.asked)
+	}
+}
+
+// Whole numbers of a HelmRelease in the cache are int64, as the API server's: CEL's % takes no floating-point numbers.
+func TestWholeNumbersOfCachedHelmReleases(t *testing.T) {
+	_, e := desk(t, nil)
+	base, err := local{cached: e}.Lookup(t.Context(), helmVersion.String(), flux.KindHelmRelease, "apps", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if generation, ok, err := unstructured.NestedInt64(base.Object, "metadata", "generation"); generation != 1 || !ok || err != nil {
+		t.Errorf("the generation is %d, %t, %v", generation, ok, err)
 	}
 }

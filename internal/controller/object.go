@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 )
@@ -64,14 +65,14 @@ func (l *listOf[K]) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// content returns the object, decoded.
+// content returns the object, decoded as client-go does it: whole numbers are int64.
 func (o *object[K]) content() (map[string]any, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
 	var out map[string]any
-	if err := json.Unmarshal(data, &out); err != nil {
+	if err := utiljson.Unmarshal(data, &out); err != nil {
 		return nil, fmt.Errorf("read %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	return out, nil
