@@ -123,5 +123,5 @@ func fields(s flux.HelmReleaseStatus) (map[string]any, error) {
 // should be until something changes.
 func inSync(hr *flux.HelmRelease) bool {
 	return decision.Ready(hr) && !hr.Spec.Suspend && hr.Metadata.DeletionTimestamp == nil &&
-		flux.Condition(hr.Status.Conditions, "Reconciling") == nil
+		flux.Condition(hr.Status.Conditions, flux.ConditionReconciling) == nil
 }

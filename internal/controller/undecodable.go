@@ -29,9 +29,9 @@ func (r *reconciler) undecodable(ctx context.Context, o *helmRelease, why error)
 		}
 	}
 	next := slices.Clone(status.Conditions)
-	meta.RemoveStatusCondition(&next, "Reconciling")
+	meta.RemoveStatusCondition(&next, flux.ConditionReconciling)
 	message := reconcile.Terminal + why.Error()
-	for name, is := range map[string]metav1.ConditionStatus{"Ready": metav1.ConditionFalse, "Stalled": metav1.ConditionTrue} {
+	for name, is := range map[string]metav1.ConditionStatus{flux.ConditionReady: metav1.ConditionFalse, flux.ConditionStalled: metav1.ConditionTrue} {
 		meta.SetStatusCondition(&next, metav1.Condition{
 			Type: name, Status: is, Reason: reconcile.InvalidSpec, Message: message, ObservedGeneration: o.Generation,
 		})

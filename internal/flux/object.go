@@ -95,6 +95,13 @@ func ConditionTrue(conditions []metav1.Condition, name string) bool {
 	return c != nil && c.Status == metav1.ConditionTrue
 }
 
+// Types of conditions that all of Flux's objects have.
+const (
+	ConditionReady       = "Ready"
+	ConditionReconciling = "Reconciling"
+	ConditionStalled     = "Stalled"
+)
+
 // Condition returns the condition of the type, nil when there is none.
 func Condition(conditions []metav1.Condition, name string) *metav1.Condition {
 	for i := range conditions {

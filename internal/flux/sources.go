@@ -138,10 +138,10 @@ type Artifact struct {
 // NotReady returns why helm-controller would not use the source's artifact, ""
 // when it would: the old artifact of a source that is no longer Ready still counts.
 func (s *Source) NotReady() string {
-	stalled := Condition(s.Status.Conditions, "Stalled")
+	stalled := Condition(s.Status.Conditions, ConditionStalled)
 	switch {
 	case s.Kind != KindExternalArtifact && s.Metadata.Generation != s.Status.ObservedGeneration:
-		if c := Condition(s.Status.Conditions, "Ready"); c != nil && c.Status == metav1.ConditionFalse {
+		if c := Condition(s.Status.Conditions, ConditionReady); c != nil && c.Status == metav1.ConditionFalse {
 			return c.Message
 		}
 		return "latest generation of object has not been reconciled"

@@ -105,15 +105,15 @@ func (p *pass) release(ctx context.Context) error {
 
 // perform announces an action and runs it.
 func (p *pass) perform(ctx context.Context, a action, d decision.Decision) error {
-	running := fmt.Sprintf("Running '%s' action with timeout of %s", a.name, a.timeout)
-	p.progress(progressing, running)
+	message := running(a)
+	p.progress(progressing, message)
 	if a.kind == releasing {
 		if d.Action != decision.Resume {
 			s := &p.hr.Status
 			s.LastAttemptedReleaseAction, s.LastAttemptedGeneration = flux.Attempt(a.name), p.hr.Metadata.Generation
 			p.rendering()
 		}
-		p.mark(ready, metav1.ConditionUnknown, progressing, running)
+		p.mark(ready, metav1.ConditionUnknown, progressing, message)
 	}
 	plans := a.kind == releasing || a.kind == testing || a.kind == remediating
 	if a.kind == correcting {
@@ -223,7 +223,7 @@ func (p *pass) attempts() string {
 func (p *pass) exhausted(d decision.Decision) {
 	p.observed = true
 	p.nothingHeld()
-	if d.Reason == "MissingRollbackTarget" {
+	if d.Reason == decision.ReasonMissingRollbackTarget {
 		message := "Failed to perform remediation: missing target release for rollback: cannot remediate failed release"
 		p.stall(d.Reason, message)
 		if !p.r.Compatible { // helm-controller leaves Ready as it is

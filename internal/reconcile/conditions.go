@@ -11,9 +11,9 @@ import (
 
 // Types of conditions, and reasons that are used in more than one place.
 const (
-	ready       = "Ready"
-	reconciling = "Reconciling"
-	stalled     = "Stalled"
+	ready       = flux.ConditionReady
+	reconciling = flux.ConditionReconciling
+	stalled     = flux.ConditionStalled
 	released    = "Released"
 	tested      = "TestSuccess"
 	remediated  = "Remediated"

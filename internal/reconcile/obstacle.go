@@ -32,16 +32,16 @@ func (p *pass) obstacle(d decision.Decision) error {
 	text := p.masked(p.why(d))
 	message, tell := text, true
 	switch d.Reason {
-	case "InvalidCELExpression":
+	case decision.ReasonInvalidExpression:
 		message = Terminal + text
-	case "ArtifactFailed":
+	case decision.ReasonArtifactFailed:
 		message, tell = p.artifact(text)
-	case "SourceNotReady", "ChartMutateError", "RESTClientError":
+	case decision.ReasonSourceNotReady, decision.ReasonChartMutateError, decision.ReasonRESTClientError:
 		tell = false
 	}
 	p.mark(ready, metav1.ConditionFalse, d.Reason, message)
 	if tell {
-		p.tell(Event{Warning: d.Reason != "DependencyNotReady", Reason: d.Reason, Message: text})
+		p.tell(Event{Warning: d.Reason != decision.ReasonDependencyNotReady, Reason: d.Reason, Message: text})
 	}
 	gone := errors.Is(p.input.Obstacles.Chart, ErrArtifactGone)
 	switch {

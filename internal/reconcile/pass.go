@@ -142,15 +142,15 @@ func (p *pass) run(ctx context.Context) error {
 	p.progress(progressing, fulfilling)
 	p.gather(ctx)
 	d := p.next()
-	if d.Action != decision.Nothing && (d.State != "" || d.Reason == "TargetChanged") {
+	if d.Action != decision.Nothing && (d.State != "" || d.Reason == decision.ReasonTargetChanged) {
 		p.load(ctx)
 		d = p.next()
 	}
-	if d.State == "" && d.Reason != "TargetChanged" {
+	if d.State == "" && d.Reason != decision.ReasonTargetChanged {
 		return p.obstacle(d)
 	}
 	p.recovered()
-	if d.Reason == "TargetChanged" {
+	if d.Reason == decision.ReasonTargetChanged {
 		return p.move(ctx)
 	}
 	if err := p.catchUp(ctx, d.Resets != ""); err != nil {
@@ -165,7 +165,7 @@ const fulfilling = "Fulfilling prerequisites"
 // recovered takes back what an earlier pass has said about a prerequisite.
 func (p *pass) recovered() {
 	c := flux.Condition(p.hr.Status.Conditions, ready)
-	passed := []string{InvalidSpec, "DependencyNotReady", "DependencyCycle", "AccessDenied", "ArtifactFailed", "SourceNotReady", "ValuesError", "RESTClientError", "FactoryError"}
+	passed := []string{InvalidSpec, decision.ReasonDependencyNotReady, decision.ReasonDependencyCycle, decision.ReasonAccessDenied, decision.ReasonArtifactFailed, decision.ReasonSourceNotReady, decision.ReasonValuesError, decision.ReasonRESTClientError, "FactoryError"}
 	if c != nil && slices.Contains(passed, c.Reason) {
 		p.mark(ready, metav1.ConditionUnknown, progressing, "reconciliation in progress")
 	}

@@ -52,14 +52,23 @@ func (p *pass) ofThis(r *release.Revision) bool {
 	})
 }
 
+// What is around an action's name in helm-controller's message that it is being carried out.
+const (
+	runningBefore = "Running '"
+	runningAfter  = "' action with timeout of "
+)
+
+// running returns that message.
+func running(a action) string { return runningBefore + a.name + runningAfter + a.timeout.String() }
+
 // underway returns the action that the status says is being carried out, "" for none.
 func underway(hr *flux.HelmRelease) string {
 	c := flux.Condition(hr.Status.Conditions, reconciling)
 	if c == nil || c.Reason != progressing {
 		return ""
 	}
-	_, rest, _ := strings.Cut(c.Message, "Running '")
-	name, _, _ := strings.Cut(rest, "' action")
+	_, rest, _ := strings.Cut(c.Message, runningBefore)
+	name, _, _ := strings.Cut(rest, runningAfter)
 	return name
 }
 

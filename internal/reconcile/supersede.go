@@ -47,7 +47,7 @@ func (r *Reconciler) Supersedes(ctx context.Context, hr *flux.HelmRelease, in So
 	d := p.next()
 	last := p.newest()
 	switch {
-	case d.Reason == "TargetChanged":
+	case d.Reason == decision.ReasonTargetChanged:
 		return p.letThrough(ctx, p.planMove)
 	case d.State == "" && (d.Action == decision.Fail || d.Action == decision.Wait):
 		return false, errors.New(p.masked(p.why(d)))

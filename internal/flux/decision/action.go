@@ -100,7 +100,7 @@ func (in Input) failed(why string) Decision {
 	}
 	target, ok := rollbackTarget(hr.Status.Snapshots(), remedy.IgnoreTests)
 	if !ok {
-		return decide(Stall, "MissingRollbackTarget", "there is no revision to roll back to")
+		return decide(Stall, ReasonMissingRollbackTarget, "there is no revision to roll back to")
 	}
 	if !in.verified(target) {
 		return decide(Upgrade, "", fmt.Sprintf("%s; revision %d, the target of a rollback, is gone or was changed", why, target.Version))

@@ -60,6 +60,21 @@ const (
 	Undetermined State = "Unknown"
 )
 
+// Reasons of decisions that callers tell apart.
+const (
+	ReasonTargetChanged         = "TargetChanged"
+	ReasonMissingRollbackTarget = "MissingRollbackTarget"
+	ReasonDependencyCycle       = "DependencyCycle"
+	ReasonDependencyNotReady    = "DependencyNotReady"
+	ReasonInvalidExpression     = "InvalidCELExpression"
+	ReasonAccessDenied          = "AccessDenied"
+	ReasonArtifactFailed        = "ArtifactFailed"
+	ReasonSourceNotReady        = "SourceNotReady"
+	ReasonValuesError           = "ValuesError"
+	ReasonChartMutateError      = "ChartMutateError"
+	ReasonRESTClientError       = "RESTClientError"
+)
+
 // Input is what one pass looks at.
 type Input struct {
 	// HelmRelease has the spec and the generation that are planned, and the present

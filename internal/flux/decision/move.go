@@ -21,7 +21,7 @@ func move(in Input) (Decision, bool) {
 	if what == "" {
 		return Decision{}, false
 	}
-	d := decide(Uninstall, "TargetChanged",
+	d := decide(Uninstall, ReasonTargetChanged,
 		fmt.Sprintf("the %s changes from %s to %s: release %s/%s is uninstalled with all its objects, and the new one installed",
 			what, from, to, history[0].Namespace, history[0].Name))
 	if what == "release namespace" {

@@ -16,7 +16,7 @@ import (
 func Notes(in Input, d Decision, base *flux.HelmRelease) []string {
 	hr := in.HelmRelease
 	var out []string
-	if flux.ConditionTrue(hr.Status.Conditions, "Stalled") && d.State != "" {
+	if flux.ConditionTrue(hr.Status.Conditions, flux.ConditionStalled) && d.State != "" {
 		if d.Resets != "" {
 			out = append(out, "stalled until now: this change resets the retries ("+d.Resets+")")
 		} else {

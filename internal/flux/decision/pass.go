@@ -53,30 +53,30 @@ func deletion(hr *flux.HelmRelease) Decision {
 func prerequisites(in Input) (Decision, bool) {
 	o := in.Obstacles
 	if o.Expression != nil {
-		return decide(Stall, "InvalidCELExpression", o.Expression.Error()), true
+		return decide(Stall, ReasonInvalidExpression, o.Expression.Error()), true
 	}
 	for _, dep := range in.Dependencies {
 		if d, ended := dep.decide(); ended && d.Action == Wait && len(in.Cycle) > 0 {
-			return decide(Stall, "DependencyCycle", "it waits for itself: "+strings.Join(in.Cycle, " → ")), true
+			return decide(Stall, ReasonDependencyCycle, "it waits for itself: "+strings.Join(in.Cycle, " → ")), true
 		} else if ended {
 			return d, true
 		}
 	}
 	switch {
 	case o.Denied != nil:
-		return decide(Stall, "AccessDenied", o.Denied.Error()), true
+		return decide(Stall, ReasonAccessDenied, o.Denied.Error()), true
 	case o.NoSource != nil:
-		return decide(Fail, "ArtifactFailed", "could not get Source object: "+o.NoSource.Error()), true
+		return decide(Fail, ReasonArtifactFailed, "could not get Source object: "+o.NoSource.Error()), true
 	case o.SourceNotReady != "":
-		return decide(Wait, "SourceNotReady", o.SourceNotReady), true
+		return decide(Wait, ReasonSourceNotReady, o.SourceNotReady), true
 	case o.Values != nil:
-		return decide(Fail, "ValuesError", o.Values.Error()), true
+		return decide(Fail, ReasonValuesError, o.Values.Error()), true
 	case o.Chart != nil:
-		return decide(Fail, "ArtifactFailed", o.Chart.Error()), true
+		return decide(Fail, ReasonArtifactFailed, o.Chart.Error()), true
 	case o.Version != nil:
-		return decide(Fail, "ChartMutateError", o.Version.Error()), true
+		return decide(Fail, ReasonChartMutateError, o.Version.Error()), true
 	case o.Client != nil:
-		return decide(Fail, "RESTClientError", o.Client.Error()), true
+		return decide(Fail, ReasonRESTClientError, o.Client.Error()), true
 	}
 	return Decision{}, false
 }
@@ -85,17 +85,17 @@ func prerequisites(in Input) (Decision, bool) {
 func (d Dependency) decide() (Decision, bool) {
 	switch {
 	case d.HelmRelease == nil:
-		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which does not exist", d.Name)), true
+		return decide(Wait, ReasonDependencyNotReady, fmt.Sprintf("waits for %s, which does not exist", d.Name)), true
 	case d.Invalid != nil:
-		return decide(Stall, "InvalidCELExpression", fmt.Sprintf("readyExpr of dependency %s: %v", d.Name, d.Invalid)), true
+		return decide(Stall, ReasonInvalidExpression, fmt.Sprintf("readyExpr of dependency %s: %v", d.Name, d.Invalid)), true
 	case d.Failed != nil:
-		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s: its readyExpr: %v", d.Name, d.Failed)), true
+		return decide(Wait, ReasonDependencyNotReady, fmt.Sprintf("waits for %s: its readyExpr: %v", d.Name, d.Failed)), true
 	case d.ready():
 		return Decision{}, false
 	case d.Expression:
-		return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready according to its readyExpr", d.Name)), true
+		return decide(Wait, ReasonDependencyNotReady, fmt.Sprintf("waits for %s, which is not ready according to its readyExpr", d.Name)), true
 	}
-	return decide(Wait, "DependencyNotReady", fmt.Sprintf("waits for %s, which is not ready", d.Name)), true
+	return decide(Wait, ReasonDependencyNotReady, fmt.Sprintf("waits for %s, which is not ready", d.Name)), true
 }
 
 func (d Dependency) ready() bool {
@@ -123,7 +123,7 @@ func (d Dependency) NotReady() string {
 // Ready reports whether others that depend on the HelmRelease may proceed: its
 // status is that of its generation and it is Ready.
 func Ready(hr *flux.HelmRelease) bool {
-	return hr.Metadata.Generation == hr.Status.ObservedGeneration && flux.ConditionTrue(hr.Status.Conditions, "Ready")
+	return hr.Metadata.Generation == hr.Status.ObservedGeneration && flux.ConditionTrue(hr.Status.Conditions, flux.ConditionReady)
 }
 
 // resetReason returns why the failure counters are reset, "" when they are not.

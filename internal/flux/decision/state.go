@@ -102,7 +102,7 @@ func valuesDiffer(hr *flux.HelmRelease) string {
 func (in Input) rendering() string {
 	hr := in.HelmRelease
 	switch {
-	case hr.Status.ObservedGeneration == hr.Metadata.Generation && flux.ConditionTrue(hr.Status.Conditions, "Ready"):
+	case hr.Status.ObservedGeneration == hr.Metadata.Generation && flux.ConditionTrue(hr.Status.Conditions, flux.ConditionReady):
 	case digest.PostRenderers(hr.Spec.PostRenderers) != hr.Status.ObservedPostRenderersDigest:
 		return "the post-renderers change"
 	case digest.CommonMetadata(hr.Spec.CommonMetadata) != hr.Status.ObservedCommonMetadataDigest:
