@@ -184,7 +184,8 @@ func (r *setRuns) of(key releaseset.Key) *program {
 		In: r.program.raw.In, Out: &lineWriter{to: r.program.raw.Out, lock: &r.out},
 		Err: &lineWriter{to: r.program.streams.Err, lock: &r.out, prefix: key.String() + "  "},
 	}, r.program.invocation.Program)
-	out.invocation, out.commandLine = r.program.invocation.In(key.Namespace), r.program.commandLine
+	cluster := r.saved.Clusters[key.Cluster]
+	out.invocation, out.commandLine = r.program.invocation.In(key.Namespace).Using(cluster.Context), r.program.commandLine
 	out.flags, out.showSecrets = r.program.flags, r.program.showSecrets
 	out.presenter = textPresenter{out, r.show}
 	if r.show.output == "json" {

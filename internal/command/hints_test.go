@@ -30,6 +30,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/engine"
 	"github.com/kubectl-release/kubectl-release/internal/release"
 	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // failsNext has the next write of the chart's ConfigMap refused.
@@ -240,6 +241,14 @@ func TestTheHintToUninstallWhatIsLeft(t *testing.T) {
 	p.turnTo([]string{"own", "other"}, []string{"web"})
 	if left := p.leftover(); left.text != "stopped at once: own, other are uninstalled; nothing was recorded after that" {
 		t.Error(left.text)
+	}
+	// Of a set no command goes on: it has to be planned again.
+	p = newProgram(Streams{}, "kubectl release")
+	p.commandLine = &argv.Line{Path: []string{"apply", "many"}}
+	p.underway.begin(&plan.Plan{Document: plan.Document{Operation: plan.Upgrade, Release: release.Key{Namespace: "shop", Name: "web"}}})
+	p.underway.record = &plan.Record{Revision: 2, Status: release.StatusPendingUpgrade}
+	if left := leftoverOf([]*program{p}); left.next != "look: kubectl release status web" {
+		t.Errorf("%q, %q", left.text, left.next)
 	}
 	d.must("unlock web --yes")
 	d.failsNext()

@@ -40,7 +40,11 @@ func (p *program) manyClusters(offline bool) *manyClusters {
 			if to.user != "" || to.foreign != "" {
 				o.as, o.asUID, o.asGroups = to.user, "", cli.StringSlice{}
 			}
-			return p.connectAs(&o)
+			s, err := p.connectAs(&o)
+			if err == nil {
+				s.engine.Invocation = s.engine.Invocation.Using(to.context)
+			}
+			return s, err
 		},
 	}
 }

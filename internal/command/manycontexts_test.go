@@ -38,6 +38,21 @@ func TestASetForContextsWithSlashes(t *testing.T) {
 	d.must("status web")
 }
 
+// What is suggested of a release in a set names the context of its cluster, not the one that was typed.
+func TestHintsOfASetNameTheContext(t *testing.T) {
+	d := atDesk(t)
+	d.file("set.yaml", "version: 1\nclusters: {eu: {context: prod-eu}}\nreleases:\n- {name: web, namespace: shop, cluster: eu, chart: ./web, values: [values.yaml]}\n")
+	d.file("values.yaml", "{}")
+	d.must("install web ./web")
+	d.file("values.yaml", "text: two")
+	d.must("plan many set.yaml --out set --context typed")
+	isLocked(t, d)
+	a := d.types("apply many set --lock-timeout 1ms --context typed")
+	if a.code != exitLocked || !strings.Contains(a.err, "status web --namespace shop --context prod-eu\n") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
 // A release that has left the set is uninstalled in its cluster, even if no other release is in that
 // any more: a saved set knows its context, and one that does not is refused.
 func TestPruningTheLastReleaseOfACluster(t *testing.T) {

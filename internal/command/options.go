@@ -32,7 +32,7 @@ type optionFlags struct {
 // applying returns the flags of every command that writes, with Helm's names.
 func (o *optionFlags) applying() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "wait", Destination: &o.wait, Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory},
+		notEmpty(&cli.StringFlag{Name: "wait", Destination: &o.wait, Usage: "wait until the objects are ready (true, false, hookOnly)", Category: applyCategory}),
 		applyToggle("wait-for-jobs", &o.WaitForJobs, "with --wait, also wait until Jobs are complete"),
 		&cli.DurationFlag{Name: "timeout", Destination: &o.Timeout, Usage: "how long a wait or a hook may take", Value: plan.DefaultTimeout, Category: applyCategory},
 		&cli.DurationFlag{Name: "overall-timeout", Destination: &o.OverallTimeout, Usage: "how long the whole run may take, not counting a rollback; 0 sets no limit beyond that of its steps", Category: applyCategory},
@@ -55,7 +55,7 @@ func (o *optionFlags) deploying() []cli.Flag {
 		applyToggle("cleanup-on-fail", &o.CleanupOnFail, "delete what this run created if it fails"),
 		applyToggle("force", &o.Force, "overwrite changed objects, and delete and create those that can't be changed", "force-replace"),
 		applyToggle("force-conflicts", &o.ForceConflicts, "take fields from other field managers"),
-		&cli.StringFlag{Name: "server-side", Destination: &o.serverSide, Usage: "server-side apply: auto, true or false", Value: "auto", Category: applyCategory},
+		notEmpty(&cli.StringFlag{Name: "server-side", Destination: &o.serverSide, Usage: "server-side apply: auto, true or false", Value: "auto", Category: applyCategory}),
 		applyToggle("take-ownership", &o.TakeOwnership, "adopt objects that already exist in the cluster"),
 		&cli.IntFlag{Name: "history-max", Destination: &o.HistoryMax, Usage: "revisions to keep; 0 keeps all", Value: 10, EnvVars: readable("HELM_MAX_HISTORY", strconv.Atoi), Category: applyCategory},
 		&cli.StringSliceFlag{Name: "labels", Destination: &o.labels, Aliases: []string{"l"}, Usage: "`KEY=VALUE` labels of the record, separated by commas", Category: applyCategory},

@@ -70,6 +70,8 @@ func (o *planFileFlags) opening() []cli.Flag {
 func (o *planFileFlags) check() error {
 	recipients := o.encryptTo.Value()
 	switch {
+	case o.out == "-":
+		return usage("--out -: a plan is saved in a file, since it holds secrets")
 	case (o.reader.readOnly || o.reader.judged != "") && o.out != "":
 		return usage("--out can't be combined with --read-only or --judge-as: a plan that estimates is for reading and can't be applied")
 	case (o.encrypt || len(recipients) > 0) && o.out == "":

@@ -175,23 +175,29 @@ func (p *program) leftover() *leftError {
 	case state == "":
 		return &leftError{text: "stopped at once; no revision was recorded"}
 	}
-	out := &leftError{text: "stopped at once: ", next: "go on: "}
+	out := &leftError{text: "stopped at once: "}
 	if p.underway.gone != "" {
 		out.text += p.underway.gone + "; "
 	}
 	out.text += fmt.Sprintf("release %s is %s", made.Release, state)
+	goOn := ""
 	switch {
 	case !p.underway.back:
-		out.next += p.again(made)
+		goOn = p.again(made)
 	case made.Operation == plan.Rollback:
-		out.next += p.command("rollback", made.Release.Name, strconv.Itoa(made.RollbackTo))
+		goOn = p.command("rollback", made.Release.Name, strconv.Itoa(made.RollbackTo))
 	default:
-		out.next += p.command("uninstall", made.Release.Name)
+		goOn = p.command("uninstall", made.Release.Name)
 	}
 	switch {
+	case goOn == "": // a set, which has to be planned again, or a test
+		out.next = "look: " + p.command("status", made.Release.Name)
 	case made.NoLock:
-		out.next += " --take-over"
+		out.next = "go on: " + goOn + " --take-over"
 	default:
+		out.next = "go on: " + goOn
+	}
+	if !made.NoLock {
 		out.text += fmt.Sprintf("; its lock expires in %s, and the next run waits for that", releasestore.DefaultDuration)
 	}
 	return out

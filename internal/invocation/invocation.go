@@ -60,6 +60,19 @@ func (i Invocation) In(namespace string) Invocation {
 	return i
 }
 
+// Using returns the invocation for commands in a cluster, by its kubeconfig context, whatever was typed; "" changes
+// nothing.
+func (i Invocation) Using(context string) Invocation {
+	if context == "" {
+		return i
+	}
+	if n := slices.Index(i.Flags, "--context"); n >= 0 {
+		i.Flags = slices.Concat(i.Flags[:n], i.Flags[n+2:])
+	}
+	i.Flags = slices.Concat(i.Flags, []string{"--context", context})
+	return i
+}
+
 // Command returns a command of the program as a line for a POSIX shell; its Flags go
 // before a "--" in args. With --all-namespaces no namespace is named.
 func (i Invocation) Command(args ...string) string {
