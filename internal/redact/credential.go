@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/credential"
 	"github.com/kubectl-release/kubectl-release/internal/haystack"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
+	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 )
 
@@ -157,7 +158,7 @@ func isNamed(table map[string]any, key string) bool {
 
 // isSecretData reports whether a field holds the data of a Secret, which may be a part of another object or of a text.
 func isSecretData(object map[string]any, key string) bool {
-	return object["kind"] == "Secret" && object["apiVersion"] == "v1" && serverfields.IsSecretField(key)
+	return object["kind"] == kinds.Secret.Kind && object["apiVersion"] == "v1" && serverfields.IsSecretField(key)
 }
 
 // isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that
