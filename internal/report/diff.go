@@ -20,10 +20,14 @@ type diffLine struct {
 	cut bool
 }
 
-// isText reports whether the value is a text of several lines, before or after the change.
+// isText reports whether a text of several lines changes, is added or removed. One that becomes a map, list
+// or number, or the reverse, is shown as a value, since lines have only one of the two.
 func isText(c plan.Change) bool {
-	from, _ := c.From.(string)
-	to, _ := c.To.(string)
+	from, wasText := c.From.(string)
+	to, stays := c.To.(string)
+	if !wasText && c.From != nil || !stays && c.To != nil {
+		return false
+	}
 	return !c.Sensitive && (severalLines(from) || severalLines(to))
 }
 

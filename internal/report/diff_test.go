@@ -61,7 +61,8 @@ func TestLongLinesOfDiffsAreCut(t *testing.T) {
 	}
 }
 
-// A key that is new or goes is told from a text that grows or is emptied.
+// A key that is new or goes is told from a text that grows or is emptied, and of a text that becomes something
+// else, or the reverse, both are shown.
 func TestTextsThatAreAddedOrRemoved(t *testing.T) {
 	for want, c := range map[string]plan.Change{
 		"added: text, 2 lines":              {To: "a\nb\n"},
@@ -69,6 +70,8 @@ func TestTextsThatAreAddedOrRemoved(t *testing.T) {
 		"text, +2 −0 lines":                 {From: "", To: "a\nb\n"},
 		"text, +0 −1 lines":                 {From: "a\nb\n", To: "b\n"},
 		"text, +2 −1 lines (and 1 like it)": {From: "a", To: "b\nc\n"},
+		`"a\nb\n" → {run: evil}`:            {From: "a\nb\n", To: map[string]any{"run": "evil"}},
+		`1 → "a\nb\n"`:                      {From: 1, To: "a\nb\n"},
 	} {
 		like := strings.Count(want, "like it")
 		r, err := entryWriter{}.row(repeated{Change: c, like: like})
