@@ -116,13 +116,9 @@ func (w entryWriter) joined(entries []entry, same []int) entry {
 	for _, i := range same {
 		names = append(names, strings.TrimPrefix(entries[i].name, out.kind+"/"))
 	}
-	limit := w.limit(3)
-	if w.view.bodies {
-		limit = 0
-	}
 	out.objects = len(same)
 	out.name = CountOfKind(len(same), out.kind)
-	out.detail = list(names, limit)
+	out.detail = list(names, w.namesOfMany())
 	places := map[string]int{}
 	for _, i := range same {
 		for _, r := range entries[i].rows {

@@ -16,7 +16,7 @@ const minFold = 3
 
 // label is a change of a label or annotation, wherever it is in an object.
 type label struct {
-	what     string // "label" or "annotation"
+	field    string // "labels" or "annotations"
 	key      string
 	template bool
 	from, to string
@@ -24,7 +24,7 @@ type label struct {
 
 // collapsed are the changes of labels that many objects share, and that are shown once.
 type collapsed struct {
-	// objects are the IDs of the steps with each change.
+	// objects are the names of the objects with each change.
 	objects map[label][]string
 	// alone are the steps without other changes.
 	alone map[string]bool
@@ -33,7 +33,7 @@ type collapsed struct {
 }
 
 // newFolds returns the changes of labels that objects share; with full there are none.
-func newFolds(p *plan.Document, full bool) collapsed {
+func newFolds(p *plan.Document, names namer, full bool) collapsed {
 	f := collapsed{objects: map[label][]string{}, alone: map[string]bool{}, restarts: map[string]bool{}}
 	if full {
 		return f
@@ -43,7 +43,7 @@ func newFolds(p *plan.Document, full bool) collapsed {
 		for _, c := range s.Changes {
 			if l, ok := labelOf(c); ok && foldable(s) && !seen[l] {
 				seen[l] = true
-				f.objects[l] = append(f.objects[l], s.ID)
+				f.objects[l] = append(f.objects[l], names.name(s.Object))
 			}
 		}
 	})
@@ -68,20 +68,20 @@ func foldable(s *plan.Step) bool {
 	return s.Op == plan.OpPatch || s.Op == plan.OpReplace || s.Op == plan.OpAdopt
 }
 
-// labelOf recognises changes of labels and annotations, except drift, which is always shown.
+// labelOf recognises changes of labels and annotations, except drift, which is always shown, and values that
+// don't fit on a line.
 func labelOf(c plan.Change) (label, bool) {
-	if c.Cause == plan.CauseDrift || c.Sensitive {
+	const widest = 64 // a checksum
+	if c.Cause == plan.CauseDrift || c.Sensitive || isText(c) {
 		return label{}, false
 	}
 	parts := jsontree.Fields(c.Path)
 	n := len(parts)
-	selector := n >= 2 && (parts[n-2] == "matchLabels" || n == 3 && parts[1] == "selector")
-	metadata := n >= 3 && parts[n-3] == "metadata"
-	if !metadata || selector {
+	if n < 3 || parts[n-3] != "metadata" || parts[n-2] != "labels" && parts[n-2] != "annotations" {
 		return label{}, false
 	}
-	l := label{what: strings.TrimSuffix(parts[n-2], "s"), key: parts[n-1], template: n > 3, from: side(c.From), to: side(c.To)}
-	return l, true
+	l := label{field: parts[n-2], key: parts[n-1], template: n > 3, from: side(c.From), to: side(c.To)}
+	return l, max(width(l.from), width(l.to)) <= widest
 }
 
 func side(v any) string {
@@ -91,13 +91,13 @@ func side(v any) string {
 	return value(v)
 }
 
-// lines returns a line for each set of objects with the same folded changes: "16 objects: labels
-// app 1 → 2, helm.sh/chart web-1 → web-2".
-func (f collapsed) lines() []string {
+// lines returns a line for each set of objects with the same folded changes: "16 objects: label helm.sh/chart
+// web-1 → 2". It names at most so many of the objects (0: all), unless only the chart's labels and checksums change.
+func (f collapsed) lines(named int) []string {
 	groups := map[string][]label{}
-	for l, ids := range f.objects {
-		if len(ids) >= minFold {
-			key := fmt.Sprint(l.template, ids)
+	for l, names := range f.objects {
+		if len(names) >= minFold {
+			key := fmt.Sprintf("%t %q", l.template, names)
 			groups[key] = append(groups[key], l)
 		}
 	}
@@ -110,14 +110,18 @@ func (f collapsed) lines() []string {
 		slices.SortFunc(labels, func(a, b label) int {
 			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 		})
-		n, where := len(f.objects[labels[0]]), ""
+		names, where := f.objects[labels[0]], ""
 		if labels[0].template {
 			where = " in their pod template"
+		}
+		if slices.ContainsFunc(labels, func(l label) bool { return !isNoise(l.field, l.key) }) {
+			where += " (" + list(names, named) + ")"
 		}
 		texts := make([]string, len(labels))
 		for i, l := range labels {
 			texts[i] = l.sentence()
 		}
+		n := len(names)
 		lines = append(lines, line{n, fmt.Sprintf("%d objects%s: %s", n, where, strings.Join(texts, ", "))})
 	}
 	slices.SortFunc(lines, func(a, b line) int { return cmp.Or(cmp.Compare(b.objects, a.objects), cmp.Compare(a.text, b.text)) })
@@ -130,15 +134,15 @@ func (f collapsed) lines() []string {
 
 // sentence returns text such as "label helm.sh/chart web-1.4.2 → 1.5.0".
 func (l label) sentence() string {
-	what := l.what + " " + escape.Line(l.key)
+	what := strings.TrimSuffix(l.field, "s") + " " + escape.Line(l.key)
 	switch {
 	case l.from == "":
-		return "new " + what + " " + cut(l.to, 60)
+		return "new " + what + " " + l.to
 	case l.to == "":
-		return what + " removed (was " + cut(l.from, 60) + ")"
+		return what + " removed (was " + l.from + ")"
 	}
 	from, to := shortDigests(l.from, l.to)
-	return what + " " + cut(from, 60) + " → " + cut(withoutName(from, to), 60)
+	return what + " " + from + " → " + withoutName(from, to)
 }
 
 // withoutName removes the chart's name from to if from is another version of the same chart.

@@ -59,8 +59,14 @@ func isPodNoise(c plan.Change) bool {
 	if n < 4 || parts[n-3] != "metadata" || c.Cause == plan.CauseDrift {
 		return false
 	}
-	return parts[n-2] == "labels" && slices.Contains(chartLabels(), parts[n-1]) ||
-		parts[n-2] == "annotations" && strings.Contains(strings.ToLower(parts[n-1]), "checksum")
+	return isNoise(parts[n-2], parts[n-1])
+}
+
+// isNoise reports whether a label names the chart or its version, or an annotation is a checksum. field is where
+// the key is, "labels" or "annotations".
+func isNoise(field, key string) bool {
+	return field == "labels" && slices.Contains(chartLabels(), key) ||
+		field == "annotations" && strings.Contains(strings.ToLower(key), "checksum")
 }
 
 // chartLabels are the labels for the chart and its version, by Helm's conventions of today and before:

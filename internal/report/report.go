@@ -123,7 +123,7 @@ func commentViews() (short, whole view) {
 
 func newPage(p *plan.Document, v view) (*page, error) {
 	names := newNamer(p)
-	folded := newFolds(p, v.full || len(v.only) > 0)
+	folded := newFolds(p, names, v.full || len(v.only) > 0)
 	out := &page{title: title(p), facts: facts(p)}
 	out.idle = p.Summary.ObjectChanges() == 0 && p.Summary.Hooks == 0
 	out.notes = headerNotes(p, v)

@@ -14,7 +14,7 @@ import (
 // sections returns the stages with something to print, in the order of the run.
 func sections(p *plan.Document, v view, names namer, f collapsed) ([]section, error) {
 	w := entryWriter{plan: p, view: v, names: names, folds: f, rooms: roomsOf(p)}
-	folded, last := append(f.lines(), migrationLine(p)...), lastFolded(p)
+	folded, last := append(f.lines(w.namesOfMany()), migrationLine(p)...), lastFolded(p)
 	var out []section
 	for i, stage := range p.Stages {
 		s, err := w.section(stage)
@@ -105,6 +105,14 @@ func (w entryWriter) limit(n int) int {
 		return 0
 	}
 	return n
+}
+
+// namesOfMany returns how many of several objects are named where they share a line; 0 means all of them.
+func (w entryWriter) namesOfMany() int {
+	if w.view.bodies {
+		return 0
+	}
+	return w.limit(3)
 }
 
 // shownOrder returns a stage's steps in the order in which they are shown: by their consequences.
