@@ -55,10 +55,10 @@ func TestDocumentsInTextsAreComparedInside(t *testing.T) {
 		{"several documents stay a text", "a: 1\n---\nb: 2\n", "a: 2\n---\nb: 3\n", "data[x]  text, +2 −2 lines"},
 		{"a script stays a text", "set -e\necho: a\nx\n", "set -e\necho: b\nx\n", "data[x]  text, +1 −1 lines"},
 		{"keys that are given twice stay a text", "a: 1\na: 2\n", "a: 1\na: 3\n", "data[x]  text, +1 −1 lines"},
-		{"so do those of JSON", `{"a":[{"b":1,"b":2}],"c":1}`, `{"a":[{"b":1,"b":2}],"c":2}`, `data[x]  {"a":[{"b":1,"b":2}],"c":1} → {"a":[{"b":1,"b":2}],"c":2}`},
+		{"so do those of JSON", `{"a":[{"b":1,"b":2}],"c":1}`, `{"a":[{"b":1,"b":2}],"c":2}`, `data[x]  "{"a":[{"b":1,"b":2}],"c":1}" → "{"a":[{"b":1,"b":2}],"c":2}"`},
 		{"keys that several tables have", `{"a":[{"b":1,"c":{"b":1}},{"b":1}],"b":1}`, `{"a":[{"b":1,"c":{"b":1}},{"b":1}],"b":2}`, "data[x] b  1 → 2"},
 		{"a masked value", `{"a":{"token":"(sensitive 9f2c…)"}}`, `{"a":{"token":"(sensitive 41ab…)"}}`, "data[x] a.token  changed (9f2c… → 41ab…)"},
-		{"a list that becomes a map", `[1]`, `{"a":1}`, `data[x]  [1] → {"a":1}`},
+		{"a list that becomes a map", `[1]`, `{"a":1}`, `data[x]  "[1]" → "{"a":1}"`},
 	} {
 		p := changing(map[string][]plan.Change{"c": {{Path: "data[x]", From: tc.from, To: tc.to}}}, "c")
 		if got := text(t, p, TextOptions{}); !strings.Contains(got, tc.want) {

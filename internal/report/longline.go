@@ -85,12 +85,16 @@ func (r row) lines() []diffLine {
 	if r.tally != "" {
 		return r.diff
 	}
+	from, to := value(r.change.From), value(r.change.To)
+	if r.line > 0 && max(width(from), width(to)) > r.line {
+		from, to = quotedAlike(r.change.From, r.change.To)
+	}
 	var lines []diffLine
 	if r.change.From != nil {
-		lines = append(lines, diffLine{kind: '-', text: value(r.change.From)})
+		lines = append(lines, diffLine{kind: '-', text: from})
 	}
 	if r.change.To != nil {
-		lines = append(lines, diffLine{kind: '+', text: value(r.change.To)})
+		lines = append(lines, diffLine{kind: '+', text: to})
 	}
 	shorten(lines, r.line)
 	return lines

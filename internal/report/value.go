@@ -61,6 +61,7 @@ func pair(c plan.Change, limit int) string {
 	if text, ok := imageChange(c); ok && width(text) <= limit {
 		return text
 	}
+	from, to = shortDigests(quotedAlike(before, after))
 	from, to = cutPair(shortPin(from), shortPin(to), limit-arrow)
 	return from + " → " + to
 }
@@ -148,58 +149,6 @@ func toWord(text []rune) int {
 	return max(0, slices.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 }
 
-// onlyDifferent omits the equal beginnings and ends of two lists, and the equal entries of two
-// maps.
-func onlyDifferent(from, to any) (any, any) {
-	switch a := from.(type) {
-	case []any:
-		if b, ok := to.([]any); ok {
-			return differentItems(a, b)
-		}
-	case map[string]any:
-		if b, ok := to.(map[string]any); ok {
-			return differentKeys(a, b), differentKeys(b, a)
-		}
-	}
-	return from, to
-}
-
-func differentItems(a, b []any) (from, to []any) {
-	head, tail := 0, 0
-	for head < min(len(a), len(b)) && value(a[head]) == value(b[head]) {
-		head++
-	}
-	for tail < min(len(a), len(b))-head && value(a[len(a)-1-tail]) == value(b[len(b)-1-tail]) {
-		tail++
-	}
-	return middle(a, head, tail), middle(b, head, tail)
-}
-
-func middle(list []any, head, tail int) []any {
-	var out []any
-	if head > 0 {
-		out = append(out, more)
-	}
-	out = append(out, list[head:len(list)-tail]...)
-	if tail > 0 {
-		out = append(out, more)
-	}
-	return out
-}
-
-func differentKeys(m, other map[string]any) map[string]any {
-	out := map[string]any{}
-	for key, v := range m {
-		if o, ok := other[key]; !ok || value(o) != value(v) {
-			out[key] = v
-		}
-	}
-	if len(out) < len(m) {
-		out[more] = nil
-	}
-	return out
-}
-
 // shortDigests shortens two checksums to their first characters.
 func shortDigests(from, to string) (string, string) {
 	const shown = 8
@@ -225,6 +174,12 @@ func isDigest(s string) bool {
 
 // value prints a value on one line: scalars as in YAML, structures in YAML's flow style.
 func value(v any) string {
+	switch v := v.(type) {
+	case omitted:
+		return more
+	case partial:
+		return flowMap(append(entries(v), more))
+	}
 	switch v := jsontree.Plain(v).(type) {
 	case nil:
 		return "null"
@@ -239,21 +194,27 @@ func value(v any) string {
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case map[string]any:
-		var items []string
-		for _, key := range keys(v) {
-			if key == more {
-				items = append(items, more)
-				continue
-			}
-			items = append(items, escape.Line(key)+": "+value(v[key]))
-		}
-		return "{" + strings.Join(items, ", ") + "}"
+		return flowMap(entries(v))
 	default:
 		if text, ok := jsontree.ScalarText(v); ok {
 			return text
 		}
 		return escape.Line(fmt.Sprint(v))
 	}
+}
+
+func flowMap(entries []string) string { return "{" + strings.Join(entries, ", ") + "}" }
+
+func entries(m map[string]any) []string {
+	var out []string
+	for _, key := range keys(m) {
+		name := escape.Line(key)
+		if strings.Contains(key, ": ") {
+			name = quoted(key)
+		}
+		out = append(out, name+": "+value(m[key]))
+	}
+	return out
 }
 
 // keys returns the sorted keys, with those that name an item first.
@@ -267,14 +228,31 @@ func keys(m map[string]any) []string {
 	return sorted
 }
 
-// quote puts quotes around strings that would be read as something else, or whose ends would not be
-// visible.
+// quote puts quotes around strings that need them.
 func quote(s string) string {
-	text := escape.Line(s)
-	if s == "" || strings.TrimSpace(s) != s || strings.Contains(s, ", ") || looksTyped(s) {
-		return `"` + text + `"`
+	if needsQuotes(s) {
+		return quoted(s)
 	}
-	return text
+	return escape.Line(s)
+}
+
+func quoted(s string) string { return `"` + escape.Line(s) + `"` }
+
+// quotedAlike prints two values, texts both in quotes if one of them needs them: then they differ where they
+// begin to differ.
+func quotedAlike(before, after any) (from, to string) {
+	a, wasText := before.(string)
+	b, isText := after.(string)
+	if wasText && isText && (needsQuotes(a) || needsQuotes(b)) {
+		return quoted(a), quoted(b)
+	}
+	return value(before), value(after)
+}
+
+// needsQuotes reports whether a string would be read as something else without quotes, or its ends would not be
+// visible.
+func needsQuotes(s string) bool {
+	return s == "" || s == more || strings.TrimSpace(s) != s || strings.Contains(s, ", ") || strings.ContainsAny(s[:1], `{["`) || looksTyped(s)
 }
 
 func looksTyped(s string) bool {
@@ -285,5 +263,5 @@ func looksTyped(s string) bool {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		return true
 	}
-	return json.Valid([]byte(s)) && !strings.ContainsAny(s[:1], "{[")
+	return json.Valid([]byte(s))
 }
