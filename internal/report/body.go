@@ -40,7 +40,7 @@ func detail(u *unstructured.Unstructured, d kinds.Detail) string {
 	case kinds.Names:
 		return each(u, d.Label, d.Key, path...)
 	case kinds.Reference:
-		return fact(u, "", append(path, "kind")...) + " " + fact(u, "", append(path, "name")...)
+		return fact(u, "", append(path, "kind")...) + fact(u, "", append(path, "name")...)
 	case kinds.Rules:
 		rules, _ := field(u, path...).([]any)
 		return Count(len(rules), "rule", "rules")

@@ -30,6 +30,17 @@ func TestTheHeaderShowsWhatChangesInTexts(t *testing.T) {
 	}
 }
 
+// Of values that differ only in blanks none are left out, and no line ends between them.
+func TestTheHeaderKeepsBlanks(t *testing.T) {
+	p := &plan.Document{Operation: plan.Upgrade, FromRevision: 1, ToRevision: 2, Values: []plan.Change{{Path: "motd", From: "a  b", To: "a b"}}}
+	if got, want := text(t, p, TextOptions{}), "values  motd a  b → a b\n"; !strings.Contains(got, want) {
+		t.Errorf("%q is missing in\n%s", want, got)
+	}
+	if got := strings.Join(Wrap("", " one   two three ", "", 9), "|"); got != "one   two|three" {
+		t.Errorf("wrapped: %s", got)
+	}
+}
+
 // The header says when objects are sent in a different way than before: their fields
 // get another owner.
 func TestTheHeaderSaysHowObjectsAreSent(t *testing.T) {

@@ -20,7 +20,7 @@ ul { margin: .2rem 0; padding-left: 1.4rem }
 .entry { padding: .15rem 0; scroll-margin: 1rem } div.entry { padding-left: 1.1rem } summary { cursor: pointer }
 .create code { color: var(--create) } .patch code, .replace code, .adopt code, .drift { color: var(--change) }
 .delete code, .recreate code { color: var(--destroy) } .run code { color: var(--hook) }
-table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } th { text-align: left; padding: 0 .8rem 0 0; overflow-wrap: normal } details > p { margin: .3rem 0 0 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top } td > span { white-space: pre-wrap }
+table { border-collapse: collapse; margin: .3rem 0 .6rem 1rem } th { text-align: left; padding: 0 .8rem 0 0; overflow-wrap: normal } details > p { margin: .3rem 0 0 1rem } td { border-top: 1px solid var(--line); padding: .2rem .8rem .2rem 0; vertical-align: top } td > span, li { white-space: pre-wrap }
 ins { color: var(--create); text-decoration: none } del { color: var(--destroy); text-decoration: none }
 input { font: inherit; padding: .3rem .5rem; width: min(24rem, 60%) } button { font: inherit }
 @media print { :root { color-scheme: light } .tools { display: none } main { max-width: none } pre { white-space: pre-wrap } h2, summary { break-after: avoid } }

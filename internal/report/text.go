@@ -184,11 +184,13 @@ func (t *textWriter) wrapped(prefix, text, indent string) {
 }
 
 // Wrap breaks text between words into lines of at most so many columns: the first one begins with prefix, the
-// others with indent. Words that are wider than a line stay whole.
+// others with indent. Words that are wider than a line stay whole, and so do those with several blanks between them.
 func Wrap(prefix, text, indent string, columns int) []string {
 	var lines []string
 	line, empty := prefix, true
-	for word := range strings.FieldsSeq(text) {
+	for rest := strings.TrimSpace(text); rest != ""; {
+		var word string
+		word, rest = cutWord(rest)
 		if !empty && width(line)+1+width(word) > columns {
 			lines = append(lines, line)
 			line, empty = indent, true
@@ -199,4 +201,14 @@ func Wrap(prefix, text, indent string, columns int) []string {
 		line, empty = line+word, false
 	}
 	return append(lines, line)
+}
+
+// cutWord splits a text at its first blank that stands alone.
+func cutWord(text string) (word, rest string) {
+	for i := 1; i+1 < len(text); i++ {
+		if text[i] == ' ' && text[i-1] != ' ' && text[i+1] != ' ' {
+			return text[:i], text[i+1:]
+		}
+	}
+	return text, ""
 }
