@@ -93,6 +93,7 @@ func TestWhatDiffersInLongLinesIsShown(t *testing.T) {
 		"new header": {From: "a\n" + long + "key: old\n", To: "a\n// new\n" + long + "key: new\n"},
 		"two of one": {From: "a\n" + long + "key: old\n", To: "a\n" + long[1:] + "\n" + long + "key: new\n"},
 		"one line":   {From: long + "key: old", To: long + "key: new"},
+		"wide":       {From: strings.Repeat("値", 300) + "key: old", To: strings.Repeat("値", 300) + "key: new"},
 	} {
 		r, err := entryWriter{view: view{context: 3, line: longLine}}.row(repeated{Change: c})
 		if err != nil {

@@ -3,12 +3,15 @@ package report
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-release/kubectl-release/internal/textwidth"
 )
 
-// longLine is how many characters of a line are shown where nobody has asked for all of them.
+// longLine is how many columns of a line are shown where nobody has asked for all of them.
 const longLine = 500
 
-// shorten cuts lines to at most limit characters (0: no limit). What differs in removed and new lines stays:
+// shorten cuts lines to at most limit columns (0: no limit). What differs in removed and new lines stays:
 // each is compared with the one on the other side that begins most like it.
 func shorten(lines []diffLine, limit int) {
 	for limit > 0 && len(lines) > 0 {
@@ -22,7 +25,7 @@ func shorten(lines []diffLine, limit int) {
 			if line.kind == '+' {
 				others = removed
 			}
-			lines[i].text = cut(from([]rune(line.text), alike(line.text, others), limit), limit)
+			lines[i].text = cut(from(line.text, alike(line.text, others), limit), limit)
 			lines[i].cut = true
 		}
 		lines = lines[n:]
@@ -50,34 +53,36 @@ func sorted(lines []diffLine, kind byte) []string {
 	return out
 }
 
-// alike returns how many characters a line has in common with the beginning of the one of the sorted others that
+// alike returns how many columns a line has in common with the beginning of the one of the sorted others that
 // begins most like it, which is beside it in their order.
 func alike(line string, others []string) int {
 	at, _ := slices.BinarySearch(others, line)
 	most := 0
 	for _, other := range others[max(at-1, 0):min(at+1, len(others))] {
-		most = max(most, common([]rune(line), []rune(other)))
+		most = max(most, width(common(line, other)))
 	}
 	return most
 }
 
-// common counts the characters with which both texts begin.
-func common(a, b []rune) int {
+// common returns the text with which both begin.
+func common(a, b string) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
-	return n
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
+	}
+	return a[:n]
 }
 
-// from leaves out the beginning of a line if what is at the index would not be among its first limit
-// characters.
-func from(line []rune, at, limit int) string {
+// from leaves out the beginning of a line if what is at the column would not be among its first limit ones.
+func from(line string, at, limit int) string {
 	const before = 60 // to see where it is
 	if start := at - before; at+before > limit {
-		return more + string(line[start:])
+		return more + line[len(textwidth.Head(line, start)):]
 	}
-	return string(line)
+	return line
 }
 
 // lines returns a change as lines of a diff, that of a value as one for each side.

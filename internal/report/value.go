@@ -13,13 +13,14 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/fielddiff"
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/redact"
+	"github.com/kubectl-release/kubectl-release/internal/textwidth"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // more stands for omitted parts of a value.
 const more = "…"
 
-// values prints a row's change, and the number of equal ones, in at most limit characters (0: no
+// values prints a row's change, and the number of equal ones, in at most limit columns (0: no
 // limit).
 func (r row) values(limit int) string {
 	like := ""
@@ -35,7 +36,7 @@ func (r row) values(limit int) string {
 	return pair(r.change, limit) + like
 }
 
-// pair prints a change in at most limit characters (0: no limit).
+// pair prints a change in at most limit columns (0: no limit).
 func pair(c plan.Change, limit int) string {
 	if c.Sensitive {
 		return sensitivePair(c.From, c.To)
@@ -118,13 +119,12 @@ func isHidden(v any) bool {
 func cutPair(from, to string, room int) (string, string) {
 	room = max(room, 12)
 	half := room / 2
-	a, b := []rune(from), []rune(to)
-	same := common(a, b)
+	begin := common(from, to)
 	const least, shown = 2, 5
-	if same > least+1 && same+shown > half {
-		kept := min(max(least, half-1-(max(len(a), len(b))-same)), same-1)
-		kept -= toWord(a[same-kept : same])
-		from, to = "…"+string(a[same-kept:]), "…"+string(b[same-kept:])
+	if same := width(begin); same > least+1 && same+shown > half {
+		kept := textwidth.Tail(begin, min(max(least, half-1-(max(width(from), width(to))-same)), same-1))
+		kept = kept[toWord(kept):]
+		from, to = "…"+kept+from[len(begin):], "…"+kept+to[len(begin):]
 	}
 	switch {
 	case width(from)+width(to) <= room:
@@ -138,15 +138,15 @@ func cutPair(from, to string, room int) (string, string) {
 	return from, to
 }
 
-// toWord returns how much more to cut from a text so that it does not begin within a word: up to
+// toWord returns how many more bytes to cut from a text so that it does not begin within a word: up to
 // the first slash in its first half, else to the first other character there that is neither a
 // letter nor a digit; 0 if there is none.
-func toWord(text []rune) int {
-	text = text[:len(text)/2]
-	if i := slices.Index(text, '/'); i >= 0 {
+func toWord(text string) int {
+	text = textwidth.Head(text, width(text)/2)
+	if i := strings.IndexByte(text, '/'); i >= 0 {
 		return i
 	}
-	return max(0, slices.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+	return max(0, strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 }
 
 // shortDigests shortens two checksums to their first characters.

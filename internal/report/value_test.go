@@ -20,6 +20,7 @@ func TestWideValuesAreCutBetweenWords(t *testing.T) {
 		{image, "ghcr.io/jkroepke/certgen:1.8.1", "ghcr.io/jkroepke/certgen:1.8.7", 50, "certgen 1.8.1 → 1.8.7"},
 		{"spec.args[0]", "ghcr.io/jkroepke/certgen:1.8.1", "ghcr.io/jkroepke/certgen:1.8.7", 50, "…/certgen:1.8.1 → …/certgen:1.8.7"},
 		{"spec.args[0]", "--reloader=prometheus-config-reloader:1", "--reloader=prometheus-config-reloader:2", 50, "…-config-reloader:1 → …-config-reloader:2"},
+		{"data.a", strings.Repeat("値", 40) + "1", strings.Repeat("値", 40) + "2", 33, "…値値値値値値1 → …値値値値値値2"},
 		{"data.a", strings.Repeat("a", 40) + "1", strings.Repeat("a", 40) + "2, b", 33, `…aaaaaaaaa1" → …aaaaaaaaa2, b"`},
 		{"data.a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2", 33, "…aaaaaaaaaaaaa1 → …aaaaaaaaaaaaa2"},
 	} {

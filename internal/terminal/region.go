@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/term"
+
+	"github.com/kubectl-release/kubectl-release/internal/textwidth"
 )
 
 // Region is the bottom of a terminal: a few lines that are redrawn in place while other output
@@ -90,16 +92,8 @@ func (r *Region) draw(out *bytes.Buffer) {
 		lines = append(lines[:room-1:room-1], fmt.Sprintf("    … and %d more", rest))
 	}
 	for _, line := range lines {
-		out.WriteString(cut(line, columns-1))
+		out.WriteString(textwidth.Cut(line, max(1, columns-1)))
 		out.WriteByte('\n')
 	}
 	r.drawn = len(lines)
-}
-
-// cut shortens a line to the given number of characters.
-func cut(line string, most int) string {
-	if runes := []rune(line); len(runes) > most {
-		return string(runes[:max(0, most-1)]) + "…"
-	}
-	return line
 }

@@ -21,6 +21,8 @@ func TestRegionIsDrawnInPlace(t *testing.T) {
 		{"nothing to see is nothing to write", func() { r.Show(nil) }, ""},
 		{"without lines a text is a text", func() { _, _ = r.Write([]byte("a\n")) }, "a\n"},
 		{"drawn, and cut to 11 characters", func() { r.Show([]string{"one", "twelve chars"}) }, "one\ntwelve cha…\n"},
+		{"wide characters take two columns", func() { r.Show([]string{"設定設定設定"}) }, "\x1b[2A\r\x1b[J設定設定設…\n"},
+		{"two lines again", func() { r.Show([]string{"one", "twelve chars"}) }, "\x1b[1A\r\x1b[Jone\ntwelve cha…\n"},
 		{"a text goes above", func() { _, _ = r.Write([]byte("b\n")) }, "\x1b[2A\r\x1b[Jb\none\ntwelve cha…\n"},
 		{"more than there is room for", func() { r.Show(strings.Fields("1 2 3 4 5")) }, "\x1b[2A\r\x1b[J1\n2\n    … and …\n"},
 		{"a question is not torn apart", func() { _, _ = r.Write([]byte("Go on? ")) }, "\x1b[3A\r\x1b[JGo on? "},
