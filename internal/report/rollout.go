@@ -34,17 +34,17 @@ func (w impactWriter) rollouts(all []plan.Rollout) []string {
 	}
 	const shown = 6
 	if w.view.bodies {
-		return append(together(gaps, 0), together(others, w.limit(shown))...)
+		return append(saidOnce(gaps, 0), saidOnce(others, w.limit(shown))...)
 	}
-	return together(gaps, w.limit(shown))
+	return saidOnce(gaps, w.limit(shown))
 }
 
 // saying is what is said of one object, and the same of each of several.
 type saying struct{ name, one, each string }
 
-// together says the same of minFold objects or more only once, so that it does not crowd out what comes below, and
+// saidOnce says the same of minFold objects or more only once, so that it does not crowd out what comes below, and
 // names at most limit of them (0: all).
-func together(all []saying, limit int) []string {
+func saidOnce(all []saying, limit int) []string {
 	alike := map[string][]string{}
 	for _, s := range all {
 		alike[s.one] = append(alike[s.one], s.name)
