@@ -22,11 +22,12 @@ type Origin struct {
 // time.
 func (s Sources) Origins(paths [][]string, read func(name string) ([]byte, error)) []Origin {
 	out := make([]Origin, len(paths))
-	// held returns the paths, by number, at which a source has the value and none before it had.
-	held := func(table map[string]any) []int {
+	// held returns the paths, by number, at which a source has the value and none before it had. With gaps, a
+	// null in a list is none.
+	held := func(table map[string]any, gaps bool) []int {
 		var of []int
 		for i, path := range paths {
-			if out[i].Name == "" && holds(table, path) {
+			if out[i].Name == "" && holds(table, path, gaps) {
 				of = append(of, i)
 			}
 		}
@@ -43,7 +44,7 @@ func (s Sources) Origins(paths [][]string, read func(name string) ([]byte, error
 		{"--set-json", Sources{JSON: s.JSON}},
 	} {
 		if table, err := flag.from.setAll(map[string]any{}, read); err == nil {
-			for _, i := range held(table) {
+			for _, i := range held(table, true) { // l[1]=x fills l with a null, which keeps what a file has there
 				out[i] = Origin{Name: flag.name}
 			}
 		}
@@ -57,7 +58,7 @@ func (s Sources) Origins(paths [][]string, read func(name string) ([]byte, error
 		if err != nil {
 			continue
 		}
-		found := held(table)
+		found := held(table, false)
 		if name == "-" || strings.Contains(name, "://") || len(found) == 0 {
 			for _, i := range found {
 				out[i] = Origin{Name: shownSource(name)}
@@ -83,8 +84,8 @@ func shownSource(name string) string {
 	return resolve.Public(name)
 }
 
-// holds reports whether a value has something at a path.
-func holds(v any, path []string) bool {
+// holds reports whether a value has something at a path; with gaps, a null in a list is nothing.
+func holds(v any, path []string, gaps bool) bool {
 	for _, key := range path {
 		switch at := v.(type) {
 		case map[string]any:
@@ -95,7 +96,7 @@ func holds(v any, path []string) bool {
 			v = below
 		case []any:
 			i, err := strconv.Atoi(strings.Trim(key, "[]"))
-			if err != nil || i < 0 || i >= len(at) {
+			if err != nil || i < 0 || i >= len(at) || gaps && at[i] == nil {
 				return false
 			}
 			v = at[i]

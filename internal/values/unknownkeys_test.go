@@ -188,11 +188,12 @@ func TestOrigin(t *testing.T) {
 		Files: []string{"a", "b", "-", "https://user:password@h/v?token=x"}, Set: []string{"x=1", "l[1].k=2"}, String: []string{"s=1"}, JSON: []string{`{"j":{"k":1}}`},
 		File: []string{"f=a"}, Literal: []string{"t.u=1"},
 	}
-	read := files{"a": "x: 0\nv: {z: 1}\n", "b": "v: {z: 2}\n", "-": "p: 1\n", "https://user:password@h/v?token=x": "u: 1\n"}.read
+	read := files{"a": "x: 0\nv: {z: 1}\n", "b": "v: {z: 2}\nl: [q, null]\n", "-": "p: 1\n", "https://user:password@h/v?token=x": "u: 1\n"}.read
 	for path, want := range map[string]string{
 		"u": "https://h/v?withheld", // a URL may hold a secret
 		"x": "--set", "l [1] k": "--set", "s": "--set-string", "j k": "--set-json", "f": "--set-file", "t u": "--set-literal",
-		"v z": "b", "p": "standard input", "nowhere": "", "x deeper": "",
+		"l [0]": "b", // what --set fills a list with up to the entry that it sets is no value
+		"v z":   "b", "p": "standard input", "nowhere": "", "x deeper": "",
 	} {
 		if got := s.Origins([][]string{strings.Fields(path)}, read)[0]; got.Name != want || (got.Line > 0) != (want == "b") {
 			t.Errorf("%s comes from %v, want %q, and a line of a file", path, got, want)
