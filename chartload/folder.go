@@ -169,10 +169,12 @@ func (w *walker) file(real, name string, info fs.FileInfo) error {
 		return err
 	}
 	defer f.Close()
-	data := make([]byte, info.Size())
+	data := make([]byte, info.Size()+1)
 	n, err := io.ReadFull(f, data)
-	// A file that shrinks while it is read is accepted.
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+	switch { // a file that shrinks while it is read is accepted
+	case err == nil:
+		return fmt.Errorf("read %s: it has more than the %d bytes that it is said to have; does something write to it?", name, info.Size())
+	case !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF):
 		return fmt.Errorf("read %s: %w", name, err)
 	}
 	w.files = append(w.files, &chart.File{Name: name, Data: withoutBOM(data[:n]), ModTime: info.ModTime()})

@@ -190,3 +190,25 @@ func TestLoadRefused(t *testing.T) {
 		}
 	}
 }
+
+// A file that grows after its size is known is not cut at that size: values would be lost.
+func TestAFileThatGrowsIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	values := filepath.Join(dir, "values.yaml")
+	for name, text := range map[string]string{filepath.Join(dir, "Chart.yaml"): "{apiVersion: v2, name: web, version: 1.0.0}", values: "a: 1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow := func(name string, _ os.FileMode) bool {
+		if name == "values.yaml" {
+			if err := os.WriteFile(values, []byte("a: 1\nb: 2\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+		return false
+	}
+	if _, _, err := Load(dir, Options{Omits: grow}); err == nil || !strings.Contains(err.Error(), "read values.yaml: it has more than the 5 bytes") {
+		t.Errorf("error %v", err)
+	}
+}

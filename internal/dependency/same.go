@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-release/kubectl-release/chartload"
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -31,7 +32,7 @@ func sameChart(a, b *chart.Chart) bool {
 	if !sameFiles(a.Templates, b.Templates) || !sameFiles(a.Files, b.Files) {
 		return false
 	}
-	byName := func(x, y *chart.Chart) int { return bytes.Compare([]byte(x.Name()), []byte(y.Name())) }
+	byName := func(x, y *chart.Chart) int { return strings.Compare(x.Name(), y.Name()) }
 	subA, subB := slices.Clone(a.Dependencies()), slices.Clone(b.Dependencies())
 	slices.SortStableFunc(subA, byName)
 	slices.SortStableFunc(subB, byName)

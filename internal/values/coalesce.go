@@ -2,6 +2,7 @@ package values
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
 )
@@ -78,7 +79,7 @@ func (co *coalescer) defaults(c *chart.Chart, dest map[string]any, where string)
 		case have == nil && !co.keepNulls:
 			delete(dest, key)
 		case isMap:
-			keep := co.keepNulls || hasSubchart(c, key)
+			keep := co.keepNulls || named(c, key) != nil
 			co.defaultTable(table, val, join(where, key), keep)
 		}
 	}
@@ -142,12 +143,12 @@ func (co *coalescer) global(down map[string]any, key string, val any, where stri
 	case !isMap:
 		down[key] = val
 	case !exists:
-		down[key] = shallow(table)
+		down[key] = maps.Clone(table)
 	case !haveIsMap:
 		co.warn(where, "the global is a table, the subchart's %s; the subchart's is kept", kind(have))
 	default:
 		// Nulls are kept: coalescing the subchart itself removes them.
-		top := shallow(table)
+		top := maps.Clone(table)
 		co.tables(top, haveTable, where, true)
 		down[key] = top
 	}
@@ -165,15 +166,6 @@ func globalsOf(v map[string]any) (map[string]any, bool) {
 
 func (co *coalescer) warn(where, format string, args ...any) {
 	co.warnings = append(co.warnings, chart.Warning{Where: where, What: fmt.Sprintf(format, args...)})
-}
-
-func hasSubchart(c *chart.Chart, name string) bool {
-	for _, sub := range c.Dependencies() {
-		if sub.Name() == name {
-			return true
-		}
-	}
-	return false
 }
 
 func join(prefix, key string) string {

@@ -26,7 +26,7 @@ func (e *MissingError) Error() string {
 func CheckDependencies(c *chart.Chart) error {
 	missing := &MissingError{Chart: c.Name()}
 	for _, d := range c.Metadata.Dependencies {
-		if !hasSubchart(c, d.Name) {
+		if named(c, d.Name) == nil {
 			missing.Names = append(missing.Names, d.Name)
 		}
 	}

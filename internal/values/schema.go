@@ -66,7 +66,7 @@ func validateOne(schema []byte, vals map[string]any) (err error) {
 	if pairs(doc) > maxSchemaPairs {
 		return errors.New("values.schema.json can't be used: its lists are too long")
 	}
-	if enumerated(doc)*parts(vals) > maxEnumerated {
+	if enumerated(doc)*entries(vals) > maxEnumerated {
 		return errors.New("values.schema.json can't be used: it enumerates too much for values of this size")
 	}
 	compiler := jsonschema.NewCompiler()

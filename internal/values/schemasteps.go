@@ -124,19 +124,3 @@ func enumerated(doc any) int {
 	}
 	return n
 }
-
-// parts counts the tables, lists and scalars of a value.
-func parts(value any) int {
-	n := 1
-	switch v := value.(type) {
-	case []any:
-		for _, e := range v {
-			n += parts(e)
-		}
-	case map[string]any:
-		for _, e := range v {
-			n += parts(e)
-		}
-	}
-	return n
-}

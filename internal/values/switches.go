@@ -143,6 +143,7 @@ func subchart(c *chart.Chart, name string) *chart.Chart {
 	return named(c, name)
 }
 
+// named returns the subchart of c with a name, whatever its alias; nil if there is none.
 func named(c *chart.Chart, name string) *chart.Chart {
 	for _, sub := range c.Dependencies() {
 		if sub.Name() == name {

@@ -72,5 +72,3 @@ func dropNulls(t map[string]any) {
 		}
 	}
 }
-
-func shallow(t map[string]any) map[string]any { return maps.Clone(t) }
