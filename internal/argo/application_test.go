@@ -79,8 +79,10 @@ func TestBuildEnvironment(t *testing.T) {
 					"values":         "a: $ARGOCD_APP_NAME",
 					"fileParameters": []any{map[string]any{"name": "f", "path": "${ARGOCD_APP_NAME}.txt"}},
 					"parameters": []any{
-						map[string]any{"name": "host", "value": "$ARGOCD_APP_NAME.example.org"}, map[string]any{"name": "price", "value": "$$x, ${none}1"},
-						map[string]any{"name": "from", "value": "$ARGOCD_APP_SOURCE_PATH $ARGOCD_APP_SOURCE_TARGET_REVISION"}, map[string]any{"name": "at", "value": "$ARGOCD_APP_REVISION_SHORT", "forceString": true},
+						map[string]any{"name": "host", "value": "$ARGOCD_APP_NAME.example.org"},
+						map[string]any{"name": "price", "value": "$$x, ${none}1"},
+						map[string]any{"name": "from", "value": "$ARGOCD_APP_SOURCE_PATH $ARGOCD_APP_SOURCE_TARGET_REVISION"},
+						map[string]any{"name": "at", "value": "$ARGOCD_APP_REVISION_SHORT", "forceString": true},
 					},
 				},
 			}},

@@ -34,7 +34,7 @@ func (c *immutables) completions() {
 		parallelism = int64(1)
 	}
 	indexed := c.liveAt("spec.completionMode") == string(batchv1.IndexedCompletion)
-	if c.differs(path) && !(indexed && apitypes.Equal(completions, parallelism, n)) {
+	if c.differs(path) && (!indexed || !apitypes.Equal(completions, parallelism, n)) {
 		c.refuse(path, path+" is immutable")
 	}
 }

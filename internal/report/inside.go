@@ -35,7 +35,7 @@ func inside(c plan.Change) []plan.Change {
 		return nil
 	}
 	fields := fielddiff.At("", before, after, nil)
-	if !(looksJSON(from) && looksJSON(to)) && differBeyond(fields, from, to) {
+	if (!looksJSON(from) || !looksJSON(to)) && differBeyond(fields, from, to) {
 		return nil
 	}
 	var out []plan.Change
