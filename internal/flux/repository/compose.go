@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,6 +74,17 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 func union(a, b []string) []string {
 	for _, text := range b {
 		if !slices.Contains(a, text) {
+			a = append(a, text)
+		}
+	}
+	return a
+}
+
+// joined returns texts a with those of b that are not in it, and leaves a as it is.
+func joined(a, b [][]byte) [][]byte {
+	a = slices.Clip(a)
+	for _, text := range b {
+		if !slices.ContainsFunc(a, func(has []byte) bool { return bytes.Equal(has, text) }) {
 			a = append(a, text)
 		}
 	}

@@ -151,7 +151,7 @@ func (r *Repository) values(hr *flux.HelmRelease, live releaseset.Lookup, within
 		}
 		text, keyed := texts[ref.Key()]
 		p, _ := r.find("", ref.Kind, hr.Metadata.Namespace, ref.Name)
-		within.secrets = append(within.secrets, p.secrets...)
+		within.secrets = joined(within.secrets, p.secrets)
 		if known && composition.Marked(text) {
 			within.unknown = union(within.unknown, p.unknown)
 		}

@@ -117,7 +117,7 @@ func (r *Repository) substituted(k *flux.Kustomization, p placed, tree fs.FS) ([
 		return nil, fmt.Errorf("Kustomization %s: %w", k, err)
 	}
 	vars.Strict, vars.Defaults = r.reading.StrictSubstitutions, r.defaults
-	by := replacement{vars, slices.Concat(p.unknown, found.unknown), slices.Concat(p.secrets, found.secrets)}
+	by := replacement{vars, union(slices.Clip(p.unknown), found.unknown), joined(p.secrets, found.secrets)}
 	if m.objects == nil || !reflect.DeepEqual(m.by, by) {
 		if m.objects, err = by.in(m.built, k); err != nil {
 			return nil, fmt.Errorf("Kustomization %s, %w", k, err)
@@ -140,11 +140,11 @@ func (r replacement) in(objects []map[string]any, k *flux.Kustomization) (out []
 		p := placed{object: build.Mark(object, k), secrets: r.secrets}
 		if unknown {
 			for _, ref := range r.vars.Unknown {
-				p.unknown = append(p.unknown, nameOf(ref))
+				p.unknown = union(p.unknown, []string{nameOf(ref)})
 			}
 		}
 		if len(r.unknown) > 0 && holds(object) {
-			p.unknown = append(p.unknown, r.unknown...)
+			p.unknown = union(p.unknown, r.unknown)
 		}
 		out = append(out, p)
 	}

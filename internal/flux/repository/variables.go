@@ -36,10 +36,10 @@ func (v *variables) lookup(kind, name string) (texts map[string]string, found, k
 		return nil, how != elsewhere, false
 	}
 	v.unknown = union(v.unknown, p.unknown)
-	v.secrets = append(v.secrets, p.secrets...)
+	v.secrets = joined(v.secrets, p.secrets)
 	if kind == kinds.Secret.Kind {
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
-			v.secrets = append(v.secrets, []byte(strings.ReplaceAll(texts[key], "\n", "")))
+			v.secrets = joined(v.secrets, [][]byte{[]byte(strings.ReplaceAll(texts[key], "\n", ""))})
 		}
 	}
 	return texts, true, true
