@@ -37,14 +37,14 @@ func TestOtherFilesAreNoHelmfiles(t *testing.T) {
 // A chart in a nested path of a repository is no folder, unless there is one.
 func TestChartsInNestedPathsOfRepositories(t *testing.T) {
 	const text = `repositories: [{name: reg, url: ghcr.io/org, oci: true}, {name: web, url: "https://charts.example.com"}]
-releases: [{name: a, chart: reg/sub/a, version: 1.0.0}, {name: b, chart: web/sub/b}, {name: c, chart: reg/charts/c}, {name: d, chart: other/sub/d}]
+releases: [{name: a, chart: reg/sub/a, version: 1.0.0}, {name: b, chart: web/sub/b}, {name: c, chart: reg/charts/c}, {name: d, chart: other/sub/d}, {name: e, chart: web}]
 `
 	set, err := Read(fstest.MapFS{"set.yaml": {Data: []byte(text)}, "reg/charts/c/Chart.yaml": {}}, "set.yaml", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []releaseset.Chart{
-		{Name: "oci://ghcr.io/org/sub/a", Version: "1.0.0"}, {Name: "sub/b", Repo: "https://charts.example.com"}, {Path: "reg/charts/c"}, {Path: "other/sub/d"},
+		{Name: "oci://ghcr.io/org/sub/a", Version: "1.0.0"}, {Name: "sub/b", Repo: "https://charts.example.com"}, {Path: "reg/charts/c"}, {Path: "other/sub/d"}, {Path: "web"},
 	} {
 		if got := set.Entries[i].Chart; got != want {
 			t.Errorf("%+v, want %+v", got, want)

@@ -129,10 +129,10 @@ func (r *reader) chart(s *state, text, version string) (releaseset.Chart, error)
 			return c, nil
 		}
 	}
-	alias, name, _ := strings.Cut(text, "/")
+	alias, name, ok := strings.Cut(text, "/")
 	for _, repository := range s.fields.Repositories {
 		switch {
-		case repository.Name != alias || strings.Contains(text, "://"):
+		case !ok || repository.Name != alias || strings.Contains(text, "://"):
 		case repository.OCI:
 			c = releaseset.Chart{Name: "oci://" + strings.TrimSuffix(strings.TrimPrefix(repository.URL, "oci://"), "/") + "/" + name, Version: version}
 		default:
