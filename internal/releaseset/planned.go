@@ -108,8 +108,11 @@ func (p *Planned) Blocked() bool {
 	return p.Error != "" || p.Plan != nil && p.Plan.Summary.Blocking > 0
 }
 
+// Unknown is the action of a verdict if it is not known what the entry's controller does.
+const Unknown = "unknown"
+
 // Unsure reports whether it is not known what the entry's controller does.
-func (p *Planned) Unsure() bool { return p.Verdict != nil && p.Verdict.Action == "unknown" }
+func (p *Planned) Unsure() bool { return p.Verdict != nil && p.Verdict.Action == Unknown }
 
 // Leaves returns what is to be known about a release that has left the set and is not planned: what its controller does,
 // if it has one, or that nothing manages it. It is nil for all others, and for a release that does not exist.

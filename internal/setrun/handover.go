@@ -60,7 +60,7 @@ func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (
 }
 
 // Actions of a verdict.
-const uninstalls, unsure, idles = "uninstall", "unknown", "nothing"
+const uninstalls, unsure, idles = "uninstall", releaseset.Unknown, "nothing"
 
 // handover adds to the verdict about an entry what becomes of the release because the base has another
 // object for it, or something else that applies the object; uncreated reports whether what does now is not created.

@@ -50,7 +50,7 @@ func (p *Planner) verdict(ctx context.Context, j *job) (bool, error) {
 		base = j.managed.Manager
 	}
 	rewritten := j.managed != nil && p.rewritten(j)
-	v := &releaseset.Verdict{Action: "unknown", Notes: []string{j.elsewhere}}
+	v := &releaseset.Verdict{Action: unsure, Notes: []string{j.elsewhere}}
 	switch {
 	case asked == nil && broken != nil:
 		*v = p.unsettled(m, m.Next(nil, head, head, false))
