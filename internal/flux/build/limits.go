@@ -3,8 +3,11 @@ package build
 import (
 	"bytes"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -33,7 +36,7 @@ type spent struct {
 // file counts a file, and returns an error from the first on that is too much.
 func (s *spent) file(name string, data []byte) error {
 	s.documents, s.bytes = s.documents+1+bytes.Count(data, []byte("\n---")), s.bytes+len(data)
-	s.aliases(string(data), 0)
+	s.aliases(string(data), 0, slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)))
 	if err := s.check(); err != nil && s.over == nil {
 		s.over = fmt.Errorf("%s: %w", name, err)
 	}
@@ -54,34 +57,46 @@ func (s *spent) check() error {
 func limited(docs []string, renderers []flux.PostRenderer) error {
 	var s spent
 	for _, doc := range docs {
-		s.aliases(doc, maxTexts)
+		s.aliases(doc, maxTexts, false)
 	}
 	for _, r := range renderers {
 		if r.Kustomize == nil {
 			continue
 		}
 		for _, p := range r.Kustomize.Patches {
-			s.aliases(p.Patch, maxTexts)
+			s.aliases(p.Patch, maxTexts, false)
 		}
 	}
 	return s.check()
 }
 
-// aliases counts what the aliases in a YAML text stand for, as kustomize parses it: what it can't parse has none.
-func (s *spent) aliases(text string, depth int) {
-	if depth > maxTexts || !strings.Contains(text, "&") || !strings.Contains(text, "*") {
-		return
+// aliases counts what the aliases in a YAML text stand for, as kustomize parses it: what it can't parse has none. parsed
+// reports whether kustomize parses texts in it, too, as it does in kustomizations and configurations of its plugins.
+func (s *spent) aliases(text string, depth int, parsed bool) {
+	if depth > maxTexts || !strings.Contains(text, `\`) && (!strings.Contains(text, "&") || !strings.Contains(text, "*")) {
+		return // texts in quotes may have these as escapes
 	}
 	nodes, err := (&kio.ByteReader{Reader: strings.NewReader(text), OmitReaderAnnotations: true}).Read()
 	if err != nil {
 		return
 	}
 	for _, n := range nodes {
-		s.node(n.YNode(), false, depth)
+		parsed := parsed || configures(n.YNode())
+		s.node(n.YNode(), false, func(text string) {
+			if parsed {
+				s.aliases(text, depth+1, false)
+			}
+		})
 	}
 }
 
-func (s *spent) node(n *yaml.Node, aliased bool, depth int) {
+// configures reports whether kustomize could take an object for the configuration of its plugins, or a list of some.
+func configures(n *yaml.Node) bool {
+	return n.Value == konfig.BuiltinPluginApiVersion || slices.ContainsFunc(n.Content, configures)
+}
+
+// node counts a node. in is called with each text in it.
+func (s *spent) node(n *yaml.Node, aliased bool, in func(text string)) {
 	if aliased {
 		s.aliased, s.bytes = s.aliased+1, s.bytes+len(n.Value)
 	}
@@ -90,12 +105,12 @@ func (s *spent) node(n *yaml.Node, aliased bool, depth int) {
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		s.node(n.Alias, true, depth)
+		s.node(n.Alias, true, in)
 	case yaml.ScalarNode:
-		s.aliases(n.Value, depth+1)
+		in(n.Value)
 	case yaml.DocumentNode, yaml.SequenceNode, yaml.MappingNode:
 		for _, below := range n.Content {
-			s.node(below, aliased, depth)
+			s.node(below, aliased, in)
 		}
 	}
 }

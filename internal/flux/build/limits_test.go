@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,6 +45,8 @@ func TestABuildIsLimited(t *testing.T) {
 		{"a base of 1000 documents, read 8 times", "resources: [../l3]", read},
 		{"a file of 5001 documents", "resources: [many.yaml]", read},
 		{"few aliases", "resources: [few.yaml]", ""},
+		{"many aliases in texts that are not parsed", "resources: [values.yaml]\npatches: [{path: values.yaml}, {patch: " + strconv.Quote(configMap("a")+"more: "+strconv.Quote(large("a"))) + "}]", ""},
+		{"in a file of transformers", "resources: [a.yaml]\ntransformers: [list.yaml]", worth},
 		{"a bomb that is no YAML", "configMapGenerator: [{name: a, files: [script]}]", ""},
 	} {
 		all["prod/kustomization.yaml"], all["prod/a.yaml"], all["prod/bomb.yaml"] = c.file, configMap("a"), bomb()
@@ -51,6 +54,8 @@ func TestABuildIsLimited(t *testing.T) {
 		all["prod/circle.yaml"] = configMap("a") + "a: &a [*a]\n"
 		all["prod/few.yaml"] = configMap("a") + "a: &a [1, 2]\nb: *a\n"
 		all["base/kustomization.yaml"] = "patches:\n- patch: " + block(bomb())
+		all["prod/values.yaml"] = configMap("a") + "more: " + strconv.Quote(large("a")) + "\nless: " + strconv.Quote(large("b")) + "\n"
+		all["prod/list.yaml"] = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: builtin, kind: PatchTransformer, metadata: {name: it}, patch: " + strings.ReplaceAll(strconv.Quote(bomb()), "&", `\x26`) + "}\n"
 		all["prod/large.yaml"] = large("a")
 		all["prod/many.yaml"] = strings.Repeat("---\n", 5001)
 		_, _, err := Objects(tree(all), kustomize("prod"))
