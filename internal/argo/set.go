@@ -21,7 +21,7 @@ type Placed struct {
 // can't be found is an entry whose Err says why; those without one chart are in Warnings and Unplanned, and
 // those that can't be decoded in Unread. tree holds the files of the checkout.
 func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releaseset.Set {
-	out := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}, Unplanned: map[string]error{}}
+	out := &releaseset.Set{Clusters: map[string]releaseset.Cluster{}, Unplanned: map[string]releaseset.Unplanned{}}
 	for _, o := range objects {
 		a, err := decode(o.Object)
 		if err != nil {
@@ -32,7 +32,7 @@ func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releas
 		e, err := entry(tree, of, a, o)
 		if err != nil {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %s: %v", o.From, a, err))
-			out.Unplanned[a.String()] = err
+			out.Unplanned[a.String()] = releaseset.Unplanned{Err: err, Missing: missing(tree, of, a)}
 			continue
 		}
 		if e.Cluster != "" {
@@ -45,10 +45,7 @@ func Set(tree releaseset.Tree, of releaseset.Checkout, objects []Placed) *releas
 
 // entry returns the entry for the Application's chart. Errors: it has none, or several.
 func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Placed) (releaseset.Entry, error) {
-	sources := a.Spec.Sources
-	if len(sources) == 0 && a.Spec.Source != nil {
-		sources = []source{*a.Spec.Source}
-	}
+	sources := a.sources()
 	charts := slices.DeleteFunc(slices.Clone(sources), func(s source) bool {
 		return s.Chart == "" && s.Helm == nil && (s.Path == "" || !releaseset.IsChart(tree, inTree(s.Path)))
 	})
@@ -88,6 +85,25 @@ func entry(tree releaseset.Tree, of releaseset.Checkout, a *application, o Place
 		m.err = err
 	}
 	return e, nil
+}
+
+// sources returns those of an Application, however they are declared.
+func (a *application) sources() []source {
+	if len(a.Spec.Sources) == 0 && a.Spec.Source != nil {
+		return []source{*a.Spec.Source}
+	}
+	return a.Spec.Sources
+}
+
+// missing reports whether a path of a source is not in this repository although it should be: Argo CD can't render that.
+func missing(tree releaseset.Tree, of releaseset.Checkout, a *application) bool {
+	return slices.ContainsFunc(a.sources(), func(s source) bool {
+		if s.Chart != "" || s.Path == "" || of.Compare(s.RepoURL) == releaseset.Other {
+			return false
+		}
+		_, err := releaseset.Stat(tree, inTree(s.Path))
+		return err != nil
+	})
 }
 
 // follows reports whether a source may be of a branch: HEAD, and nothing, stand for the default branch,

@@ -254,8 +254,15 @@ type Set struct {
 	// Absent is what the tree lacks.
 	Absent []Absent
 	// Unplanned are the objects of controllers that are declared but are no entries, by their names as managers,
-	// with the reason: what they had deployed is not removed.
-	Unplanned map[string]error
+	// with the reason: what they had deployed is not removed with them.
+	Unplanned map[string]Unplanned
+}
+
+// Unplanned is why an object of a controller is no entry.
+type Unplanned struct {
+	Err error
+	// Missing reports whether the tree lacks what the object deploys: nothing happens to what it had deployed.
+	Missing bool
 }
 
 // Absent is something that the tree lacks although it is to be applied: a folder of a version of the

@@ -92,7 +92,7 @@ func (s *Set) Join(others ...*Set) error {
 		s.Unread = append(s.Unread, other.Unread...)
 		s.Absent = append(s.Absent, other.Absent...)
 		if s.Unplanned == nil {
-			s.Unplanned = map[string]error{}
+			s.Unplanned = map[string]Unplanned{}
 		}
 		maps.Copy(s.Unplanned, other.Unplanned)
 		if err := s.addAppliers(other.Appliers); err != nil {

@@ -23,10 +23,13 @@ func (p *Planner) left(ctx context.Context, j *job) (bool, error) {
 }
 
 // removed returns what the controller does about an entry of the base whose object is gone, or deploys
-// another release now: the successor. It is an error if the object is still there without any.
+// another release now: the successor. It is an error if the object is still there and what it deploys is missing.
 func (p *Planner) removed(ctx context.Context, e, successor *releaseset.Entry) (v releaseset.Verdict, err error) {
-	if why := p.Head.Set.Unplanned[e.Manager.String()]; why != nil {
-		return v, fmt.Errorf("%s is still declared, and has deployed %s: now %w", e.Manager, e.Chart, why)
+	switch why := p.Head.Set.Unplanned[e.Manager.String()]; {
+	case why.Missing:
+		return v, fmt.Errorf("%s is still declared, and has deployed %s: now %w", e.Manager, e.Chart, why.Err)
+	case why.Err != nil:
+		return releaseset.Verdict{Action: unsure, Notes: []string{fmt.Sprintf("%s is still declared, but %v: a sync that prunes deletes the objects of %s", e.Manager, why.Err, e.Chart)}}, nil
 	}
 	var live releaseset.Lookup
 	if e.Manager.Writer().Storage != "" {
