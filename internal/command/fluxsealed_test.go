@@ -57,6 +57,22 @@ func TestWhatIsNotKnownChanges(t *testing.T) {
 	}
 }
 
+// Notes about what is not known are there once, however many keys are used, and don't contradict each other.
+func TestWhatIsNotKnownIsSaidOnce(t *testing.T) {
+	d := atDesk(t)
+	for _, side := range []string{"base", "head"} {
+		d.tree(side, "prune: true", webOf("")+", valuesFrom: [{kind: Secret, name: creds}, {kind: Secret, name: creds, valuesKey: other}]", "one")
+		d.file(side+"/apps/creds.yaml", strings.ReplaceAll(sops("creds", "shop", "ENC[AES256_GCM,data:"+side+"]"), "data:other", "data:other-"+side))
+	}
+	t.Chdir("head")
+	got := verdict(d.planned(offlineFlux)["web"])
+	for text, times := range map[string]int{"what is encrypted in Secret shop/creds changes": 1, "Secret shop/creds is not known: what it changes is not in the plan": 1, "assumed to be the same": 0} {
+		if strings.Count(got, text) != times {
+			t.Errorf("%q, want %q %d times", got, text, times)
+		}
+	}
+}
+
 // With a cluster, too: that has the former content.
 func TestWhatIsEncryptedChangesBesideACluster(t *testing.T) {
 	for side, want := range map[string]string{

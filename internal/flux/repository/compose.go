@@ -50,7 +50,7 @@ func (m *Managed) compose(lookup releaseset.Lookup) []releaseset.Value {
 	}
 	m.notes, m.secrets, m.unknown = found.Notes, append(m.secrets, found.Secrets...), slices.Clone(m.sealed)
 	for _, ref := range found.Unknown {
-		m.unknown = append(m.unknown, ref.Kind+" "+m.hr.Metadata.Namespace+"/"+ref.Name)
+		m.unknown = union(m.unknown, []string{ref.Kind + " " + m.hr.Metadata.Namespace + "/" + ref.Name})
 	}
 	m.unknown = union(m.unknown, within.unknown)
 	for _, ref := range found.Skipped {

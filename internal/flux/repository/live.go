@@ -50,6 +50,7 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	there := ""
 	var before *Managed
 	var proof []string
+	var base *Managed
 	was := is
 	if object != nil {
 		live, err := flux.DecodeHelmRelease(object)
@@ -69,7 +70,7 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		}
 		in.ValuesDigest, proof = m.proven(&next, live, has.Lookup)
 		if m.replaces(has.Base) && in.ValuesDigest == live.Status.LastAttemptedConfigDigest {
-			in.ValuesDigest, proof = "", m.changed(has.Base.(*Managed))
+			in.ValuesDigest, base = "", has.Base.(*Managed)
 		}
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
@@ -93,6 +94,9 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 	v := m.verdict(in, before, was, seen)
 	if v.Leaves != nil && before != nil && renamesCluster(before.hr, &next) {
 		m.unsettled(&v)
+	}
+	if base != nil {
+		m.compared(&v, base)
 	}
 	v.Notes = append(v.Notes, proof...)
 	if has.Drift != nil {

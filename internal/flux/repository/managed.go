@@ -136,7 +136,7 @@ func (m *Managed) next(before *Managed, is, was *chart.Metadata, rewritten bool)
 	}
 	v := m.verdict(in, before, was, seen)
 	if before != nil {
-		v.Notes = append(v.Notes, m.changed(before)...)
+		m.compared(&v, before)
 	}
 	if before != nil && v.Options != nil && v.Options.ReuseValues && v.Action == string(decision.Upgrade) {
 		v.Notes = append(v.Notes, "spec.upgrade.preserveValues keeps the values that were released before: the plan uses those of the base, and what the base no longer has is not known")
@@ -189,7 +189,7 @@ func (m *Managed) verdict(in decision.Input, before *Managed, was *chart.Metadat
 		out.Notes = append(out.Notes, "the chart's version gets metadata that is not known before the change is merged: it is estimated"+with(seen.text))
 	}
 	for _, name := range m.unknown {
-		out.Notes = append(out.Notes, name+" is not known: it is assumed to be the same before and after")
+		out.Notes = append(out.Notes, assumedSame(name))
 	}
 	return out
 }

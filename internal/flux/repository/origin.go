@@ -14,6 +14,8 @@ import (
 type origin struct {
 	// Name is such as "what is encrypted in Secret apps/web".
 	Name string
+	// Of is what is not known because of it, as in Managed.Unknown.
+	Of string
 	// Use is which key values get, and where; "" for variables.
 	Use string
 	// Has is what the repository has instead: ciphertext, or what the object is created from; "" for nothing.
@@ -23,7 +25,8 @@ type origin struct {
 // origins returns those of a HelmRelease, in the order in which they count.
 func (r *Repository) origins(hr *flux.HelmRelease, p placed) (out []origin) {
 	if sealed(p.object) {
-		out = append(out, origin{Name: "what is encrypted in HelmRelease " + hr.String(), Has: asText(ciphertexts(nil, p.object["spec"]))})
+		called := "what is encrypted in HelmRelease " + hr.String()
+		out = append(out, origin{Name: called, Of: called, Has: asText(ciphertexts(nil, p.object["spec"]))})
 	}
 	variables, namespace := slices.Clone(p.unknown), hr.Metadata.Namespace
 	for _, ref := range hr.Spec.ValuesFrom {
@@ -48,16 +51,17 @@ func (r *Repository) origins(hr *flux.HelmRelease, p placed) (out []origin) {
 // origin returns that of a key of a ConfigMap or Secret, "" for all keys.
 func (r *Repository) origin(kind, namespace, name, key string) origin {
 	ref := flux.Reference{Kind: kind, Namespace: namespace, Name: name}
+	called := nameOf(ref)
 	if p, ok := r.find("", kind, namespace, name); ok {
 		texts := content(p.object)
 		maps.DeleteFunc(texts, func(of, text string) bool { return !encrypted(text) || key != "" && of != key })
-		return origin{Name: "what is encrypted in " + nameOf(ref), Has: asText(texts)}
+		return origin{Name: "what is encrypted in " + called, Of: called, Has: asText(texts)}
 	}
 	if p, ok := r.maker(kind, namespace, name); ok {
 		ref.Kind, _ = p.object["kind"].(string)
-		return origin{Name: nameOf(ref), Has: asText(p.object["spec"])}
+		return origin{Name: nameOf(ref), Of: called, Has: asText(p.object["spec"])}
 	}
-	return origin{Name: nameOf(ref)}
+	return origin{Name: called, Of: called}
 }
 
 // ciphertexts adds what SOPS has encrypted in a value.
@@ -88,20 +92,35 @@ func asText(v any) string {
 	return string(data)
 }
 
-// changed returns sentences about the origins that are not those of before.
+// assumedSame is the note about an object that is not known.
+func assumedSame(name string) string {
+	return name + " is not known: it is assumed to be the same before and after"
+}
+
+// compared adds notes about the origins that are not those of before, which are not assumed to be the same.
+func (m *Managed) compared(v *releaseset.Verdict, before *Managed) {
+	for _, o := range m.origins {
+		if i := slices.Index(v.Notes, assumedSame(o.Of)); i >= 0 && !slices.ContainsFunc(before.origins, o.same) {
+			v.Notes[i] = o.Of + " is not known: what it changes is not in the plan"
+		}
+	}
+	v.Notes = append(v.Notes, m.changed(before)...)
+}
+
+// changed returns sentences about the origins that are not those of before, each once.
 func (m *Managed) changed(before *Managed) (out []string) {
 	called := func(name string) func(origin) bool { return func(o origin) bool { return o.Name == name } }
 	for _, is := range m.origins {
 		switch {
 		case !slices.ContainsFunc(before.origins, called(is.Name)):
-			out = append(out, is.Name+" counts from now on")
+			out = union(out, []string{is.Name + " counts from now on"})
 		case !slices.ContainsFunc(before.origins, is.same):
-			out = append(out, is.Name+" changes")
+			out = union(out, []string{is.Name + " changes"})
 		}
 	}
 	for _, was := range before.origins {
 		if !slices.ContainsFunc(m.origins, called(was.Name)) {
-			out = append(out, was.Name+" no longer counts")
+			out = union(out, []string{was.Name + " no longer counts"})
 		}
 	}
 	return out
