@@ -103,14 +103,13 @@ func (s *spent) node(n *yaml.Node, aliased bool, in func(text string)) {
 	if s.check() != nil {
 		return
 	}
-	switch n.Kind {
-	case yaml.AliasNode:
+	if n.Kind == yaml.AliasNode {
 		s.node(n.Alias, true, in)
-	case yaml.ScalarNode:
+	}
+	if n.Kind == yaml.ScalarNode {
 		in(n.Value)
-	case yaml.DocumentNode, yaml.SequenceNode, yaml.MappingNode:
-		for _, below := range n.Content {
-			s.node(below, aliased, in)
-		}
+	}
+	for _, below := range n.Content {
+		s.node(below, aliased, in)
 	}
 }
