@@ -10,8 +10,8 @@ import (
 // Lock is the release's lock as a run sees it.
 type Lock interface {
 	// Take takes the lock unless it is held already; it is called before the first record is written.
-	// Only the lock of a run that creates the namespace of its release is not held from the start. It returns
-	// ErrChanged if another run had it until then.
+	// Only the lock of a release whose namespace does not exist, or is terminating, is not held from the start. It
+	// returns ErrChanged if another run had it until then, and the API server's refusal in a terminating namespace.
 	Take(ctx context.Context) error
 	// Hold is called before every write. It waits while it is not sure that this run holds the lock, and
 	// fails when the lock is lost or ctx ends. expired is closed when that is no longer sure: a write that

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-release/kubectl-release/internal/redact"
@@ -76,7 +77,7 @@ func (r *run) tidy(ctx context.Context, s *plan.Step) error {
 func (r *run) setStatus(ctx context.Context, s *plan.Step, description string) error {
 	status := s.Record.Status
 	if status.Pending() && r.env.Lock != nil {
-		if err := r.env.Lock.Take(ctx); err != nil {
+		if err := r.env.Lock.Take(ctx); err != nil && !goesOnUnlocked(status, err) {
 			return err
 		}
 	}
@@ -105,6 +106,12 @@ func (r *run) setStatus(ctx context.Context, s *plan.Step, description string) e
 	r.record, r.recorded = next, true
 	r.mu.Unlock()
 	return nil
+}
+
+// goesOnUnlocked reports whether a lock that can't be taken keeps nothing from happening: in a namespace that is
+// terminating nobody else gets one either, and an uninstall creates nothing there.
+func goesOnUnlocked(status release.Status, err error) bool {
+	return status == release.StatusUninstalling && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // store creates a record, or updates it if an earlier state of it was recorded.

@@ -11,8 +11,8 @@ import (
 )
 
 // lateLock is the lock of a release whose namespace does not exist or is terminating: it is taken once the run has
-// created the namespace, before the first record is written. Until then it counts as held, and for good if the
-// run creates none, such as an uninstall after somebody has deleted the namespace: nobody else gets a lock there.
+// created the namespace, before the first record is written. Until then it counts as held, and for good if that
+// fails and the run goes on, as an uninstall does whose namespace somebody has deleted: nobody else gets a lock there.
 type lateLock struct {
 	namespace string
 	acquire   func(context.Context) (*releasestore.HeldLock, error)

@@ -172,12 +172,17 @@ func TestDeadHolderOutlastsTheQueue(t *testing.T) {
 	})
 }
 
+// terminating is the refusal of a Lease in a namespace that is terminating.
+func terminating() error {
+	err := apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, releasestore.LeaseName(webKey.Name), errors.New("unable to create new content"))
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	return err
+}
+
 // Only a missing or terminating namespace of the release is not an error: then there is nothing to lock. In a
-// terminating one, that is for runs that write no pending record.
+// terminating one, the caller decides what to do without a lock.
 func TestLockedWithoutNamespaceOnly(t *testing.T) {
 	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
-	terminating := apierrors.NewForbidden(leases, releasestore.LeaseName(webKey.Name), errors.New("unable to create new content"))
-	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	for _, tc := range []struct {
 		why   string
 		err   error
@@ -185,7 +190,7 @@ func TestLockedWithoutNamespaceOnly(t *testing.T) {
 		takes bool
 	}{
 		{"the namespace", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), true, true},
-		{"the namespace is terminating", terminating, true, false},
+		{"the namespace is terminating", terminating(), true, false},
 		{"another one", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "other"), false, false},
 		{"the Lease's API", apierrors.NewNotFound(leases, ""), false, false},
 	} {

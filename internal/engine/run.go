@@ -115,9 +115,9 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 }
 
 // Locked runs work while this engine holds the release's lock. If its namespace does not exist, or is
-// terminating and has no Lease, nobody else gets the lock either, and run takes it before it writes a
-// pending record: only what writes none, such as an uninstall, goes on without it. It returns a *releasestore.LockedError if another run holds
-// the lock, and the errors of work.
+// terminating and has no Lease, nobody else gets the lock either, and work takes it before it writes a
+// pending record. Where that is refused since the namespace is terminating, only an uninstall goes on. It
+// returns a *releasestore.LockedError if another run holds the lock, and the errors of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -219,6 +220,30 @@ func TestUninstallWithoutNamespace(t *testing.T) {
 		b.client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, webKey.Namespace)
 		})
+		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+			return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{NoHooks: true}})
+		}, func(*plan.Plan) error { return nil })
+		if err != nil || b.statuses() != "" {
+			t.Errorf("error %v, history %q", err, b.statuses())
+		}
+	})
+}
+
+// A release in a terminating namespace, which has no Lease and gets none, is uninstalled without a lock. Nothing else is
+// done there without one.
+func TestUninstallInATerminatingNamespace(t *testing.T) {
+	inCluster(t, func(t *testing.T, b bench, c *clusterfake.Cluster) {
+		if _, err := b.deploy(Deployment{Source: guarded("one", false)}, nothing); err != nil {
+			t.Fatal(err)
+		}
+		b.Cluster = authorizer{Cluster: c}
+		b.client.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, terminating() })
+		b.client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewNotFound(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, releasestore.LeaseName(webKey.Name))
+		})
+		if _, err := b.deploy(Deployment{Source: guarded("two", false)}, nothing); !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			t.Errorf("an upgrade: error %v", err)
+		}
 		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
 			return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{NoHooks: true}})
 		}, func(*plan.Plan) error { return nil })
