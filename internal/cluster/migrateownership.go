@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/apply"
 	"github.com/kubectl-release/kubectl-release/internal/managedfields"
 	"github.com/kubectl-release/kubectl-release/internal/patch"
+	"github.com/kubectl-release/kubectl-release/internal/retry"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
 	"github.com/kubectl-release/kubectl-release/plan"
 )
@@ -32,7 +33,7 @@ import (
 func (c *Client) MigrateOwnership(ctx context.Context, ref apply.Ref, uid types.UID, fields apply.Fields, o apply.WriteOptions) (found bool, err error) {
 	live, err := c.Get(ctx, ref)
 	switch {
-	case apierrors.IsNotFound(err):
+	case retry.Missing(err):
 		return false, nil
 	case err != nil:
 		return false, err
