@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	kindtable "github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
@@ -63,7 +64,7 @@ func (c *Client) identity(ctx context.Context) (uid string, err error) {
 		if err == nil {
 			uid = string(ns.UID)
 		}
-		return err
+		return c.settleGone(ctx, kindtable.Namespace, metav1.NamespaceSystem, err)
 	})
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 		return "", nil

@@ -30,7 +30,7 @@ func TestOnlyALackOfRightsHidesTheClustersIdentity(t *testing.T) {
 		"readable":             {0, 200, "uid-of-kube-system", ""},
 		"500, then readable":   {2, 500, "uid-of-kube-system", ""},
 		"forbidden":            {100, 403, "", ""},
-		"no such namespace":    {100, 404, "", ""},
+		"a proxy's 404":        {2, 404, "uid-of-kube-system", ""},
 		"500 for good":         {100, 500, "", "ask for the identity of the cluster (namespace kube-system)"},
 		"unavailable for good": {100, 503, "", "ask for the identity of the cluster (namespace kube-system)"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -73,19 +74,36 @@ func (c *Client) Lookup(ctx context.Context, apiVersion, kind, namespace, name s
 		return nil, err
 	}
 	var found *unstructured.Unstructured
-	err = c.read(ctx, func(ctx context.Context) error {
-		if name != "" {
-			found, err = r.Get(ctx, name, metav1.GetOptions{})
-			return err
-		}
-		list, err := r.List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		found = &unstructured.Unstructured{Object: list.UnstructuredContent()}
-		return nil
+	err = c.read(ctx, func(ctx context.Context) (err error) {
+		found, err = getOrList(ctx, r, name)
+		return c.settleGone(ctx, gvk.GroupKind(), name, err)
 	})
 	return found, err
+}
+
+// getOrList reads one object, or the list of its kind if name is empty.
+func getOrList(ctx context.Context, r dynamic.ResourceInterface, name string) (*unstructured.Unstructured, error) {
+	if name != "" {
+		return r.Get(ctx, name, metav1.GetOptions{})
+	}
+	list, err := r.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &unstructured.Unstructured{Object: list.UnstructuredContent()}, nil
+}
+
+// settleGone turns a 404 without a Status into one that says what it means: the object does not exist, since its kind
+// is gone, or something else has answered in the server's place, which is transient.
+func (c *Client) settleGone(ctx context.Context, kind schema.GroupKind, name string, err error) error {
+	switch {
+	case !pathGone(err):
+		return err
+	case c.kinds.gone(ctx, kind):
+		return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, name)
+	default:
+		return apierrors.NewServiceUnavailable(fmt.Sprintf("something else has answered in the API server's place: %v", err))
+	}
 }
 
 // Create creates an object and returns its metadata; for a dry run the object without managedFields,
