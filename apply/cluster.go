@@ -122,7 +122,8 @@ type Cluster interface {
 	// itself a Job or Pod.
 	Diagnose(ctx context.Context, ref Ref, since time.Time) Diagnosis
 	// Logs returns the last lines of every container of a pod, or of the pods of
-	// a Job; 0 lines means all.
+	// a Job, oldest pod first; 0 lines means all. Of more than 1 MiB in all it returns
+	// those of the newest pods, and says how many containers are left out.
 	Logs(ctx context.Context, ref Ref, lines int64) (string, error)
 }
 

@@ -22,9 +22,9 @@ const (
 )
 
 // Logs reads the last lines, or all if lines is 0, of every container of a pod, or of the pods of a Job,
-// oldest pod first; of more than 1 MiB in all it reads the beginning, and says so. If there are several
-// containers, a line with the name precedes each log. It returns an error only when nothing could be
-// read.
+// oldest pod first. More than 1 MiB in all is not read: the newest pods come first, of the log that reaches the limit
+// the beginning is read, and the result says what is left out. If there are several containers, a line with the
+// name precedes each log. It returns an error only when nothing could be read.
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
@@ -35,33 +35,62 @@ func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, 
 	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 	})
-	type part struct{ name, text string }
-	var parts []part
-	var errs []error
-	left := int64(maxLogSize)
-	for _, pod := range pods {
-		for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-			if left <= 0 {
-				continue
-			}
-			text, err := c.containerLog(ctx, pod, corev1.PodLogOptions{Container: container.Name}, lines, left)
-			left -= int64(len(text))
-			switch {
-			case err != nil:
-				errs = append(errs, fmt.Errorf("read the log of Pod/%s, container %s: %w", pod.Name, container.Name, err))
-			case text != "":
-				parts = append(parts, part{"Pod/" + pod.Name + ", container " + container.Name, text})
-			}
+	logs := logReader{client: c, lines: lines, left: maxLogSize}
+	for _, pod := range slices.Backward(pods) {
+		logs.read(ctx, pod)
+	}
+	return logs.result()
+}
+
+// logReader reads the logs of pods, newest pod first, until their limit is reached.
+type logReader struct {
+	client *Client
+	lines  int64
+	// left is how many bytes may still be read, skipped how many containers were not read for lack of them.
+	left    int64
+	skipped int
+	// parts are the logs that have been read, oldest pod first.
+	parts []logPart
+	errs  []error
+}
+
+type logPart struct{ name, text string }
+
+func (l *logReader) read(ctx context.Context, pod corev1.Pod) {
+	var parts []logPart
+	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if l.left <= 0 {
+			l.skipped++
+			continue
+		}
+		text, err := l.client.containerLog(ctx, pod, corev1.PodLogOptions{Container: container.Name}, l.lines, l.left)
+		l.left -= int64(len(text))
+		switch {
+		case err != nil:
+			l.errs = append(l.errs, fmt.Errorf("read the log of Pod/%s, container %s: %w", pod.Name, container.Name, err))
+		case text != "":
+			parts = append(parts, logPart{"Pod/" + pod.Name + ", container " + container.Name, text})
 		}
 	}
-	if len(parts) == 0 {
-		return "", errors.Join(errs...)
+	l.parts = append(parts, l.parts...)
+}
+
+func (l *logReader) result() (string, error) {
+	if len(l.parts) == 0 {
+		return "", errors.Join(l.errs...)
 	}
-	if len(parts) == 1 {
-		return parts[0].text, nil
+	if len(l.parts) == 1 && l.skipped == 0 {
+		return l.parts[0].text, nil
 	}
 	var out strings.Builder
-	for _, p := range parts {
+	switch l.skipped {
+	case 0:
+	case 1:
+		out.WriteString("(1 more container is not shown)\n")
+	default:
+		fmt.Fprintf(&out, "(%d more containers are not shown)\n", l.skipped)
+	}
+	for _, p := range l.parts {
 		fmt.Fprintf(&out, "%s:\n%s", p.name, p.text)
 		if !strings.HasSuffix(p.text, "\n") {
 			out.WriteByte('\n')

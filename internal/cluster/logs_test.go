@@ -129,20 +129,20 @@ func TestLogsAreBounded(t *testing.T) {
 	}
 }
 
-// All containers of a Job share the limit: what does not fit is not read.
+// All containers of a Job share the limit: of the oldest pods, what does not fit is not read, and that is told.
 func TestLogsOfAJobAreBoundedTogether(t *testing.T) {
 	s := newServer(t)
 	half := strings.Repeat("x", 1<<19)
-	s.logging(map[string]string{"a/main": half, "b/main": half + half, "c/main": half},
-		pod("a", "2026-01-01T00:00:00Z", "main"), pod("b", "2026-01-02T00:00:00Z", "main"), pod("c", "2026-01-03T00:00:00Z", "main"))
+	s.logging(map[string]string{"a/main": half, "a/other": half, "b/main": half + half, "c/main": half},
+		pod("a", "2026-01-01T00:00:00Z", "main", "other"), pod("b", "2026-01-02T00:00:00Z", "main"), pod("c", "2026-01-03T00:00:00Z", "main"))
 	job := apply.Ref{ID: manifest.ID{Group: "batch", Kind: "Job", Namespace: "shop", Name: "job"}, Version: "v1"}
 	got, err := s.connect(t).Logs(t.Context(), job, 0)
-	want := "Pod/a, container main:\n" + half + "\nPod/b, container main:\n" + half + "\n(the rest of the log is not shown)\n"
+	want := "(2 more containers are not shown)\nPod/b, container main:\n" + half + "\n(the rest of the log is not shown)\nPod/c, container main:\n" + half + "\n"
 	if err != nil || got != want {
 		t.Errorf("%d bytes, want %d; error %v", len(got), len(want), err)
 	}
-	if slices.Contains(s.requests(), "GET /api/v1/namespaces/shop/pods/c/log") {
-		t.Error("the log of the third pod is read")
+	if slices.Contains(s.requests(), "GET /api/v1/namespaces/shop/pods/a/log") {
+		t.Error("the log of the first pod is read")
 	}
 }
 
