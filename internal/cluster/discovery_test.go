@@ -43,7 +43,7 @@ func (s *server) aggregate(stale ...string) {
 	scale := map[string]any{"subresource": "scale", "verbs": []string{"get"}, "responseKind": map[string]any{"kind": "Scale"}}
 	deployments := resource("deployments", "Deployment", "Namespaced")
 	deployments["subresources"] = []any{scale}
-	reply("GET /api", group("v1", resource("configmaps", "ConfigMap", "Namespaced")))
+	reply("GET /api", group("v1", resource("configmaps", "ConfigMap", "Namespaced"), resource("namespaces", "Namespace", "Cluster")))
 	reply("GET /apis", group("apps/v1", deployments), group("broken.io/v1", resource("things", "Thing", "Namespaced")))
 }
 
