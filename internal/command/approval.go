@@ -61,7 +61,7 @@ func (o *approvalFlags) flagsFor(name, what, signed string) []cli.Flag {
 	return append([]cli.Flag{
 		notEmpty(&cli.StringFlag{Name: "expect-digest", Destination: &o.digest, Usage: "refuse " + name + " (exit 4) unless this is its `DIGEST`, the sha256:… of the approved " + what, Category: approvalCategory}),
 		notEmpty(&cli.StringFlag{Name: "expect-commit", Destination: &o.commit, Usage: "refuse " + name + " (exit 4) unless it was planned from this `COMMIT` (full hash)", Category: approvalCategory}),
-		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse " + name + " (exit 4) if it is older than this", Category: approvalCategory},
+		&cli.DurationFlag{Name: "max-age", Destination: &o.maxAge, Usage: "refuse " + name + " (exit 4) if it is older than this, or dated more than 5 minutes ahead", Category: approvalCategory},
 	}, o.signerFlags.flags(signed)...)
 }
 
