@@ -14,8 +14,9 @@ import (
 )
 
 // lockIfPermitted takes the release's lock or, if permission for Leases is missing, warns and goes
-// on without it. If a quota or an admission webhook refuses the Lease, or a terminating namespace (see
-// Locked), that is an error: locking is possible in principle, and other runs do hold locks.
+// on without it. If a quota or an admission webhook refuses the Lease, that is an
+// error: locking is possible in principle, and other runs do hold locks. The refusal in a terminating namespace is
+// one, too; what goes on there nevertheless, Locked says.
 func (e *Engine) lockIfPermitted(ctx context.Context, key release.Key, o releasestore.LockOptions) (*releasestore.HeldLock, error) {
 	held, err := e.lock(ctx, key, o)
 	if apierrors.IsForbidden(err) {
