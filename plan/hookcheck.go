@@ -63,7 +63,9 @@ func (b *builder) checkHook(step *Step) {
 func (b *builder) checkHookNamespace(step *Step) {
 	id := NamespaceID(step.Object.Namespace)
 	reported := slices.ContainsFunc(b.plan.Problems, func(p Problem) bool { return p.Object == id })
-	if reported || !b.namespaceMissing(id.Name) || b.bringsNamespace(id.Name) {
+	run := b.lastRuns[id] // deletions come at the end of an event's stage
+	brought := run != nil && run.Op != OpDelete && (run.Hook.Event == step.Hook.Event || !b.deletedByHook(id))
+	if reported || brought || !b.namespaceMissing(id.Name) || b.bringsNamespace(id.Name) {
 		return
 	}
 	p := Problem{Kind: ProblemInvalid, Object: id, What: "the chart puts hooks into this namespace, which does not exist", Do: "create it first"}

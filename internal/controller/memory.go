@@ -75,10 +75,13 @@ func (b *budget) share(digest string, size int) int64 {
 	return min(n, b.total)
 }
 
-// takeToLoad waits until there is room to download and load an artifact of the given size. The
-// returned function makes room again. The only error is that of ctx.
-func (b *budget) takeToLoad(ctx context.Context, artifact int64) (func(), error) {
-	bytes := min(timesArtifact*artifact, b.totalLoading)
+// takeToLoad waits until there is room to download and load an artifact of the given size, which may be
+// unknown (nil). The returned function makes room again. The only error is that of ctx.
+func (b *budget) takeToLoad(ctx context.Context, artifact *int64) (func(), error) {
+	bytes := b.totalLoading / unknownCharts
+	if artifact != nil {
+		bytes = min(timesArtifact*min(max(*artifact, 0), maxArtifact), b.totalLoading)
+	}
 	if err := b.loading.Acquire(ctx, bytes); err != nil {
 		return nil, err
 	}
@@ -141,6 +144,14 @@ func (b *budget) rest(key client.ObjectKey) {
 	if h := b.held[key]; h != nil {
 		b.keep(h, 0)
 	}
+}
+
+// holds reports whether a pass over the HelmRelease has a share of the budget.
+func (b *budget) holds(key client.ObjectKey) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.held[key]
+	return h != nil && h.bytes > 0
 }
 
 // learn records how many bytes the chart has rendered to for the HelmRelease, and gives

@@ -84,7 +84,7 @@ func TestRoomToLoadAndToCompare(t *testing.T) {
 		}
 		load := func(ctx context.Context) error { _, err := in.Chart(ctx); return err }
 
-		loaded, err := r.memory.takeToLoad(t.Context(), 1)
+		loaded, err := r.memory.takeToLoad(t.Context(), &size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestRoomToLoadAndToCompare(t *testing.T) {
 		loaded()
 
 		r.charts.keep("none", &chart.Chart{})
-		rendered, err := r.memory.takeToCompare(t.Context(), key, 1<<20)
+		rendered, err := r.memory.takeToCompare(t.Context(), client.ObjectKey{Name: "other"}, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,14 +100,15 @@ func TestRoomToLoadAndToCompare(t *testing.T) {
 		waits := make(chan error, 1)
 		go func() { waits <- load(ctx) }()
 		synctest.Wait()
-		blocked("loaded beside a chart that waits", func(ctx context.Context) error {
-			_, err := r.memory.takeToLoad(ctx, 1)
-			return err
-		})
+		loaded, err = r.memory.takeToLoad(t.Context(), &size) // a chart that is in memory takes nothing of it
+		if err != nil {
+			t.Fatal(err)
+		}
 		if end(); !errors.Is(<-waits, context.Canceled) {
 			t.Error("rendered beside charts that are rendered")
 		}
 		blocked("compared beside charts that are rendered", func(ctx context.Context) error { return in.Room(ctx, 1000) })
+		loaded()
 		rendered()
 
 		if err := in.Room(t.Context(), 1000); err != nil || used == 0 {
@@ -118,6 +119,10 @@ func TestRoomToLoadAndToCompare(t *testing.T) {
 		}
 		if have := used; in.Room(t.Context(), 1000) != nil || used != have {
 			t.Errorf("a pass that has loaded its chart uses %d bytes, and %d to look for drift", have, used)
+		}
+		r.memory.rest(key)
+		if have := used; in.Room(t.Context(), 1000) != nil || used <= have {
+			t.Errorf("a pass that has waited uses %d bytes, and %d to look for drift", have, used)
 		}
 		if release(); used != 0 {
 			t.Errorf("%d bytes are not given back", used)

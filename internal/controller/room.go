@@ -26,7 +26,8 @@ func (r *reconciler) provide(key client.ObjectKey, in *reconcile.Sources) (relea
 		return loaded, err
 	}
 	in.Room = func(ctx context.Context, manifest int) (err error) {
-		if taken == nil { // else it is part of the chart's share
+		if !r.memory.holds(key) { // else it is part of the chart's share, unless the pass has waited since
+			call(taken)
 			taken, err = r.memory.takeToCompare(ctx, key, manifest)
 		}
 		return err
@@ -36,13 +37,15 @@ func (r *reconciler) provide(key client.ObjectKey, in *reconcile.Sources) (relea
 
 // load loads the chart of an artifact, and takes what memory a pass over it needs until done is called.
 func (r *reconciler) load(ctx context.Context, key client.ObjectKey, a *flux.Artifact) (loaded *chart.Chart, done func(), err error) {
-	ready, err := r.memory.takeToLoad(ctx, limit(a))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer ready()
-	if loaded, err = r.charts.of(ctx, a); err != nil {
-		return nil, nil, err
+	if loaded = r.charts.known(a.Digest); loaded == nil {
+		ready, err := r.memory.takeToLoad(ctx, a.Size)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer ready()
+		if loaded, err = r.charts.of(ctx, a); err != nil {
+			return nil, nil, err
+		}
 	}
 	if done, err = r.memory.take(ctx, key, a.Digest, loaded); err != nil {
 		return nil, nil, err

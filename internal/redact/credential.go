@@ -87,6 +87,9 @@ var substitution = regexp.MustCompile(`\$\([\w.-]*([^\w.)-]|$)`)
 // must not have anything that separates commands either. "${IFS}" is as good as a blank.
 func isCode(s string, at haystack.Span) bool {
 	value, quote := s[at.From:at.To], s[at.From-1]
+	if i := strings.IndexByte(value, '`'); i >= 0 && !strings.Contains(s[at.From+i+1:], "`") { // one alone runs nothing
+		value = value[:i] + value[i+1:]
+	}
 	return quote == '"' && (strings.Contains(value, "$(") || strings.Contains(value, "`")) || substitution.MatchString(value) ||
 		(strings.ContainsAny(value, " \t\r\n") || strings.Contains(value, "${")) &&
 			(strings.ContainsAny(value, ";&|<>`\"'\r\n") || strings.TrimSpace(value) != value)
@@ -157,8 +160,13 @@ func isNamed(table map[string]any, key string) bool {
 }
 
 // isSecretData reports whether a field holds the data of a Secret, which may be a part of another object or of a text.
+// A reference to a Secret has its kind, too, but no metadata.
 func isSecretData(object map[string]any, key string) bool {
-	return object["kind"] == kinds.Secret.Kind && object["apiVersion"] == "v1" && serverfields.IsSecretField(key)
+	if object["kind"] != kinds.Secret.Kind || object["apiVersion"] != "v1" {
+		return false
+	}
+	_, whole := object["metadata"].(map[string]any)
+	return key == "data" || key == "stringData" || whole && serverfields.IsSecretField(key)
 }
 
 // isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that
@@ -202,9 +210,12 @@ func urlPasswords(s string) []haystack.Span {
 // accessToken matches how the tokens of GitHub and GitLab begin.
 var accessToken = regexp.MustCompile(`^(gh[oprsu]_|github_pat_|glpat-)`)
 
+// randomWord matches what is longer than most names, and has none of their separators.
+var randomWord = regexp.MustCompile(`^[A-Za-z0-9]{20,}$`)
+
 // isAccessToken reports whether what a URL has for a user is a token.
 func isAccessToken(user string) bool {
-	return accessToken.MatchString(user) || isRandom(user) && !isReference(user)
+	return accessToken.MatchString(user) || randomWord.MatchString(user) && hasDigit(user)
 }
 
 // before returns s up to the first of the characters.

@@ -45,7 +45,7 @@ func TestPasswordsInURLs(t *testing.T) {
 		"http://host:80 and me@example.com":             "",
 		"git+ssh://git@github.com:shop/web.git@v1":      "",
 		"https://ghp_abc@github.com/x/y":                "ghp_abc",
-		"https://0123456789abcdef@sentry:90/1":          "0123456789abcdef",
+		"https://0123456789abcdef0123456789abcdef@sentry:90/1":          "0123456789abcdef0123456789abcdef",
 		"https://$(GITHUB_TOKEN_1234)@github.com/x":     "",
 		"ssh://a-very-long-name-of-a-user@host/x":       "",
 	} {

@@ -42,7 +42,7 @@ func settings(s string, prose bool) []haystack.Span {
 		default:
 			value = settingOf(s, from, false)
 		}
-		if value.From < value.To && !isCode(s, value) {
+		if value.From < value.To && (prose || !isCode(s, value)) {
 			found = append(found, value)
 			from = value.To
 		}

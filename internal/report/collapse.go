@@ -80,6 +80,9 @@ func labelOf(c plan.Change) (label, bool) {
 	if n < 3 || parts[n-3] != "metadata" || parts[n-2] != "labels" && parts[n-2] != "annotations" {
 		return label{}, false
 	}
+	if parts[n-2] == "labels" && !c.OfLabel() { // access or the admission of pods depends on it
+		return label{}, false
+	}
 	l := label{field: parts[n-2], key: parts[n-1], template: n > 3, from: side(c.From), to: side(c.To)}
 	return l, max(width(l.from), width(l.to)) <= widest
 }
