@@ -22,9 +22,9 @@ type AccessChange struct {
 	Gained []Grant `json:"gained,omitempty"`
 	Lost   []Grant `json:"lost,omitempty"`
 	// Role is the role that a binding grants, for example "ClusterRole/view". Subjects are those
-	// that gain it, such as "ServiceAccount/web", and Removed those that lose it. Of a ClusterRole it is one whose rules
-	// are added to others or taken out of them: to "ClusterRole/view" by a label, or by an aggregationRule those of
-	// "every ClusterRole with a=b" to the object itself.
+	// that gain it, such as "ServiceAccount/web", and Removed those that lose it. A ClusterRole that is added to others
+	// by a label has itself as Role and those, such as "ClusterRole/view", as Subjects; one with an aggregationRule has
+	// "every ClusterRole with a=b" as Role and itself as Subject.
 	Role     string   `json:"role,omitempty"`
 	Subjects []string `json:"subjects,omitempty"`
 	Removed  []string `json:"removed,omitempty"`

@@ -69,7 +69,8 @@ func (b *builder) checkHookNamespace(step *Step) {
 		return
 	}
 	p := Problem{Kind: ProblemInvalid, Object: id, What: "the chart puts hooks into this namespace, which does not exist", Do: "create it first"}
-	if op := b.in.Operation; op == Uninstall || op == Rollback {
+	after := step.Hook.Event == manifest.PostInstall || step.Hook.Event == manifest.PostUpgrade // an operator may have made it by then
+	if op := b.in.Operation; op == Uninstall || op == Rollback || after {
 		b.problems(p)
 		return
 	}

@@ -41,6 +41,9 @@ func (b *builder) counted() []string {
 			}
 		}
 	}
+	if len(found) > 0 && b.in.Records.Resource != "" && b.in.Records.Namespace != "" { // the record may be elsewhere
+		found[b.in.lockNamespace()] = true
+	}
 	return slices.Sorted(maps.Keys(found))
 }
 

@@ -21,6 +21,7 @@ spec:
 	for why, c := range map[string]struct {
 		target     string
 		serverSide bool
+		records    string
 		want       []string
 	}{
 		"nothing changes":            {target: deployment},
@@ -33,13 +34,15 @@ spec:
 		"larger pods, applied":       {target: strings.ReplaceAll(deployment, "cpu: 1", "cpu: 2"), serverSide: true, want: []string{"shop"}},
 		"a new object":               {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", want: []string{"shop"}},
 		"a new one of another place": {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n", want: []string{"other"}},
+		"records of another place":   {target: strings.ReplaceAll(deployment, "replicas: 2", "replicas: 3"), records: "elsewhere", want: []string{"elsewhere", "shop"}},
+		"such a record alone":        {target: deployment, records: "elsewhere"},
 		"a hook":                     {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: pre-upgrade}}\n", want: []string{"shop"}},
 		"an object of the cluster":   {target: deployment + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"},
 		"one less":                   {target: ""},
 	} {
 		t.Run(why, func(t *testing.T) {
 			s := scenario{t: t, sections: map[string]string{"stored.1": deployment, "live": deployment, "target": c.target}}
-			_, open, err := plan.Build(s.input(setup{Operation: plan.Upgrade, History: []string{"deployed"}, Options: plan.Options{ServerSide: c.serverSide}}))
+			_, open, err := plan.Build(s.input(setup{Operation: plan.Upgrade, History: []string{"deployed"}, Options: plan.Options{ServerSide: c.serverSide}, Records: c.records}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -43,8 +45,8 @@ func texts(v any) (out [][]byte) {
 			out = append(out, []byte(fmt.Sprint(f)))
 		}
 	case map[string]any:
-		for _, e := range v {
-			out = append(out, texts(e)...)
+		for _, key := range slices.Sorted(maps.Keys(v)) { // the first of several forms of a value decides its token
+			out = append(out, texts(v[key])...)
 		}
 	case []any:
 		for _, e := range v {
