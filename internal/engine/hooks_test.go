@@ -64,11 +64,11 @@ metadata: {generateName: test-, annotations: {helm.sh/hook: "test,pre-rollback"}
 	})
 }
 
-// A namespace in which only a hook is does not exist: an install and an upgrade stop before they write anything.
+// A namespace in which only a hook before the resources is does not exist: an install stops before it writes anything.
 func TestHooksInAMissingNamespace(t *testing.T) {
 	source := chartOf("elsewhere", `apiVersion: v1
 kind: ConfigMap
-metadata: {name: web, namespace: elsewhere, annotations: {helm.sh/hook: post-install}}
+metadata: {name: web, namespace: elsewhere, annotations: {helm.sh/hook: pre-install}}
 `)
 	inCluster(t, func(t *testing.T, b bench, _ *clusterfake.Cluster) {
 		p, err := b.PlanDeployment(t.Context(), Deployment{Release: webKey, Source: source})
