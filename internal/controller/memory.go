@@ -15,8 +15,9 @@ import (
 type budget struct {
 	free  *semaphore.Weighted
 	total int64
-	// loading is for charts from their download until there is room to render them: a part of its
-	// own, as passes that wait for one part while they hold some of it could wait for each other.
+	// loading is for charts from their download until there is room to render them. Separate from
+	// free: a pass takes its share of free while it still holds this one, and from a single semaphore
+	// such passes could deadlock.
 	loading      *semaphore.Weighted
 	totalLoading int64
 	// used is called with the number of bytes taken, or, negative, given back.

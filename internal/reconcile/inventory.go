@@ -34,7 +34,7 @@ func (p *pass) inventory(ctx context.Context, r *release.Revision) {
 			others = append(others, o.GVK())
 		}
 	}
-	served, _ := p.engine.Cluster.Kinds(ctx, others) // from its cache: the plan has asked for them
+	served, _ := p.engine.Cluster.Kinds(ctx, others) // usually from its cache; a kind that can't be found is taken for a namespaced one
 	for _, o := range objects {
 		clusterScoped, known := kinds.Scope(o.GroupKind())
 		if !known {
