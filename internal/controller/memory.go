@@ -80,8 +80,8 @@ func (b *budget) share(digest string, size int) int64 {
 // unknown (nil). The returned function makes room again. The only error is that of ctx.
 func (b *budget) takeToLoad(ctx context.Context, artifact *int64) (func(), error) {
 	bytes := b.totalLoading / unknownCharts
-	if artifact != nil {
-		bytes = min(timesArtifact*min(max(*artifact, 0), maxArtifact), b.totalLoading)
+	if artifact != nil && *artifact >= 0 {
+		bytes = min(timesArtifact*min(*artifact, maxArtifact), b.totalLoading)
 	}
 	if err := b.loading.Acquire(ctx, bytes); err != nil {
 		return nil, err
