@@ -75,33 +75,10 @@ func (c *Client) list(ctx context.Context, at listKey, names []string) (found ma
 		switch {
 		case !more && l.selector == "":
 			return l.found, nil, nil
-		case !more && len(l.wanted) > getsPerPage:
-			rest, err := l.records(ctx)
-			return l.found, rest, err
 		case !more, len(l.wanted) <= getsPerPage:
 			return l.found, slices.Collect(maps.Keys(l.wanted)), nil
 		}
 	}
-}
-
-// records returns which of the wanted Secrets have the type of release records. Their content is not read.
-func (l *listing) records(ctx context.Context) (names []string, err error) {
-	var list metav1.PartialObjectMetadataList
-	err = l.client.read(ctx, func(ctx context.Context) error {
-		request := l.client.objects.Get().AbsPath(l.path).SetHeader("Accept", acceptMetadataList)
-		text, err := rawBody(request.Param("fieldSelector", "type=helm.sh/release.v1").Do(ctx))
-		if err != nil {
-			return err
-		}
-		list = metav1.PartialObjectMetadataList{}
-		return json.Unmarshal(text, &list)
-	})
-	for _, item := range list.Items {
-		if l.wanted[item.Name] {
-			names = append(names, item.Name)
-		}
-	}
-	return names, err
 }
 
 // path returns the path for LISTs of a kind in a namespace.

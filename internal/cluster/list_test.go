@@ -147,30 +147,3 @@ func TestObserveStopsPagingForAFew(t *testing.T) {
 		t.Errorf("%d requests, want one page and three GETs", n)
 	}
 }
-
-// Of many Secrets that are not found, only those are read one by one that have the type of release records.
-func TestObserveOfManyMissingSecrets(t *testing.T) {
-	s := newServer(t)
-	const path = "GET /api/v1/namespaces/shop/secrets"
-	record := map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "a", "namespace": "shop"}, "type": "helm.sh/release.v1"}
-	s.answers[path] = func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		items := []any{}
-		if r.URL.Query().Get("fieldSelector") == "type=helm.sh/release.v1" {
-			items = append(items, record)
-		}
-		encode(w, map[string]any{"kind": "SecretList", "apiVersion": "v1", "metadata": map[string]any{}, "items": items})
-	}
-	s.reply(path+"/a", record)
-	var refs []apply.Ref
-	for _, n := range manyNames {
-		refs = append(refs, ref("Secret", string(n)))
-	}
-	seen, err := s.connect(t).Observe(t.Context(), refs)
-	if err != nil || seen[ref("Secret", "a").ID].Object == nil || seen[ref("Secret", "b").ID].Object != nil {
-		t.Errorf("%v, error %v", seen, err)
-	}
-	if diff := cmp.Diff([]string{path, path, path + "/a"}, s.requests()); diff != "" {
-		t.Errorf("requests: %s", diff)
-	}
-}

@@ -51,9 +51,6 @@ type metadataOnly struct{ rest.Interface }
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches.
 const acceptMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
-// acceptMetadataList is acceptMetadata for a LIST.
-const acceptMetadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-
 func (m metadataOnly) Post() *rest.Request {
 	return m.Interface.Post().SetHeader("Accept", acceptMetadata)
 }
