@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,8 +46,7 @@ type listing struct {
 }
 
 // list reads the wanted objects. rest are those that were not found in the first pages because the
-// namespace is full of other objects, and Secrets that may have the type of release records: a GET for
-// each is cheaper.
+// namespace is full of other objects: a GET for each is cheaper.
 func (c *Client) list(ctx context.Context, at listKey, names []string) (found map[string]plan.Observation, rest []string, err error) {
 	path, err := c.path(ctx, at)
 	if err != nil {
@@ -57,7 +54,7 @@ func (c *Client) list(ctx context.Context, at listKey, names []string) (found ma
 	}
 	l := &listing{client: c, gvk: at.gvk, path: path, limit: pageSize, wanted: map[string]bool{}, found: map[string]plan.Observation{}}
 	if (manifest.ID{Group: at.gvk.Group, Kind: at.gvk.Kind}).IsSecret() {
-		// Release records are large and hardly ever objects of a release.
+		// Release records are large and never objects of a release.
 		l.selector = "type!=helm.sh/release.v1"
 	}
 	for _, name := range names {
@@ -72,11 +69,14 @@ func (c *Client) list(ctx context.Context, at listKey, names []string) (found ma
 		if err != nil {
 			return nil, nil, err
 		}
-		switch {
-		case !more && l.selector == "":
+		if !more {
 			return l.found, nil, nil
-		case !more, len(l.wanted) <= getsPerPage:
-			return l.found, slices.Collect(maps.Keys(l.wanted)), nil
+		}
+		if len(l.wanted) <= getsPerPage {
+			for name := range l.wanted {
+				rest = append(rest, name)
+			}
+			return l.found, rest, nil
 		}
 	}
 }

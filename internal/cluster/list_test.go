@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-release/kubectl-release/apply"
@@ -101,29 +100,6 @@ func TestObserveReadsManagers(t *testing.T) {
 		case len(entries) != 1 || entries[0].Manager != manager || string(entries[0].FieldsV1.GetRawBytes()) != `{"f:data":{}}`:
 			t.Errorf("%s has %+v, want one entry of %q", name, entries, manager)
 		}
-	}
-}
-
-// The LIST of Secrets leaves release records out; one that a chart has, such as a backup, is found nonetheless.
-func TestObserveFindsARecordOfAChart(t *testing.T) {
-	s := newServer(t)
-	const path = "GET /api/v1/namespaces/shop/secrets"
-	secret := func(name, kind string) map[string]any {
-		return map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": name, "namespace": "shop"}, "type": kind}
-	}
-	s.reply(path, map[string]any{"kind": "SecretList", "apiVersion": "v1", "metadata": map[string]any{}, "items": []any{secret("a", "Opaque"), secret("b", "Opaque")}})
-	s.reply(path+"/record", secret("record", "helm.sh/release.v1"))
-	seen, err := s.connect(t).Observe(t.Context(), []apply.Ref{ref("Secret", "a"), ref("Secret", "b"), ref("Secret", "record")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, o := range seen {
-		if o.Object == nil {
-			t.Errorf("%s is %+v", id, o)
-		}
-	}
-	if diff := cmp.Diff([]string{path, path + "/record"}, s.requests()); diff != "" {
-		t.Errorf("requests: %s", diff)
 	}
 }
 
