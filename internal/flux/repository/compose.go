@@ -1,7 +1,6 @@
 package repository
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -82,9 +81,14 @@ func union(a, b []string) []string {
 
 // joined returns texts a with those of b that are not in it, and leaves a as it is.
 func joined(a, b [][]byte) [][]byte {
+	has := make(map[string]bool, len(a))
+	for _, text := range a {
+		has[string(text)] = true
+	}
 	a = slices.Clip(a)
 	for _, text := range b {
-		if !slices.ContainsFunc(a, func(has []byte) bool { return bytes.Equal(has, text) }) {
+		if !has[string(text)] {
+			has[string(text)] = true
 			a = append(a, text)
 		}
 	}

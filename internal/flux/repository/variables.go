@@ -36,11 +36,12 @@ func (v *variables) lookup(kind, name string) (texts map[string]string, found, k
 		return nil, how != elsewhere, false
 	}
 	v.unknown = union(v.unknown, p.unknown)
-	v.secrets = joined(v.secrets, p.secrets)
+	secrets := slices.Clip(p.secrets)
 	if kind == kinds.Secret.Kind {
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
-			v.secrets = joined(v.secrets, [][]byte{[]byte(strings.ReplaceAll(texts[key], "\n", ""))})
+			secrets = append(secrets, []byte(strings.ReplaceAll(texts[key], "\n", "")))
 		}
 	}
+	v.secrets = joined(v.secrets, secrets)
 	return texts, true, true
 }
