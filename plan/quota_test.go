@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Quotas are requested only for namespaces where a plan changes what they count.
+// Quotas are requested only for namespaces where a plan changes what they count., and then where the
+// release's record is added.
 func TestCounted(t *testing.T) {
 	const deployment = `
 apiVersion: apps/v1
@@ -33,7 +34,7 @@ spec:
 		"more replicas":              {target: strings.ReplaceAll(deployment, "replicas: 2", "replicas: 3"), want: []string{"shop"}},
 		"larger pods, applied":       {target: strings.ReplaceAll(deployment, "cpu: 1", "cpu: 2"), serverSide: true, want: []string{"shop"}},
 		"a new object":               {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", want: []string{"shop"}},
-		"a new one of another place": {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n", want: []string{"other"}},
+		"a new one of another place": {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n", want: []string{"other", "shop"}},
 		"records of another place":   {target: strings.ReplaceAll(deployment, "replicas: 2", "replicas: 3"), records: "elsewhere", want: []string{"elsewhere", "shop"}},
 		"such a record alone":        {target: deployment, records: "elsewhere"},
 		"a hook":                     {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: pre-upgrade}}\n", want: []string{"shop"}},

@@ -12,7 +12,8 @@ import (
 )
 
 // TestTemplateCollectsOnce: a chart whose parsed templates take some 20 MB, as those of the largest public
-// charts do, is rendered with one collection. All of that stays alive, so a second one would free little.
+// charts do, is rendered with one collection. All of that stays alive, so a second one would free little. The one that the program
+// forces when it starts (see gcpacing.Start) has next to nothing to look at.
 func TestTemplateCollectsOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "large")
 	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: large\nversion: 1.0.0\n", "values.yaml": "a: {b: {c: d}}\n"}
@@ -26,7 +27,7 @@ func TestTemplateCollectsOnce(t *testing.T) {
 		if u.ExitCode != 0 {
 			t.Fatalf("exit code %d\n%s", u.ExitCode, u.Stderr)
 		}
-		n := strings.Count(u.Stderr, " MB goal, ")
+		n := strings.Count(u.Stderr, " MB goal, ") - strings.Count(u.Stderr, " (forced)")
 		if n == 1 {
 			return
 		}
