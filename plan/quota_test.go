@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/plan"
 )
 
-// Quotas are requested only for namespaces where a plan changes what they count., and then where the
+// Quotas are requested only for namespaces where a plan changes what they count, and then where the
 // release's record is added.
 func TestCounted(t *testing.T) {
 	const deployment = `
