@@ -14,7 +14,7 @@ func (s *state) arg(dot any, n parse.Node, p param) any {
 		return s.valid(dot, p)
 	case *parse.NilNode:
 		if !p.takesNil() {
-			s.fail("nil can't be used where %s is needed", p.typ)
+			s.fail("nil can't be used where %s is needed", typeName(p.typ))
 		}
 		return nil
 	case *parse.FieldNode:
@@ -61,7 +61,7 @@ func (s *state) constant(dot any, n parse.Node, p param) any {
 			return b.True
 		}
 	}
-	s.fail("%s can't be used where %s is needed", n, p.typ)
+	s.fail("%s can't be used where %s is needed", n, typeName(p.typ))
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (s *state) assignable(v any, p param) any {
 		return rv.Convert(p.typ).Interface()
 	case rv.Kind() == reflect.Pointer && t.Elem().AssignableTo(p.typ):
 		if rv.IsNil() {
-			s.fail("the value is nil where %s is needed", p.typ)
+			s.fail("the value is nil where %s is needed", typeName(p.typ))
 		}
 		return rv.Elem().Interface()
 	case reflect.PointerTo(t).AssignableTo(p.typ) && rv.CanAddr():
@@ -141,17 +141,25 @@ func (s *state) assignable(v any, p param) any {
 	return nil
 }
 
-// typeName describes a Go type in words if possible.
+// typeName describes a Go type in words if possible, else as templates see it.
 func typeName(t reflect.Type) string {
+	of := ""
+	if k := t.Kind(); (k == reflect.Map || k == reflect.Slice) && t.Elem().Kind() == reflect.String {
+		of = " of texts"
+	}
 	switch {
 	case t.Kind() == reflect.Map:
-		return "a map"
+		return "a map" + of
 	case t.Kind() == reflect.Slice:
-		return "a list"
+		return "a list" + of
 	case t.Kind() == reflect.String:
 		return "text"
 	case t.Kind() == reflect.Bool:
 		return "a boolean"
+	case reflect.Zero(t).CanInt(), reflect.Zero(t).CanUint():
+		return "a whole number"
+	case reflect.Zero(t).CanFloat():
+		return "a number"
 	}
-	return t.String()
+	return typeNames.Replace(t.String())
 }

@@ -214,5 +214,5 @@ func (s *state) functionError(f *function, err error) {
 			panic(e)
 		}
 	}
-	panic(s.failure(f.name+": "+err.Error(), err))
+	panic(s.failure(f.name+": "+typeNames.Replace(err.Error()), err))
 }

@@ -35,7 +35,7 @@ func TestErrorText(t *testing.T) {
 		},
 		{
 			"the text of tpl is named by its call", "\n{{ tpl \"\\n{{ upper 1 }}\" . }}",
-			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be used where string is needed\n  called from t/templates/x.yaml:2 (tpl)",
+			"text of tpl at t/templates/x.yaml:2:2:10: {{ 1 }}: 1 can't be used where text is needed\n  called from t/templates/x.yaml:2 (tpl)",
 		},
 		{
 			"a path that goes wrong by a slip, in whatever way it begins", "{{ with .Values }}{{ $v := . }}{{ $v.imgae.tag }}{{ end }}",
@@ -63,11 +63,19 @@ func TestErrorText(t *testing.T) {
 		},
 		{
 			"what is piped by the command before", "{{ .Values.ports | first | upper | trunc 5 }}",
-			"t/templates/x.yaml:1:20: {{ first }}: text is needed here, but the value is int",
+			"t/templates/x.yaml:1:20: {{ first }}: text is needed here, but the value is a whole number",
 		},
 		{
 			"what is piped into a method", "{{ .Values.ports | .Files.Get }}",
 			"t/templates/x.yaml:1:4: {{ .Values.ports }}: text is needed here, but the value is a list",
+		},
+		{
+			"a list of another kind", `{{ genSignedCert "a" (splitList "," "b") nil 1 .Values }}`,
+			`t/templates/x.yaml:1:23: {{ splitList "," "b" }}: a list is needed here, but the value is a list of texts`,
+		},
+		{
+			"the type of the values", `{{ dig "a" "b" .Values }}`,
+			`t/templates/x.yaml:1:4: {{ dig "a" "b" .Values }}: dig: interface conversion: interface {} is common.Values, not map[string]interface {}`,
 		},
 		{
 			"a function's own error", "{{ fromJson (mustToJson 1) | index 5 }}",

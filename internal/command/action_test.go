@@ -441,12 +441,37 @@ func TestTheGitLabComponentPlansNewCharts(t *testing.T) {
 
 // Two jobs of the component have a comment each if they have a marker each.
 func TestTheGitLabComponentMarksItsComment(t *testing.T) {
-	for variable, want := range map[string]string{"MARKER=": `--offline --detailed-exitcode`, "MARKER=eu west": `--marker eu west --offline`} {
+	for variable, want := range map[string]string{"MARKER=": `--offline --detailed-exitcode`, "MARKER=eu west": `--offline --marker eu west --detailed-exitcode`} {
 		temp := t.TempDir()
 		printer(t, filepath.Join(temp, "kubectl-release"), "")
 		out := runComponent(t, mergedPullRequest(t, `replicas: 3\n`), temp, "NAME=web", "CHART=chart", "VALUES=", variable)
 		if !regexp.MustCompile(want).MatchString(out) || strings.Contains(out, "--marker") != strings.Contains(want, "--marker") {
 			t.Errorf("%s: %s is not in\n%s", variable, want, out)
+		}
+	}
+}
+
+// Charts are fetched for releases that the repository's own branches declare. Files of a fork don't choose what a runner
+// fetches.
+func TestFilesOfForksFetchNothing(t *testing.T) {
+	a, _ := readAction(t)
+	for from, want := range map[string]string{"shop/charts": "--no-cluster", "mallory/charts": "--offline", "": "--offline"} {
+		temp := t.TempDir()
+		printer(t, filepath.Join(temp, "program"), "")
+		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{"github.event.pull_request.head.repo.full_name": from}, env: []string{
+			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp, "GITHUB_REPOSITORY=shop/charts",
+		}}
+		_, succeeded := r.run(a, map[string]string{"binary": filepath.Join(temp, "program"), "releases": "releases.yaml", "comment": "never"})
+		if log := r.log.String(); !succeeded || !regexp.MustCompile(`plan many releases\.yaml .*`+want).MatchString(log) || strings.Contains(log, "--offline") != (want == "--offline") {
+			t.Errorf("from %q: %s is not in\n%s", from, want, log)
+		}
+	}
+	for from, want := range map[string]string{"5": "--no-cluster", "6": "--offline", "": "--offline"} {
+		temp := t.TempDir()
+		printer(t, filepath.Join(temp, "kubectl-release"), "")
+		out := runComponent(t, mergedPullRequest(t, `replicas: 3\n`), temp, "RELEASES=releases.yaml", "ENVIRONMENT=", "CI_MERGE_REQUEST_PROJECT_ID=5", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID="+from)
+		if !regexp.MustCompile(`plan many releases\.yaml .*`+want).MatchString(out) || strings.Contains(out, "--offline") != (want == "--offline") {
+			t.Errorf("from project %q: %s is not in\n%s", from, want, out)
 		}
 	}
 }

@@ -179,7 +179,7 @@ func TestPullRequestsPageStartsWithWhatWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, 2)
-	command := regexp.MustCompile("`kubectl release plan many releases.yaml --changed-since main --offline (.*?)`").FindSubmatch(page)
+	command := regexp.MustCompile("`kubectl release plan many releases.yaml --changed-since main --no-cluster (.*?)`").FindSubmatch(page)
 	if len(files) < 2 || command == nil {
 		t.Fatal("the page starts in another way")
 	}

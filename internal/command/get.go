@@ -56,11 +56,11 @@ func (p *program) getCommand() *cli.Command {
 				return err
 			}))),
 			get("hooks", "print a release's hooks", p.onRelease(p.stored(&o, func(_ *getFlags, w io.Writer, r *release.Revision) error { return printHooks(w, r) }))),
-			get("notes", "print a release's notes", p.onRelease(p.stored(&o, func(_ *getFlags, _ io.Writer, r *release.Revision) error {
+			get("notes", "print a release's notes", p.onRelease(p.stored(&o, func(_ *getFlags, w io.Writer, r *release.Revision) error {
 				if r.Info.Notes == "" {
 					return nil
 				}
-				_, err := fmt.Fprintf(p.streams.Out, "NOTES:\n%s\n", r.Info.Notes)
+				_, err := fmt.Fprintf(w, "NOTES:\n%s\n", r.Info.Notes)
 				return err
 			}))),
 			get("metadata", "print a release's metadata", p.onReleaseAs(&o.outputFlags, p.stored(&o, getMetadata)), o.flag()),

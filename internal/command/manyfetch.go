@@ -33,7 +33,9 @@ func (p *program) manyFetch(o *fetchFlags) setrun.Fetch {
 			flags.access.Access = source.Access{Server: resolve.Server{CAFile: o.access.CAFile}, Elsewhere: true}
 		}
 		found, err := p.located(ctx, &flags, request)
-		if err != nil {
+		if isA[*source.OfflineError](err) {
+			return setrun.Fetched{}, fmt.Errorf("%w; --no-cluster fetches it", err)
+		} else if err != nil {
 			return setrun.Fetched{}, err
 		}
 		if found.fetched == nil {

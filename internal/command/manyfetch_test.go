@@ -45,6 +45,24 @@ releases:
 	}
 }
 
+// Without a cluster charts are fetched all the same; --offline takes them from the cache.
+func TestChartsOfASetAreFetchedWithoutACluster(t *testing.T) {
+	d, server := atDesk(t), sourcetest.Serve(t, sourcetest.Options{})
+	server.Publish(t, map[string][]string{"alpha": {"1.0.0", "1.1.0"}})
+	for file, version := range map[string]string{"base/releases.yaml": "1.0.0", "releases.yaml": "1.1.0"} {
+		d.file(file, fmt.Sprintf("version: 1\ndefaults: {namespace: shop}\nreleases:\n- {name: web, chart: {repo: %q, name: alpha, version: %s}}\n", server.URL, version))
+	}
+	const plan = "plan many releases.yaml --base-dir base --kubeconfig nowhere"
+	if a := d.types(plan + " --offline"); a.code != exitError || !strings.Contains(a.out, "--offline fetches nothing; --no-cluster") || len(server.Asked()) > 0 {
+		t.Errorf("exit code %d, asked were %q\n%s%s", a.code, server.Asked(), a.out, a.err)
+	}
+	for _, flag := range []string{" --no-cluster", " --offline"} {
+		if a := d.must(plan + flag); !strings.Contains(a.out, "1.0.0 → 1.1.0") {
+			t.Errorf("%s:\n%s%s", flag, a.out, a.err)
+		}
+	}
+}
+
 // A dependency of a chart in the repository may be on any server. A flag that does without TLS was not
 // given for it: a login that is kept for that server does not go there unprotected.
 func TestDependenciesAreFetchedWithTLS(t *testing.T) {

@@ -45,6 +45,7 @@ type manyFlags struct {
 	fetch                            fetchFlags
 	since, baseDir, outFile          string
 	all, prune, printSet, listCharts bool
+	noCluster                        bool
 	jobs                             int
 }
 
@@ -63,6 +64,7 @@ func (o *manyFlags) flags(p *program) []cli.Flag {
 		&cli.StringFlag{Name: "out", Destination: &o.files.out, Usage: "save the plans and their set in the folder `DIR`, for apply many; they hold secrets", Category: savingCategory},
 		&cli.StringFlag{Name: "out-file", Destination: &o.outFile, Usage: "like --out, but all in one `FILE`, a tar archive of that folder", Category: savingCategory},
 		&cli.BoolFlag{Name: "offline", Destination: &o.fetch.offline, Usage: "contact no cluster and fetch nothing; needs --changed-since or --base-dir", Category: setCategory},
+		toggle("no-cluster", &o.noCluster, "contact no cluster, but fetch charts that are not in the cache; needs --changed-since or --base-dir"),
 		&cli.StringFlag{Name: "output", Destination: &o.show.output, Aliases: []string{"o"}, Usage: oneOf(setOutputs), Value: "text", Category: planCategory},
 		&cli.StringFlag{Name: "field-manager", Destination: &o.options.FieldManager, Usage: "field manager of the fields that are written", Value: plan.FieldManager, Category: applyCategory},
 		o.fetch.access.plainHTTPFlag(), o.fetch.mismatchFlag("its repository's index promises"),
@@ -81,7 +83,7 @@ which FILE may be a folder, or - for standard input. With --changed-since or --b
 only releases are planned whose chart, values or options have changed. A release that can't
 be planned is reported; the others are still planned.`,
 			`kubectl release plan many releases.yaml --changed-since main
-kubectl release plan many releases.yaml --changed-since main --offline -o markdown
+kubectl release plan many releases.yaml --changed-since main --no-cluster -o markdown
 kubectl release plan many releases.yaml -l tier=front --out plans
 kubectl release plan many releases.yaml --all --detailed-exitcode`),
 		Flags: o.flags(p),
@@ -113,18 +115,29 @@ func variables(names []string) map[string]string {
 	return out
 }
 
+// clusterless reports whether no cluster is contacted.
+func (o *manyFlags) clusterless() bool { return o.fetch.offline || o.noCluster }
+
+// without returns the flag that says so.
+func (o *manyFlags) without() string {
+	if o.fetch.offline {
+		return "offline"
+	}
+	return "no-cluster"
+}
+
 // check refuses flags that make no sense, before anything is read.
 func (o *manyFlags) check() error {
 	compares := o.since != "" || o.baseDir != ""
 	switch {
 	case o.since != "" && o.baseDir != "":
 		return usage("--changed-since and --base-dir both say what to compare with: give one of them")
-	case o.fetch.offline && !compares && !o.printSet && !o.listCharts:
-		return usage("--offline needs --changed-since or --base-dir: what to compare with; --base-dir /dev/null plans first installs")
+	case o.clusterless() && !compares && !o.printSet && !o.listCharts:
+		return usage("--%s needs --changed-since or --base-dir: what to compare with; --base-dir /dev/null plans first installs", o.without())
 	case o.outFile != "" && o.files.out != "":
 		return usage("--out and --out-file both say where to save: give one of them")
-	case o.fetch.offline && o.files.out+o.outFile != "":
-		return usage("--out needs a cluster: what --offline plans can't be applied")
+	case o.clusterless() && o.files.out+o.outFile != "":
+		return usage("--out needs a cluster: what --%s plans can't be applied", o.without())
 	case o.prune && !compares:
 		return usage("--prune needs --changed-since or --base-dir, to know what was removed from the set")
 	case o.show.output != "md" && !slices.Contains(setOutputs, o.show.output):
@@ -148,7 +161,7 @@ func (o *manyFlags) checkInput() error {
 
 // reading says how the set is read whose files must stay within root.
 func (o *manyFlags) reading(root string) (setrun.Reading, error) {
-	r := setrun.Reading{Environment: o.set.environment, Variables: variables(o.set.env.Value()), Offline: o.fetch.offline}
+	r := setrun.Reading{Environment: o.set.environment, Variables: variables(o.set.env.Value()), Offline: o.clusterless()}
 	return r, o.flux.add(&r, root)
 }
 
@@ -228,7 +241,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *settrees.Trees) 
 	if err != nil {
 		return nil, err
 	}
-	clusters := p.manyClusters(o.fetch.offline)
+	clusters := p.manyClusters(o.clusterless())
 	clusters.reader = &o.files.reader
 	if clusters.capable, err = o.capable.capabilities(); err != nil {
 		return nil, err

@@ -54,7 +54,9 @@ func (p *program) pull(ctx context.Context, o *pullFlags, name string) error {
 		return err
 	}
 	ref, err := understood(s, o.chart.request(name), func(string) bool { return false })
-	if err != nil {
+	if err != nil && o.chart.repo == "" && isThere(name) {
+		return usage("%s is here already: pull fetches charts, and %s makes an archive of a folder", name, p.command("package"))
+	} else if err != nil {
 		return err
 	}
 	fetched, err := p.fetch(ctx, s, ref)

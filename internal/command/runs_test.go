@@ -307,6 +307,7 @@ func TestARunWithoutAWayBack(t *testing.T) {
 // What is read of a release is printed in Helm's words, and structured if requested.
 func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 	d := atDesk(t)
+	d.file("web/templates/NOTES.txt", "It says {{ .Values.text }}. ⚠\ufe0f\r\n")
 	d.must("install web ./web --set text=two")
 	d.must("upgrade web ./web")
 	for line, want := range map[string]string{
@@ -324,7 +325,7 @@ func TestWhatIsReadOfAReleaseIsPrinted(t *testing.T) {
 		"get values web":                              "USER-SUPPLIED VALUES:\ntext: two\n",
 		"get values web --all -o json":                "{\"password\":\"\",\"text\":\"two\"}\n",
 		"get manifest web --revision 1":               "data: {text: \"two\"}",
-		"get notes web":                               "NOTES:\nIt says two.\n",
+		"get notes web":                               "NOTES:\nIt says two. ⚠\ufe0f\r\n",
 		"get metadata web -o yaml":                    "chart: web\n",
 		"get all web --template {{.Release.Version}}": "2",
 	} {

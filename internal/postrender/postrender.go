@@ -50,6 +50,9 @@ func By(name string, args, environment []string) func(context.Context, string) (
 		case out.over:
 			return "", fmt.Errorf("%s printed more than %d MiB", name, maxRewritten>>20)
 		case err != nil:
+			if _, notStarted := errors.AsType[*exec.Error](err); notStarted {
+				return "", err
+			}
 			why := strings.TrimSpace(complaint.text.String())
 			return "", fmt.Errorf("%s: %w: %s", name, err, cmp.Or(why, "it printed no error"))
 		case strings.TrimSpace(out.text.String()) == "":

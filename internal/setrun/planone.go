@@ -52,7 +52,7 @@ func (p *Planner) plan(ctx context.Context, j *job) (*plan.Plan, error) {
 // deploy plans an install or upgrade in a cluster.
 func (p *Planner) deploy(ctx context.Context, j *job, asked *engine.Engine) (*plan.Plan, error) {
 	if i := slices.IndexFunc(j.head.Values, func(v releaseset.Value) bool { return v.Encrypted }); i >= 0 {
-		return nil, fmt.Errorf("%s: %s is encrypted: decrypt it and name the result under values, or plan with --offline, which compares the ciphertext", j.head.From, j.head.Values[i].File)
+		return nil, fmt.Errorf("%s: %s is encrypted: decrypt it and name the result under values, or plan with --no-cluster, which compares the ciphertext", j.head.From, j.head.Values[i].File)
 	}
 	d, err := p.Head.deployment(ctx, j.head, p.Defaults)
 	if err != nil {
