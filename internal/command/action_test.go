@@ -476,6 +476,21 @@ func TestFilesOfForksFetchNothing(t *testing.T) {
 	}
 }
 
+// Without a version the action builds its own source.
+func TestTheActionBuildsItself(t *testing.T) {
+	a, _ := readAction(t)
+	temp := t.TempDir()
+	printer(t, filepath.Join(temp, "kubectl-release"), "")
+	printer(t, filepath.Join(temp, "go"), "")
+	r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{}, env: []string{
+		"RUNNER_TEMP=" + temp, "GITHUB_ACTION_PATH=/the/action", "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp, "PATH=" + temp + ":" + os.Getenv("PATH"),
+	}}
+	_, succeeded := r.run(a, map[string]string{"name": "web", "chart": "chart", "comment": "never"})
+	if log := strings.ReplaceAll(r.log.String(), temp, "RUN"); !succeeded || !strings.Contains(log, "build -C /the/action -trimpath -ldflags -s -w -o RUN/kubectl-release .\n") || !strings.Contains(log, "plan web chart") {
+		t.Errorf("succeeded %v\n%s", succeeded, log)
+	}
+}
+
 // There are programs for two architectures, and no other one is taken for one of them.
 func TestTheActionInstallsWhatThereIs(t *testing.T) {
 	a, _ := readAction(t)
