@@ -28,19 +28,25 @@ func userChanges(h release.History, next *release.Revision) []plan.Change {
 		return nil
 	}
 	var out []plan.Change
-	for _, c := range userDiff("", given{prev.Config, effective(prev)}, given{next.Config, effective(next)}) {
+	for _, c := range userDiff("", given{prev.Config, true, effective(prev)}, given{next.Config, true, effective(next)}) {
 		out = append(out, plan.Change{Path: c.Path, From: c.From, To: c.To, Cause: plan.CauseValues})
 	}
 	return out
 }
 
-// given is a value as the user sets it, and as it is in effect; nil where there is none.
-type given struct{ user, effective any }
+// given is a value as the user sets it, and as it is in effect; nil where there is none. isSet tells a null, which
+// removes a default, from no value of the user's.
+type given struct {
+	user      any
+	isSet     bool
+	effective any
+}
 
 func (g given) at(key string) given {
 	user, _ := g.user.(map[string]any)
 	effective, _ := g.effective.(map[string]any)
-	return given{user[key], effective[key]}
+	value, isSet := user[key]
+	return given{value, isSet, effective[key]}
 }
 
 // userDiff compares values in effect where the user's differ. A list of the user's replaces the whole default.
@@ -49,9 +55,9 @@ func userDiff(path string, before, after given) []fielddiff.Change {
 	to, toTable := after.user.(map[string]any)
 	keys := jsontree.Keys(from, to)
 	switch {
-	case apitypes.Equal(before.user, after.user, nil):
+	case before.isSet == after.isSet && apitypes.Equal(before.user, after.user, nil):
 		return nil
-	case len(keys) > 0 && (fromTable || before.user == nil) && (toTable || after.user == nil):
+	case len(keys) > 0 && (fromTable || !before.isSet) && (toTable || !after.isSet):
 		var out []fielddiff.Change
 		for _, key := range keys {
 			out = append(out, userDiff(jsontree.Join(path, key), before.at(key), after.at(key))...)

@@ -98,6 +98,9 @@ func TestValuesInEffectAreCompared(t *testing.T) {
 		"an empty table without a default":   {nil, table{"resources": table{}}, []string{"resources added"}},
 		"a text, which was a table":          {table{"a": table{"b": "1"}}, table{"a": "x"}, []string{"a changed"}},
 		"what is set otherwise, and is not":  {table{"size": "2Gi"}, table{"size": "1Gi", "more": "x"}, []string{"more added", "size changed"}},
+		"a null, which removes a default":    {nil, table{"size": nil}, []string{"size removed"}},
+		"a null no more":                     {table{"size": nil}, nil, []string{"size added"}},
+		"a null for what is not there":       {nil, table{"more": nil}, nil},
 		"an empty list instead of a default": {nil, table{"list": []any{}}, []string{"list[a] removed", "list[b] removed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
