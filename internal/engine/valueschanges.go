@@ -55,14 +55,14 @@ func userDiff(path string, before, after given) []fielddiff.Change {
 	to, toTable := after.user.(map[string]any)
 	keys := jsontree.Keys(from, to)
 	switch {
-	case before.isSet == after.isSet && apitypes.Equal(before.user, after.user, nil):
-		return nil
 	case len(keys) > 0 && (fromTable || !before.isSet) && (toTable || !after.isSet):
 		var out []fielddiff.Change
 		for _, key := range keys {
 			out = append(out, userDiff(jsontree.Join(path, key), before.at(key), after.at(key))...)
 		}
 		return out
+	case before.isSet == after.isSet && apitypes.Equal(before.user, after.user, nil):
+		return nil
 	}
 	return fielddiff.At(path, before.effective, after.effective, nil)
 }
