@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	apidiscovery "k8s.io/api/apidiscovery/v2"
@@ -43,7 +44,19 @@ func ask(ctx context.Context, server rest.Interface) (answers, error) {
 	if err == nil && len(a.Groups) == 0 {
 		return a, errors.New("it reports no API groups")
 	}
+	if err == nil && !hasCore(a) {
+		return a, apierrors.NewServiceUnavailable("it reports no core API")
+	}
 	return a, err
+}
+
+// hasCore reports whether the core API is among the answers. client-go takes a 404 of /api or /api/v1, as of a proxy,
+// for an answer without it; taken at its word, it would mean that no Secret exists.
+func hasCore(a answers) bool {
+	core := schema.GroupVersion{Version: "v1"}
+	return a.Failed[core] != "" || slices.ContainsFunc(a.Resources, func(l *metav1.APIResourceList) bool {
+		return l.GroupVersion == core.String() && len(l.APIResources) > 0
+	})
 }
 
 func askAggregated(ctx context.Context, server rest.Interface) (answers, error) {

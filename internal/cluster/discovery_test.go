@@ -108,6 +108,21 @@ func TestStaleGroupIsUnavailable(t *testing.T) {
 	}
 }
 
+// A proxy's 404 is no answer that the core API has no kinds: client-go takes it for one.
+func TestAProxysAnswerIsNotDiscovery(t *testing.T) {
+	for path, strays := range map[string]int{"GET /api": 2, "GET /api/v1": 1} {
+		s := newServer(t)
+		if path == "GET /api" {
+			s.aggregate()
+		}
+		s.answers[path] = busy(strays, http.StatusNotFound, nil, s.answers[path])
+		kinds, err := s.connect(t).Kinds(t.Context(), []schema.GroupVersionKind{configMaps})
+		if err != nil || len(kinds[configMaps.GroupKind()].Versions) != 1 {
+			t.Errorf("%s: ConfigMap is %+v, error %v", path, kinds, err)
+		}
+	}
+}
+
 // However many unknown kinds are requested, discovery runs only once.
 func TestUnknownKindsAreNoRequestStorm(t *testing.T) {
 	s := newServer(t)

@@ -53,7 +53,7 @@ func TestLookupBehindAProxy(t *testing.T) {
 			t.Errorf("lookup of %q: %v, error %v", name, found, err)
 		}
 		s.answers[path] = http.NotFound
-		s.reply("GET /api/v1", resources("v1"))
+		s.reply("GET /api/v1", resources("v1", "secrets Secret"))
 		if _, err := c.Lookup(t.Context(), "v1", "ConfigMap", "shop", name); !retry.Missing(err) {
 			t.Errorf("lookup of %q of a kind that is gone: %v", name, err)
 		}

@@ -57,7 +57,7 @@ func (s *server) forget(t *testing.T) *cluster.Client {
 	if _, err := c.Kinds(t.Context(), []schema.GroupVersionKind{configMaps}); err != nil {
 		t.Fatal(err)
 	}
-	s.reply("GET /api/v1", resources("v1"))
+	s.reply("GET /api/v1", resources("v1", "secrets Secret"))
 	s.answers[watched], s.answers["DELETE /api/v1/namespaces/shop/configmaps/a"] = http.NotFound, http.NotFound
 	return c
 }
