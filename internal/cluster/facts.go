@@ -82,7 +82,7 @@ func (c *Client) version(ctx context.Context) (templating.KubeVersion, error) {
 	var raw []byte
 	err := c.read(ctx, func(ctx context.Context) (err error) {
 		raw, err = rawBody(c.core.RESTClient().Get().AbsPath("/version").Do(ctx))
-		return err
+		return inItsPlace(err)
 	})
 	if err != nil {
 		return templating.KubeVersion{}, fmt.Errorf("ask for the version of the cluster: %w", err)

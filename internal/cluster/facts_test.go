@@ -11,11 +11,12 @@ import (
 )
 
 // A cluster's version is what it says, vendor's suffix and "+" included (Helm 4.3.1,
-// pkg/action/action.go, getCapabilities).
+// pkg/action/action.go, getCapabilities), once it does: a proxy's 404 is not its answer.
 func TestVersionOfTheCluster(t *testing.T) {
 	s := newServer(t)
 	s.aggregate()
 	s.reply("GET /version", map[string]any{"major": "1", "minor": "33+", "gitVersion": "v1.33.4-eks-abc123"})
+	s.answers["GET /version"] = busy(1, http.StatusNotFound, nil, s.answers["GET /version"])
 	s.reply(kubeSystem, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system"}})
 	facts, err := s.connect(t).Facts(t.Context())
 	if err != nil {

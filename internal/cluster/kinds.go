@@ -153,7 +153,7 @@ func (k *kinds) leave(d *download) {
 func (k *kinds) download(ctx context.Context, d *download) {
 	defer d.cancel()
 	var a answers
-	again := func(err error, _ int) bool { return passes(err) } // ctx bounds attempts that stall
+	again := func(err error, _ int) bool { return passes(err) || pathGone(err) } // ctx bounds attempts that stall
 	err := retry.Read(ctx, retry.Pause, again, func(ctx context.Context) error {
 		return retry.Attempt(ctx, func(ctx context.Context) (err error) {
 			a, err = ask(ctx, k.server)

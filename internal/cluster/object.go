@@ -102,8 +102,17 @@ func (c *Client) settleGone(ctx context.Context, kind schema.GroupKind, name str
 	case c.kinds.gone(ctx, kind):
 		return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, name)
 	default:
-		return apierrors.NewServiceUnavailable(fmt.Sprintf("something else has answered in the API server's place: %v", err))
+		return inItsPlace(err)
 	}
+}
+
+// inItsPlace turns a 404 without a Status to a path that every API server has into a transient error. It returns all
+// other errors unchanged.
+func inItsPlace(err error) error {
+	if !pathGone(err) {
+		return err
+	}
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("something else has answered in the API server's place: %v", err))
 }
 
 // Create creates an object and returns its metadata; for a dry run the object without managedFields,
