@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	kindtable "github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/plan"
 	"github.com/kubectl-release/kubectl-release/templating"
 )
@@ -56,17 +55,20 @@ func (c *Client) Facts(ctx context.Context) (Facts, error) {
 	return facts, group.Wait()
 }
 
-// identity returns the UID of the namespace kube-system, "" if this user may not read it. All other
-// errors are returned: to ignore them would tie the plan to the cluster less closely than possible.
+// identity returns the UID of the namespace kube-system, "" if this user may not read it, or a proxy, as one between
+// tenants does, keeps saying that there is no such path. All other errors are returned: to ignore them would tie the
+// plan to the cluster less closely than possible.
 func (c *Client) identity(ctx context.Context) (uid string, err error) {
+	hidden := false
 	err = c.read(ctx, func(ctx context.Context) error {
 		ns, err := c.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 		if err == nil {
 			uid = string(ns.UID)
 		}
-		return c.settleGone(ctx, kindtable.Namespace, metav1.NamespaceSystem, err)
+		hidden = pathGone(err)
+		return inItsPlace(err)
 	})
-	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+	if hidden || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 		return "", nil
 	}
 	if err != nil {

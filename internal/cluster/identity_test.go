@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"math/big"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -25,14 +24,17 @@ const kubeSystem = "GET /api/v1/namespaces/kube-system"
 func TestOnlyALackOfRightsHidesTheClustersIdentity(t *testing.T) {
 	for name, test := range map[string]struct {
 		faults, code int
+		reason       metav1.StatusReason // of a Status for good
 		uid, says    string
 	}{
-		"readable":             {0, 200, "uid-of-kube-system", ""},
-		"500, then readable":   {2, 500, "uid-of-kube-system", ""},
-		"forbidden":            {100, 403, "", ""},
-		"a proxy's 404":        {2, 404, "uid-of-kube-system", ""},
-		"500 for good":         {100, 500, "", "ask for the identity of the cluster (namespace kube-system)"},
-		"unavailable for good": {100, 503, "", "ask for the identity of the cluster (namespace kube-system)"},
+		"readable":             {0, 200, "", "uid-of-kube-system", ""},
+		"500, then readable":   {2, 500, "", "uid-of-kube-system", ""},
+		"forbidden":            {0, 403, metav1.StatusReasonForbidden, "", ""},
+		"not found":            {0, 404, metav1.StatusReasonNotFound, "", ""},
+		"a proxy's 404":        {2, 404, "", "uid-of-kube-system", ""},
+		"that for good":        {100, 404, "", "", ""},
+		"500 for good":         {100, 500, "", "", "ask for the identity of the cluster (namespace kube-system)"},
+		"unavailable for good": {100, 503, "", "", "ask for the identity of the cluster (namespace kube-system)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,8 +43,8 @@ func TestOnlyALackOfRightsHidesTheClustersIdentity(t *testing.T) {
 			s.reply("GET /version", map[string]any{"gitVersion": "v1.36.3"})
 			s.reply(kubeSystem, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system", "uid": "uid-of-kube-system"}})
 			whole := s.answers[kubeSystem]
-			if test.code == http.StatusForbidden {
-				s.refuse(kubeSystem, test.code, metav1.StatusReasonForbidden, "no")
+			if test.reason != "" {
+				s.refuse(kubeSystem, test.code, test.reason, "no")
 			} else {
 				s.answers[kubeSystem] = busy(test.faults, test.code, nil, whole)
 			}
