@@ -69,7 +69,10 @@ func (b *builder) checkHookNamespace(step *Step) {
 		return
 	}
 	p := Problem{Kind: ProblemInvalid, Object: id, What: "the chart puts hooks into this namespace, which does not exist", Do: "create it first"}
-	after := step.Hook.Event == manifest.PostInstall || step.Hook.Event == manifest.PostUpgrade // an operator may have made it by then
+	after := step.Hook.Event == manifest.PostInstall || step.Hook.Event == manifest.PostUpgrade
+	for _, r := range b.lastRuns { // as an operator among the resources, an earlier hook may have made it by then
+		after = after || r.Op != OpDelete && r.Hook.Event == step.Hook.Event && r.Object.Namespace != id.Name
+	}
 	if op := b.in.Operation; op == Uninstall || op == Rollback || after {
 		b.problems(p)
 		return
