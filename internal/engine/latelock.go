@@ -16,6 +16,9 @@ import (
 type lateLock struct {
 	namespace string
 	acquire   func(context.Context) (*releasestore.HeldLock, error)
+	// refused is why a namespace that is terminating has no lock: without one, only an uninstall goes on. nil where
+	// the namespace does not exist.
+	refused error
 	// check is called once the lock is taken: another run may have held it until then. nil checks nothing.
 	check func(context.Context) error
 	lost  chan struct{}
@@ -58,11 +61,14 @@ func (l *lateLock) Take(ctx context.Context) error {
 }
 
 // checkLate has a lock that is taken late checked for apply.ErrChanged once it is held. Any other was held when the
-// plan was compared with the release.
-func (e *Engine) checkLate(lock apply.Lock, p *plan.Plan) {
+// plan was compared with the release. It returns why the plan can't be carried out without a lock.
+func (e *Engine) checkLate(lock apply.Lock, p *plan.Plan) error {
 	late, is := lock.(*lateLock)
 	if !is {
-		return
+		return nil
+	}
+	if late.refused != nil && p.Operation != plan.Uninstall {
+		return late.refused
 	}
 	late.check = func(ctx context.Context) error {
 		history, err := e.history(ctx, p.Release)
@@ -71,6 +77,7 @@ func (e *Engine) checkLate(lock apply.Lock, p *plan.Plan) {
 		}
 		return err
 	}
+	return nil
 }
 
 func (l *lateLock) lock() *releasestore.HeldLock {

@@ -116,13 +116,17 @@ func (e *Engine) PlanAndApply(ctx context.Context, lock releasestore.LockOptions
 
 // Locked runs work while this engine holds the release's lock. If its namespace does not exist, or is
 // terminating and has no Lease, nobody else gets the lock either, and work takes it before it writes a
-// pending record. Where that is refused since the namespace is terminating, only an uninstall goes on. It
+// pending record. In a terminating one, run carries out nothing but an uninstall. It
 // returns a *releasestore.LockedError if another run holds the lock, and the errors of work.
 func (e *Engine) Locked(ctx context.Context, key release.Key, o releasestore.LockOptions, work func(ctx context.Context, lock apply.Lock) error) error {
 	held, err := e.lockIfPermitted(ctx, key, o)
 	if err != nil {
-		if there := e.lockKey(key).Namespace; cluster.NamespaceMissing(err, there) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		terminating := apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+		if there := e.lockKey(key).Namespace; cluster.NamespaceMissing(err, there) || terminating {
 			late := newLateLock(there, func(ctx context.Context) (*releasestore.HeldLock, error) { return e.lockIfPermitted(ctx, key, o) })
+			if terminating {
+				late.refused = err
+			}
 			defer late.release(context.WithoutCancel(ctx))
 			return work(ctx, late) // the plan creates the namespace, or reports that it can't
 		}
@@ -160,7 +164,9 @@ func (e *Engine) run(ctx context.Context, p *plan.Plan, history release.History,
 			return apply.Outcome{}, err
 		}
 	}
-	e.checkLate(lock, p)
+	if err := e.checkLate(lock, p); err != nil {
+		return apply.Outcome{}, err
+	}
 	return apply.Run(ctx, p, apply.Env{
 		Cluster: e.Cluster, Store: e.Store, Observer: e.Observer, History: history,
 		Now: e.Now, Sleep: retry.Pause, Lock: lock, Readiness: e.Readiness,

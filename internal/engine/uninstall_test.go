@@ -244,7 +244,18 @@ func TestUninstallInATerminatingNamespace(t *testing.T) {
 		if _, err := b.deploy(Deployment{Source: guarded("two", false)}, nothing); !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			t.Errorf("an upgrade: error %v", err)
 		}
-		_, _, err := b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
+		c.Objects[configMap].Object["data"] = map[string]any{"text": "by hand"}
+		drift, err := b.PlanDrift(t.Context(), webKey, plan.Options{ForceConflicts: true}, plan.DriftScope{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Restore(t.Context(), drift, releasestore.LockOptions{}); !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			t.Errorf("a correction of drift: error %v", err)
+		}
+		if got := c.Objects[configMap].Object["data"].(map[string]any)["text"]; got != "by hand" {
+			t.Errorf("without a lock, the text was changed to %v", got)
+		}
+		_, _, err = b.PlanAndApply(t.Context(), releasestore.LockOptions{}, func(ctx context.Context) (*plan.Plan, error) {
 			return b.PlanUninstall(ctx, webKey, Uninstall{Options: plan.Options{NoHooks: true}})
 		}, func(*plan.Plan) error { return nil })
 		if err != nil || b.statuses() != "" {
