@@ -22,8 +22,8 @@ const (
 )
 
 // Logs reads the last lines, or all if lines is 0, of every container of a pod, or of the pods of a Job,
-// oldest pod first. More than 1 MiB in all is not read: the newest pods come first, of the log that reaches the limit
-// the beginning is read, and the result says what is left out. If there are several containers, a line with the
+// oldest pod first. More than 1 MiB in all is not read: the newest pods come first, in each its init containers last,
+// of the log that reaches the limit the beginning is read, and the result says what is left out. If there are several containers, a line with the
 // name precedes each log. It returns an error only when nothing could be read.
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
@@ -56,9 +56,15 @@ type logReader struct {
 
 type logPart struct{ name, text string }
 
+// read reads the logs of a pod, those of its init containers last: they may write much, and say less.
 func (l *logReader) read(ctx context.Context, pod corev1.Pod) {
-	var parts []logPart
-	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+	containers := l.each(ctx, pod, pod.Spec.Containers)
+	l.parts = slices.Concat(l.each(ctx, pod, pod.Spec.InitContainers), containers, l.parts)
+}
+
+// each reads the logs of some of a pod's containers.
+func (l *logReader) each(ctx context.Context, pod corev1.Pod, containers []corev1.Container) (parts []logPart) {
+	for _, container := range containers {
 		if l.left <= 0 {
 			l.skipped++
 			continue
@@ -72,7 +78,7 @@ func (l *logReader) read(ctx context.Context, pod corev1.Pod) {
 			parts = append(parts, logPart{"Pod/" + pod.Name + ", container " + container.Name, text})
 		}
 	}
-	l.parts = append(parts, l.parts...)
+	return parts
 }
 
 func (l *logReader) result() (string, error) {

@@ -84,6 +84,11 @@ func TestLogs(t *testing.T) {
 			want: "Pod/first, container init-x:\n0\nPod/first, container main:\n1\nPod/second, container main:\n2\n",
 		},
 		{
+			name: "an init container takes only what the others leave", ref: ref("Pod", "a"),
+			pods: []map[string]any{pod("a", early, "init-x", "main")}, logs: map[string]string{"a/init-x": strings.Repeat("x", 1<<20), "a/main": "1\n"},
+			want: "Pod/a, container init-x:\n" + strings.Repeat("x", 1<<20-2) + "\n(the rest of the log is not shown)\nPod/a, container main:\n1\n",
+		},
+		{
 			name: "where nothing can be read, the error says why", ref: job,
 			pods: []map[string]any{pod("a", early, "main")}, err: "Pod/a, container main: the container waits to start",
 		},
