@@ -99,7 +99,8 @@ type Cluster interface {
 	Replace(ctx context.Context, object *unstructured.Unstructured, o WriteOptions) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, ref Ref, patch Patch, o WriteOptions) (*unstructured.Unstructured, error)
 	// Delete requests the deletion and does not wait until the object is gone. It fails with
-	// not-found when there is no such object, and with a conflict when its UID is not o.UID.
+	// not-found when there is no such object, with a conflict when its UID is not o.UID, and with a
+	// *meta.NoKindMatchError when the API server does not serve its kind.
 	Delete(ctx context.Context, ref Ref, o DeleteOptions) error
 	// MigrateOwnership makes o.FieldManager the owner of fields, as if it had applied them. It
 	// does nothing when none are left to migrate, or when there is no object with that UID; found is

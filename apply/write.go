@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -223,7 +224,7 @@ func (r *run) delete(ctx context.Context, s *plan.Step) error {
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil && !(meta.IsNoMatchError(err) && ctx.Err() == nil) { // a kind that is still not served is gone, with its objects
 		return fmt.Errorf("delete %s: %w", s.Object, err)
 	}
 	r.written.Store(true)

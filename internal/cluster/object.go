@@ -186,9 +186,9 @@ func (c *Client) Delete(ctx context.Context, ref apply.Ref, o apply.DeleteOption
 }
 
 // kindGone reports whether a request failed since the server no longer serves the kind. A 404 without a Status may
-// also come from a proxy, so discovery has to agree.
+// also come from a proxy, so discovery has to agree. Of a kind that it does not list, no request was sent.
 func (c *Client) kindGone(ctx context.Context, kind schema.GroupKind, err error) bool {
-	return (pathGone(err) || meta.IsNoMatchError(err)) && c.kinds.gone(ctx, kind)
+	return pathGone(err) && c.kinds.gone(ctx, kind)
 }
 
 func propagation(cascade string) *metav1.DeletionPropagation {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -99,10 +100,11 @@ func TestDeleteOfAKindThatIsGone(t *testing.T) {
 		t.Errorf("a kind that is served: %v", err)
 	}
 	c := s.forget(t)
-	for range 2 { // the second time, discovery is known
-		if err := c.Delete(t.Context(), ref("ConfigMap", "a"), apply.DeleteOptions{}); !retry.Missing(err) {
-			t.Errorf("a kind that is gone: %v", err)
-		}
+	if err := c.Delete(t.Context(), ref("ConfigMap", "a"), apply.DeleteOptions{}); !retry.Missing(err) {
+		t.Errorf("a kind that is gone: %v", err)
+	}
+	if err := c.Delete(t.Context(), ref("ConfigMap", "a"), apply.DeleteOptions{}); !meta.IsNoMatchError(err) || !apply.Passes(err) {
+		t.Errorf("a kind of which discovery no longer knows: %v", err)
 	}
 }
 
