@@ -41,8 +41,9 @@ func (b *builder) counted() []string {
 			}
 		}
 	}
-	if len(found) > 0 && b.in.Records.Resource != "" && b.in.Records.Namespace != "" { // the record may be elsewhere
-		found[b.in.lockNamespace()] = true
+	records := b.in.Records.Namespace // may be elsewhere
+	if len(found) > 0 && b.in.Records.Resource != "" && records != "" && b.plan.ToRevision != b.plan.FromRevision && !b.namespaceMissing(records) {
+		found[records] = true
 	}
 	return slices.Sorted(maps.Keys(found))
 }

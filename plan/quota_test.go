@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,10 +20,14 @@ spec:
   replicas: 2
   template: {spec: {containers: [{name: web, image: "shop/web:1", resources: {requests: {cpu: 1}}}]}}
 `
+	const hook = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: pre-delete}}\n"
 	for why, c := range map[string]struct {
 		target     string
+		operation  plan.Operation // "" is an upgrade
+		hooks      string         // of the stored revision
 		serverSide bool
 		records    string
+		missing    []string
 		want       []string
 	}{
 		"nothing changes":            {target: deployment},
@@ -37,13 +42,18 @@ spec:
 		"a new one of another place": {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n", want: []string{"other", "shop"}},
 		"records of another place":   {target: strings.ReplaceAll(deployment, "replicas: 2", "replicas: 3"), records: "elsewhere", want: []string{"elsewhere", "shop"}},
 		"such a record alone":        {target: deployment, records: "elsewhere"},
+		"there is no such place":     {target: strings.ReplaceAll(deployment, "replicas: 2", "replicas: 3"), records: "elsewhere", missing: []string{"elsewhere"}, want: []string{"shop"}},
+		"no record is added":         {operation: plan.Uninstall, hooks: hook, records: "elsewhere", want: []string{"shop"}},
 		"a hook":                     {target: deployment + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {helm.sh/hook: pre-upgrade}}\n", want: []string{"shop"}},
 		"an object of the cluster":   {target: deployment + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"},
 		"one less":                   {target: ""},
 	} {
 		t.Run(why, func(t *testing.T) {
-			s := scenario{t: t, sections: map[string]string{"stored.1": deployment, "live": deployment, "target": c.target}}
-			_, open, err := plan.Build(s.input(setup{Operation: plan.Upgrade, History: []string{"deployed"}, Options: plan.Options{ServerSide: c.serverSide}, Records: c.records}))
+			s := scenario{t: t, sections: map[string]string{"stored.1": deployment, "hooks.1": c.hooks, "live": deployment, "target": c.target}}
+			_, open, err := plan.Build(s.input(setup{
+				Operation: cmp.Or(c.operation, plan.Upgrade), History: []string{"deployed"}, Options: plan.Options{ServerSide: c.serverSide},
+				Records: c.records, Missing: c.missing,
+			}))
 			if err != nil {
 				t.Fatal(err)
 			}
