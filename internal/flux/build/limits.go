@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -36,7 +37,13 @@ type spent struct {
 // file counts a file, and returns an error from the first on that is too much.
 func (s *spent) file(name string, data []byte) error {
 	s.documents, s.bytes = s.documents+1+bytes.Count(data, []byte("\n---")), s.bytes+len(data)
-	s.aliases(string(data), 0, slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)))
+	kustomization := slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name))
+	s.aliases(string(data), 0, kustomization)
+	if !kustomization {
+		for line := range strings.Lines(string(data)) { // it may be one of envs
+			s.assigned(line)
+		}
+	}
 	if err := s.check(); err != nil && s.over == nil {
 		s.over = fmt.Errorf("%s: %w", name, err)
 	}
@@ -73,20 +80,44 @@ func limited(docs []string, renderers []flux.PostRenderer) error {
 // aliases counts what the aliases in a YAML text stand for, as kustomize parses it: what it can't parse has none. parsed
 // reports whether kustomize parses texts in it, too, as it does in kustomizations and configurations of its plugins.
 func (s *spent) aliases(text string, depth int, parsed bool) {
-	if depth > maxTexts || !strings.Contains(text, `\`) && (!strings.Contains(text, "&") || !strings.Contains(text, "*")) {
+	if !strings.Contains(text, `\`) && (!strings.Contains(text, "&") || !strings.Contains(text, "*")) {
 		return // texts in quotes may have these as escapes
 	}
 	nodes, err := (&kio.ByteReader{Reader: strings.NewReader(text), OmitReaderAnnotations: true}).Read()
 	if err != nil {
+		s.json(text)
 		return
 	}
 	for _, n := range nodes {
 		parsed := parsed || configures(n.YNode())
 		s.node(n.YNode(), false, func(text string) {
-			if parsed {
+			if parsed && depth < maxTexts {
 				s.aliases(text, depth+1, false)
+				s.assigned(text)
+			} else {
+				s.json(text)
 			}
 		})
+	}
+}
+
+// json counts what the aliases stand for in a text that begins as JSON: where a replacement changes a part of such a
+// text, kustomize parses its first document, and writes it out. Other YAML keeps its aliases there.
+func (s *spent) json(text string) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") ||
+		!strings.Contains(text, "&") || !strings.Contains(text, "*") || json.Valid([]byte(text)) { // JSON has no aliases
+		return
+	}
+	if n, err := yaml.Parse(text); err == nil {
+		s.node(n.YNode(), false, func(string) {})
+	}
+}
+
+// assigned is like json, for the value in KEY=VALUE, a literal of a generator or a line of envs.
+func (s *spent) assigned(text string) {
+	if _, value, ok := strings.Cut(text, "="); ok {
+		s.json(strings.Trim(value, `"'`))
 	}
 }
 

@@ -34,6 +34,7 @@ func TestABuildIsLimited(t *testing.T) {
 		all[fmt.Sprintf("b%d/kustomization.yaml", i+1)] = fmt.Sprintf("namePrefix: b\nresources: [../l%d]", i)
 	}
 	const worth, read = "YAML aliases stand for more than 10000 entries", "more than 5000 YAML documents"
+	conf := "{x: '1', a: &a [" + strings.Repeat("1, ", 100) + "], b: [" + strings.Repeat("*a, ", 100) + "]}"
 	for _, c := range []struct{ why, file, fails string }{
 		{"a bomb", "resources: [bomb.yaml]", worth},
 		{"twice a part of it", "resources: [a.yaml]\npatches: [{path: large.yaml}, {path: large.yaml}]", worth},
@@ -48,8 +49,14 @@ func TestABuildIsLimited(t *testing.T) {
 		{"many aliases in texts that are not parsed", "resources: [values.yaml]\npatches: [{path: values.yaml}, {patch: " + strconv.Quote(configMap("a")+"more: "+strconv.Quote(large("a"))) + "}]", ""},
 		{"in a file of transformers", "resources: [a.yaml]\ntransformers: [list.yaml]", worth},
 		{"a bomb that is no YAML", "configMapGenerator: [{name: a, files: [script]}]", ""},
+		{"in a text that begins as JSON", "resources: [conf.yaml]\nreplacements: [{source: {kind: ConfigMap, name: bomb, fieldPath: data.v}, targets: [{select: {name: bomb}, fieldPaths: [data.conf.x]}]}]", worth},
+		{"in such a file, before what is no YAML", "configMapGenerator: [{name: a, files: [conf.json]}]", worth},
+		{"in such a literal", "configMapGenerator: [{name: a, literals: [" + strconv.Quote("conf='"+conf+"'") + "]}]", worth},
+		{"in such a line", "configMapGenerator: [{name: a, envs: [conf.env]}]", worth},
 	} {
 		all["prod/kustomization.yaml"], all["prod/a.yaml"], all["prod/bomb.yaml"] = c.file, configMap("a"), bomb()
+		all["prod/conf.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bomb}\ndata: {v: two, conf: " + strconv.Quote("\n"+conf) + "}\n"
+		all["prod/conf.json"], all["prod/conf.env"] = conf+"\n---\n{", "A=b\n conf="+conf+"\n"
 		all["prod/script"] = "echo *a && {\n" + bomb()
 		all["prod/circle.yaml"] = configMap("a") + "a: &a [*a]\n"
 		all["prod/few.yaml"] = configMap("a") + "a: &a [1, 2]\nb: *a\n"
