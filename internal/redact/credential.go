@@ -210,12 +210,14 @@ func urlPasswords(s string) []haystack.Span {
 // accessToken matches how the tokens of GitHub and GitLab begin.
 var accessToken = regexp.MustCompile(`^(gh[oprsu]_|github_pat_|glpat-)`)
 
-// randomWord matches what is longer than most names, and has none of their separators.
-var randomWord = regexp.MustCompile(`^[A-Za-z0-9]{20,}$`)
+// tokenPart matches what tokens have between dashes, dots and underscores, the last part of a UUID, too. The words of
+// most names are shorter, or have no digit.
+var tokenPart = regexp.MustCompile(`[A-Za-z0-9]{12,}`)
 
 // isAccessToken reports whether what a URL has for a user is a token.
 func isAccessToken(user string) bool {
-	return accessToken.MatchString(user) || randomWord.MatchString(user) && hasDigit(user)
+	return accessToken.MatchString(user) ||
+		isRandom(user) && !isReference(user) && slices.ContainsFunc(tokenPart.FindAllString(user, -1), hasDigit)
 }
 
 // before returns s up to the first of the characters.

@@ -46,8 +46,18 @@ func TestPasswordsInURLs(t *testing.T) {
 		"git+ssh://git@github.com:shop/web.git@v1":             "",
 		"https://ghp_abc@github.com/x/y":                       "ghp_abc",
 		"https://0123456789abcdef0123456789abcdef@sentry:90/1": "0123456789abcdef0123456789abcdef",
+		"https://0123456789abcdef@sentry:90/1":                 "0123456789abcdef",
+		"https://npm_AbCdEf0123456789AbCdEf@registry/x":        "npm_AbCdEf0123456789AbCdEf",
+		"https://gldt-AbCdEf0123456789AbCd@gitlab/x":           "gldt-AbCdEf0123456789AbCd",
+		"https://sk_live_51AbCdEf0123456789@api/x":             "sk_live_51AbCdEf0123456789",
+		"https://hvs.CAESIJ0123456789AbCd@vault/x":             "hvs.CAESIJ0123456789AbCd",
+		"https://0f8fad5b-d9cd-469f-a165-70867728950e@pkgs/x":  "0f8fad5b-d9cd-469f-a165-70867728950e",
 		"https://$(GITHUB_TOKEN_1234)@github.com/x":            "",
+		"https://$(GITHUBTOKEN1234)@github.com/x":              "",
 		"ssh://a-very-long-name-of-a-user@host/x":              "",
+		"ssh://first.last@host/x":                              "",
+		"ssh://service-account-7-of-shop@host/x":               "",
+		"ssh://123456789012@host/x":                            "",
 	} {
 		expectFound(t, urlPasswords, text, password)
 	}
