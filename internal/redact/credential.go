@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-release/kubectl-release/internal/jsontree"
 	"github.com/kubectl-release/kubectl-release/internal/kinds"
 	"github.com/kubectl-release/kubectl-release/internal/serverfields"
+	"github.com/kubectl-release/kubectl-release/internal/spelling"
 )
 
 // credentialsIn finds the credentials that any text may have, prose as well as a script.
@@ -160,13 +161,14 @@ func isNamed(table map[string]any, key string) bool {
 }
 
 // isSecretData reports whether a field holds the data of a Secret, which may be a part of another object or of a text.
-// A reference to a Secret has its kind, too, but no metadata.
+// A reference to a Secret has its kind, too, but no metadata: there only a misspelt data or stringData is data.
 func isSecretData(object map[string]any, key string) bool {
 	if object["kind"] != kinds.Secret.Kind || object["apiVersion"] != "v1" {
 		return false
 	}
 	_, whole := object["metadata"].(map[string]any)
-	return key == "data" || key == "stringData" || whole && serverfields.IsSecretField(key)
+	data := []string{"data", "stringData"}
+	return slices.Contains(data, key) || whole && serverfields.IsSecretField(key) || spelling.Namesake(key, data) != ""
 }
 
 // isAuth reports whether a field has the "user:password" of Docker's configurations, in base64, or something else that
