@@ -113,6 +113,7 @@ func TestPasswordsInCommandLines(t *testing.T) {
 		"echo \"TOKEN=\"; curl z; echo \"x\"":       "",
 		"echo 'TOKEN=\"'\ncurl z\necho '\"'":        "'",
 		"TOKEN='x y' run":                           "x y",
+		"TOKEN=\"x`y z\" run":                       "x`y z",
 	} {
 		expectFound(t, assignments, text, password)
 	}

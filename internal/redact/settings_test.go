@@ -53,6 +53,7 @@ func TestPasswordsInConfigurationFiles(t *testing.T) {
 	}
 	for text, password := range map[string]string{
 		`it sent {"password":"x","token":12}`: "x,12",
+		`it sent {"password":"x; y"}`:         "x; y",
 		"token: none\npassword = x":           "",
 		`unknown "token": required`:           "",
 	} {

@@ -25,6 +25,10 @@ func TestFoldedChangesHideNothing(t *testing.T) {
 			"4 objects (ConfigMap/a, ConfigMap/b, ConfigMap/c, ConfigMap/d): label enforce restricted → privileged\n",
 		},
 		{"the chart's labels are everywhere", "metadata.labels[helm.sh/chart]", "web-1", "web-2", "4 objects: label helm.sh/chart web-1 → 2\n", "4 objects: label helm.sh/chart web-1 → 2\n"},
+		{
+			"so do labels that admission depends on", "metadata.labels[pod-security.kubernetes.io/enforce]", "restricted", "privileged",
+			"restricted → privileged (and 3 like it)", "+ metadata.labels[pod-security.kubernetes.io/enforce]: privileged",
+		},
 		{"what is no label keeps its rows", "spec.metadata.rules.a", "1", "2", "\"1\" → \"2\" (and 3 like it)", "+ spec.metadata.rules.a: \"2\""},
 	} {
 		changes, names := map[string][]plan.Change{}, []string{"a", "b", "c", "d"}
