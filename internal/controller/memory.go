@@ -76,10 +76,10 @@ func (b *budget) share(digest string, size int) int64 {
 	return min(n, b.total)
 }
 
-// takeToLoad waits until there is room to download and load an artifact of the given size, which may be
-// unknown (nil). The returned function makes room again. The only error is that of ctx.
+// takeToLoad waits until there is room to download and load an artifact of the given size; one whose size is
+// unknown (nil, or negative) takes all of it. The returned function makes room again. The only error is that of ctx.
 func (b *budget) takeToLoad(ctx context.Context, artifact *int64) (func(), error) {
-	bytes := b.totalLoading / unknownCharts
+	bytes := b.totalLoading
 	if artifact != nil && *artifact >= 0 {
 		bytes = min(timesArtifact*min(*artifact, maxArtifact), b.totalLoading)
 	}

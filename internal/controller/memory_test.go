@@ -64,6 +64,22 @@ func TestBudgetOfBytes(t *testing.T) {
 	free()
 }
 
+// An artifact that says no size may be as large as any.
+func TestRoomToLoadWithoutASize(t *testing.T) {
+	used, none, small := int64(0), int64(-1), int64(1000)
+	b := newBudget(64<<20, func(n int64) { used += n })
+	for _, c := range []struct {
+		size *int64
+		want int64
+	}{{nil, 16 << 20}, {&none, 16 << 20}, {&small, timesArtifact * small}} {
+		done, err := b.takeToLoad(t.Context(), c.size)
+		if err != nil || used != c.want {
+			t.Errorf("%v, %d bytes are used, want %d", err, used, c.want)
+		}
+		done()
+	}
+}
+
 // A chart is downloaded only once there is room for it, and keeps that until there is room to render it. A look for
 // drift takes a share, too, unless its pass has loaded the chart.
 func TestRoomToLoadAndToCompare(t *testing.T) {
