@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/plan"
 )
 
 // sops returns a file with a Secret that SOPS has encrypted.
@@ -73,12 +74,14 @@ func TestWhatIsNotKnownIsSaidOnce(t *testing.T) {
 	}
 }
 
-// With a cluster, too: that has the former content.
+// With a cluster, too: that has the former content, and so has the digest in the status if the Secret can't be read.
 func TestWhatIsEncryptedChangesBesideACluster(t *testing.T) {
-	for side, want := range map[string]string{
-		"head": "unknown: some values are not known; if they have changed it is an upgrade; ",
-		"base": "nothing: chart, values and post-renderers are those of the newest revision",
-	} {
+	const may = "unknown: some values are not known; if they have changed it is an upgrade; "
+	const same = "nothing: chart, values and post-renderers are those of the newest revision"
+	for _, c := range []struct {
+		side, want string
+		denied     bool
+	}{{"head", may, false}, {"base", same, false}, {"head", may, true}, {"base", same, true}} {
 		d := atDesk(t)
 		d.must("install web ./web")
 		const spec = "chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: fleet}}}, valuesFrom: [{kind: Secret, name: creds}]"
@@ -91,9 +94,11 @@ func TestWhatIsEncryptedChangesBesideACluster(t *testing.T) {
 			}
 		}
 		d.Put(objecttest.Parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: creds, namespace: shop}, stringData: {values.yaml: ''}}"))
-		t.Chdir(side)
-		if got := verdict(d.planned("apps --all --base-dir ../base")["web"]); !strings.HasPrefix(got, want) {
-			t.Errorf("%q, want %q", got, want)
+		d.Denied = map[plan.Permission]bool{{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "creds"}: c.denied}
+		t.Chdir(c.side)
+		proven := c.side == "base" && c.denied
+		if got := verdict(d.planned("apps --all --base-dir ../base")["web"]); !strings.HasPrefix(got, c.want) || strings.Contains(got, "the values are unchanged") != proven {
+			t.Errorf("denied %v: %q, want %q", c.denied, got, c.want)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (m *Managed) Live(has releaseset.Live, is *chart.Metadata, rewritten bool) 
 		}
 		in.ValuesDigest, proof = m.proven(&next, live, has.Lookup)
 		if m.replaces(has.Base) && in.ValuesDigest == live.Status.LastAttemptedConfigDigest {
-			in.ValuesDigest, base = "", has.Base.(*Managed)
+			in.ValuesDigest, base, proof = "", has.Base.(*Managed), nil
 		}
 	} else if len(m.unknown) > 0 {
 		in.ValuesDigest = ""
