@@ -30,10 +30,12 @@ type downloads struct {
 	// repeat is how often a failed download is retried.
 	repeat int
 	sleep  func(context.Context, time.Duration) error
+	// room waits until an artifact of the given size may be loaded. The returned function makes room again.
+	room func(ctx context.Context, size *int64) (func(), error)
 }
 
-func newDownloads(repeat int) *downloads {
-	return &downloads{repeat: repeat, sleep: retry.Pause, client: &http.Client{
+func newDownloads(repeat int, room func(context.Context, *int64) (func(), error)) *downloads {
+	return &downloads{repeat: repeat, sleep: retry.Pause, room: room, client: &http.Client{
 		Timeout: downloadTimeout,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > redirects {
@@ -51,40 +53,56 @@ var errGone = errors.New("the artifact is gone")
 // chart downloads and loads the chart in an artifact. It fails if the artifact
 // can't be downloaded (errGone if the server no longer has it), is larger than 64
 // MiB or than the source's status says, has a different digest or none, or is
-// refused by chartload.
-func (d *downloads) chart(ctx context.Context, a *flux.Artifact) (*chart.Chart, error) {
-	data, err := d.fetch(ctx, a)
+// refused by chartload. The room for the chart is taken until done is called, which is nil if there is no chart.
+func (d *downloads) chart(ctx context.Context, a *flux.Artifact) (c *chart.Chart, done func(), err error) {
+	data, done, err := d.fetch(ctx, a)
 	if err != nil {
-		return nil, fmt.Errorf("download of artifact %s: %w", a.Revision, err)
+		return nil, nil, fmt.Errorf("download of artifact %s: %w", a.Revision, err)
 	}
-	c, _, err := chartload.Archive(bytes.NewReader(data), a.Revision)
-	return c, err
+	if c, _, err = chartload.Archive(bytes.NewReader(data), a.Revision); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return c, done, nil
 }
 
-func (d *downloads) fetch(ctx context.Context, a *flux.Artifact) ([]byte, error) {
+func (d *downloads) fetch(ctx context.Context, a *flux.Artifact) (data []byte, done func(), err error) {
 	want, err := digest.Parse(a.Digest)
 	if err != nil {
-		return nil, fmt.Errorf("digest %q of the source's status: %w", a.Digest, err)
+		return nil, nil, fmt.Errorf("digest %q of the source's status: %w", a.Digest, err)
 	}
-	var data []byte
 	for tried := 0; ; tried++ {
-		if data, err = d.once(ctx, a); err == nil || errors.Is(err, errGone) || tried >= d.repeat {
+		if data, done, err = d.attempt(ctx, a); err == nil || errors.Is(err, errGone) || tried >= d.repeat {
 			break
 		}
 		if stop := d.sleep(ctx, min(time.Second<<tried, downloadTimeout)); stop != nil {
-			return nil, stop
+			return nil, nil, stop
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if got := want.Algorithm().FromBytes(data); got != want {
-		return nil, fmt.Errorf("its digest is %s, not %s as the source's status says", got, want)
+		done()
+		return nil, nil, fmt.Errorf("its digest is %s, not %s as the source's status says", got, want)
 	}
-	return data, nil
+	return data, done, nil
 }
 
-// once makes one attempt at a download.
+// attempt makes one attempt at a download once there is room for it. If it fails, it makes room again, so that
+// nothing is taken during the pause before the next attempt.
+func (d *downloads) attempt(ctx context.Context, a *flux.Artifact) (data []byte, done func(), err error) {
+	if done, err = d.room(ctx, a.Size); err != nil {
+		return nil, nil, err
+	}
+	if data, err = d.once(ctx, a); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return data, done, nil
+}
+
+// once makes one request for an artifact.
 func (d *downloads) once(ctx context.Context, a *flux.Artifact) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL, nil)
 	if err != nil {

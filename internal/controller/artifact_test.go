@@ -29,8 +29,17 @@ func TestArtifacts(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	d := newDownloads(2)
-	d.sleep = func(context.Context, time.Duration) error { return nil }
+	taken := 0
+	d := newDownloads(2, func(context.Context, *int64) (func(), error) {
+		taken++
+		return func() { taken-- }, nil
+	})
+	d.sleep = func(context.Context, time.Duration) error {
+		if taken != 0 {
+			t.Error("room is taken during the pause between two attempts")
+		}
+		return nil
+	}
 	sum, small := digest.FromString("chart").String(), int64(3)
 	for _, c := range []struct {
 		path, digest, want string
@@ -44,9 +53,15 @@ func TestArtifacts(t *testing.T) {
 		{path: "/large", digest: sum, size: &small, want: "larger than 3 bytes", times: 3},
 		{path: "/nodigest", want: "digest", times: 0},
 	} {
-		_, err := d.fetch(t.Context(), &flux.Artifact{URL: server.URL + c.path, Digest: c.digest, Size: c.size})
+		_, done, err := d.fetch(t.Context(), &flux.Artifact{URL: server.URL + c.path, Digest: c.digest, Size: c.size})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.path, err, c.want)
+		}
+		if err == nil {
+			done()
+		}
+		if taken != 0 {
+			t.Errorf("%s: room is still taken", c.path)
 		}
 		if asked[c.path] != c.times {
 			t.Errorf("%s is asked for %d times, want %d", c.path, asked[c.path], c.times)

@@ -39,25 +39,28 @@ func newCharts(d *downloads) *charts { return &charts{downloads: d, kept: map[st
 
 // of returns the chart of an artifact, which nobody may modify. It returns
 // reconcile.ErrArtifactGone if the server does not have the artifact, or the error of the
-// download.
-func (c *charts) of(ctx context.Context, a *flux.Artifact) (*chart.Chart, error) {
+// download. The room that was taken to load it is taken until done is called; a chart that is cached, or that
+// another call loads at the same time, takes none.
+func (c *charts) of(ctx context.Context, a *flux.Artifact) (_ *chart.Chart, done func(), _ error) {
+	done = func() {}
 	if have := c.known(a.Digest); have != nil {
-		return have, nil
+		return have, done, nil
 	}
 	loaded, err, _ := c.once.Do(a.Digest+" "+a.URL, func() (any, error) {
-		loaded, err := c.downloads.chart(ctx, a)
+		loaded, ready, err := c.downloads.chart(ctx, a)
 		if err == nil {
+			done = ready
 			c.keep(a.Digest, loaded)
 		}
 		return loaded, err
 	})
 	if errors.Is(err, errGone) {
-		return nil, fmt.Errorf("%w: %w", reconcile.ErrArtifactGone, err)
+		return nil, nil, fmt.Errorf("%w: %w", reconcile.ErrArtifactGone, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return loaded.(*chart.Chart), nil
+	return loaded.(*chart.Chart), done, nil
 }
 
 func (c *charts) known(digest string) *chart.Chart {

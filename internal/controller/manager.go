@@ -141,12 +141,13 @@ func newReconciler(m manager.Manager, config *rest.Config, o Options) (*reconcil
 		address: o.EventsAddress, host: host, now: time.Now,
 		client: &http.Client{Timeout: 15 * time.Second}, log: m.GetLogger(), queue: make(chan notification, maxWaiting),
 	}
+	memory := newBudget(o.Memory, counted.rendering)
 	r := &reconciler{
-		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry)),
+		client: m.GetClient(), live: m.GetAPIReader(), charts: newCharts(newDownloads(o.HTTPRetry, memory.takeToLoad)),
 		records: &recordDigests{sums{digests: map[client.ObjectKey]fingerprint{}}}, synced: &syncDigests{digests: map[client.ObjectKey]stateDigest{}},
 		tries:  workqueue.NewTypedItemExponentialFailureRateLimiter[client.ObjectKey](o.MinRetryDelay, o.MaxRetryDelay),
 		wrote:  &writes{versions: map[client.ObjectKey]string{}},
-		events: told, metrics: counted, memory: newBudget(o.Memory, counted.rendering), options: o, now: time.Now,
+		events: told, metrics: counted, memory: memory, options: o, now: time.Now,
 	}
 	if r.passes, err = newPasser(r, config, o); err != nil {
 		return nil, err

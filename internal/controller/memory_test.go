@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-release/kubectl-release/internal/chart"
@@ -85,10 +86,12 @@ func TestRoomToLoadWithoutASize(t *testing.T) {
 func TestRoomToLoadAndToCompare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		used, size := int64(0), int64(1<<20)
-		r := &reconciler{memory: newBudget(4<<20, func(n int64) { used += n }), charts: newCharts(newDownloads(0))}
+		memory := newBudget(4<<20, func(n int64) { used += n })
+		r := &reconciler{memory: memory, charts: newCharts(newDownloads(0, memory.takeToLoad))}
+		sum := digest.FromString("chart").String()
 		key := client.ObjectKey{Name: "web"}
 		in := reconcile.Sources{Source: &flux.Source{}}
-		in.Source.Status.Artifact = &flux.Artifact{Digest: "none", Size: &size}
+		in.Source.Status.Artifact = &flux.Artifact{Digest: sum, Size: &size}
 		release := r.provide(key, &in)
 		blocked := func(what string, f func(context.Context) error) {
 			t.Helper()
@@ -107,7 +110,7 @@ func TestRoomToLoadAndToCompare(t *testing.T) {
 		blocked("downloaded beside charts that are loaded", load)
 		loaded()
 
-		r.charts.keep("none", &chart.Chart{})
+		r.charts.keep(sum, &chart.Chart{})
 		rendered, err := r.memory.takeToCompare(t.Context(), client.ObjectKey{Name: "other"}, 1<<20)
 		if err != nil {
 			t.Fatal(err)

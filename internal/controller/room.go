@@ -37,16 +37,11 @@ func (r *reconciler) provide(key client.ObjectKey, in *reconcile.Sources) (relea
 
 // load loads the chart of an artifact, and takes what memory a pass over it needs until done is called.
 func (r *reconciler) load(ctx context.Context, key client.ObjectKey, a *flux.Artifact) (loaded *chart.Chart, done func(), err error) {
-	if loaded = r.charts.known(a.Digest); loaded == nil {
-		ready, err := r.memory.takeToLoad(ctx, a.Size)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer ready()
-		if loaded, err = r.charts.of(ctx, a); err != nil {
-			return nil, nil, err
-		}
+	loaded, ready, err := r.charts.of(ctx, a)
+	if err != nil {
+		return nil, nil, err
 	}
+	defer ready()
 	if done, err = r.memory.take(ctx, key, a.Digest, loaded); err != nil {
 		return nil, nil, err
 	}
