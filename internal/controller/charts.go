@@ -46,7 +46,9 @@ func (c *charts) of(ctx context.Context, a *flux.Artifact) (_ *chart.Chart, done
 	if have := c.known(a.Digest); have != nil {
 		return have, done, nil
 	}
+	mine := false
 	loaded, err, _ := c.once.Do(a.Digest+" "+a.URL, func() (any, error) {
+		mine = true
 		loaded, ready, err := c.downloads.chart(ctx, a)
 		if err == nil {
 			done = ready
@@ -54,6 +56,9 @@ func (c *charts) of(ctx context.Context, a *flux.Artifact) (_ *chart.Chart, done
 		}
 		return loaded, err
 	})
+	if !mine && errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		return c.of(ctx, a) // it is the other call that has been cancelled
+	}
 	if errors.Is(err, errGone) {
 		return nil, nil, fmt.Errorf("%w: %w", reconcile.ErrArtifactGone, err)
 	}

@@ -149,6 +149,31 @@ func TestRoomToLoadAndToCompare(t *testing.T) {
 	})
 }
 
+// A pass that is cancelled while it waits for room is no error of another one that wants the same chart.
+func TestRoomToLoadIsWaitedForByOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := errors.New("full")
+		first, end := context.WithCancel(t.Context())
+		c := newCharts(newDownloads(0, func(ctx context.Context, _ *int64) (func(), error) {
+			if ctx != first {
+				return nil, full
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}))
+		a := &flux.Artifact{Digest: digest.FromString("chart").String()}
+		errs := make(chan error)
+		go func() { _, _, err := c.of(first, a); errs <- err }()
+		synctest.Wait()
+		go func() { _, _, err := c.of(t.Context(), a); errs <- err }()
+		synctest.Wait()
+		end()
+		if one, other := <-errs, <-errs; errors.Is(one, full) == errors.Is(other, full) || errors.Is(one, context.Canceled) == errors.Is(other, context.Canceled) {
+			t.Errorf("%v; %v", one, other)
+		}
+	})
+}
+
 // Waiting passes hold none of the budget: however many wait, others are rendered.
 func TestWaitsHoldNoBudget(t *testing.T) {
 	used := int64(0)
