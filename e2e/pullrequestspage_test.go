@@ -15,6 +15,8 @@ import (
 
 	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
+
+	_ "github.com/kubectl-release/kubectl-release/internal/gittest"
 )
 
 // TestPullRequestsPage runs what docs/pull-requests.md shows: its commands in
@@ -106,7 +108,7 @@ git commit -q -a -m change
 `
 	command := exec.Command("bash", "-c", script)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "CHART="+inTree("testdata", "charts", "shop"), "HOME="+dir)
+	command.Env = append(os.Environ(), "CHART="+inTree("testdata", "charts", "shop"))
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

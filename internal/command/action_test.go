@@ -164,7 +164,7 @@ git add . && git commit -q -m base && git checkout -q -b change
 printf '%b' "$VALUES" > prod.yaml && git commit -q --allow-empty -a -m change && git checkout -q main
 echo other > other && git add . && git commit -q -m other && git merge -q --no-ff -m merge change`)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "CHART="+chart, "VALUES="+values, "HOME="+dir, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	command.Env = append(os.Environ(), "CHART="+chart, "VALUES="+values, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/kubectl-release/kubectl-release/internal/command"
+	_ "github.com/kubectl-release/kubectl-release/internal/gittest"
 )
 
 // TestMain lets testscript run this binary as the program.

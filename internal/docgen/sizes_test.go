@@ -26,6 +26,7 @@ var short = map[string]string{
 	"releasestore/clock.go":                         "the interface that tests fill",
 	"releasestore/systemclock.go":                   "e2e/trust/ builds the program with another one",
 	"internal/clustertest/files.go":                 "for tests",
+	"internal/gittest/gittest.go":                   "it is imported for its effect",
 	"e2e/trust/testdata/skewedclock/systemclock.go": "stands in the place of releasestore/systemclock.go",
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	_ "github.com/kubectl-release/kubectl-release/internal/gittest"
 )
 
 // shell runs a script in a new folder, which it returns, as somebody who may commit.
@@ -19,7 +21,7 @@ func shell(t *testing.T, script string) string {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"HOME": dir, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
+		"HOME": dir, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
 		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always",
 	} {
 		t.Setenv(name, value)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	_ "github.com/kubectl-release/kubectl-release/internal/gittest"
 	"github.com/kubectl-release/kubectl-release/internal/inputfile"
 	"github.com/kubectl-release/kubectl-release/internal/releaseset"
 	"github.com/kubectl-release/kubectl-release/internal/setrun"
