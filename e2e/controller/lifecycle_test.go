@@ -56,7 +56,7 @@ func TestDeletionWithTheNamespace(t *testing.T) {
 	r.publish("app", "1.0.0", map[string]string{
 		"templates/role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: \"{{ .Release.Namespace }}\"}\n",
 	})
-	r.start()
+	r.start("--enable-leader-election=false") // its own lease would be in the namespace
 	r.release("web", "")
 	r.ready("web", "1.0.0")
 	finalizers := func(list string) {
