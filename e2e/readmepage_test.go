@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-release/kubectl-release/internal/sourcetest"
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // TestReadme runs every command that the README shows, in order, in one
@@ -33,7 +33,7 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	tools := pluginFolder(t)
-	registry := strings.NewReplacer("127.0.0.1:5000", sourcetest.FreeAddress(t))
+	registry := strings.NewReplacer("127.0.0.1:5000", porttest.FreeAddress(t))
 	for _, line := range commands {
 		line = registry.Replace(line)
 		// The README's reader has a namespace of their own in the context.

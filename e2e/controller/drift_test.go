@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // scaler is the template of a HorizontalPodAutoscaler: a kind whose status changes, and which has no generation.
@@ -24,7 +25,7 @@ func TestCheck30DriftIsWatched(t *testing.T) {
 	files := settings("")
 	files["templates/scaler.yaml"] = scaler
 	r.publish("app", "1.0.0", files)
-	metrics := port(t)
+	metrics := porttest.FreeAddress(t)
 	r.start("--metrics-addr=" + metrics)
 	cluster.Apply(t, r.namespace, `
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -128,7 +129,7 @@ func TestDriftOfAKindThatMayBeListedLater(t *testing.T) {
 	r := newRig(t)
 	args := r.chartOfOurs("rbac.clusterAdmin=false,defaultServiceAccount=deployer")
 	r.kubectl("apply", "-f", filepath.Join("..", "..", "docs", "rbac", "deployer.yaml"))
-	metrics := port(t)
+	metrics := porttest.FreeAddress(t)
 	c := startControllerIn(t, r.as("release-controller"), append(args, "--metrics-addr="+metrics, "--max-retry-delay=2s")...)
 	r.publish("app", "1.0.0", slow("1s"))
 	r.release("web", "driftDetection: {mode: enabled}")

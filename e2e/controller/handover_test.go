@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // startHelmController runs the real helm-controller for the rig's namespace until the test ends:
@@ -90,7 +91,7 @@ func TestCheck47HandOverWithHelmController(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", slow("1s"))
 	r.publish("broken", "1.0.0", settings(""))
-	metrics := port(t)
+	metrics := porttest.FreeAddress(t)
 	now := r.startHelmController("--metrics-addr=" + metrics)
 	r.release("web", "driftDetection: {mode: enabled}")
 	cluster.Apply(t, r.namespace, `
@@ -115,7 +116,7 @@ spec: {interval: 10m, timeout: 30s, chartRef: {kind: HelmChart, name: broken}}`)
 		r.atRest(metrics)
 		now.stop()
 		before := r.left(next.kinds)
-		metrics = port(t)
+		metrics = porttest.FreeAddress(t)
 		now = next.start("--metrics-addr=" + metrics)
 		r.passed(metrics)
 		if diff := cmp.Diff(before, r.left(next.kinds)); diff != "" {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // request is what an audit log says about a request.
@@ -79,7 +81,7 @@ func TestCheck42InSyncCostsNothing(t *testing.T) {
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
 	cluster.Apply(t, r.namespace, "{apiVersion: v1, kind: Secret, metadata: {name: values}, stringData: {values.yaml: 'msg: secret'}}")
-	metrics := port(t)
+	metrics := porttest.FreeAddress(t)
 	c := r.start("--metrics-addr=" + metrics)
 	const often = "interval: 1s, timeout: 30s, chartRef: {kind: HelmChart, name: app}"
 	apply := func(name, more string) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // settings returns a chart of one ConfigMap that shows a value.
@@ -77,7 +78,7 @@ func TestCheck36RenderErrorIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
-	metrics := port(t)
+	metrics := porttest.FreeAddress(t)
 	r.start("--metrics-addr="+metrics, "--min-retry-delay=50ms")
 	r.release("web", "")
 	r.ready("web", "1.0.0")

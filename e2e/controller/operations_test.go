@@ -6,24 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-)
 
-// port returns an address on which nobody listens.
-func port(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
+)
 
 // fetch sends a request to a server of the controller. Without an answer, the status code is 0.
 func fetch(t testing.TB, address, path string) (int, string) {
@@ -47,7 +37,7 @@ func TestOperation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.publish("app", "1.0.0", settings(""))
-	health, metrics, pprof := port(t), port(t), port(t)
+	health, metrics, pprof := porttest.FreeAddress(t), porttest.FreeAddress(t), porttest.FreeAddress(t)
 	c := r.start("--health-addr="+health, "--metrics-addr="+metrics)
 	r.release("web", "")
 	r.ready("web", "1.0.0")

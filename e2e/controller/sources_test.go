@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // notReady waits until the HelmRelease is not ready for the reason, with the text in the message.
@@ -64,7 +65,7 @@ func TestAnArtifactThatVanishes(t *testing.T) {
 	r.ready("web", "1.0.0")
 	first.stop()
 	put(nil)
-	metrics := port(t)
+	metrics := porttest.FreeAddress(t)
 	r.start("--metrics-addr=" + metrics)
 	r.eventually("the next controller has looked at it", func() bool { return passes(t, metrics) > 0 })
 	quiet(t)

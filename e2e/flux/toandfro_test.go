@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +26,7 @@ import (
 
 	"github.com/kubectl-release/kubectl-release/internal/flux"
 	"github.com/kubectl-release/kubectl-release/internal/objecttest"
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // Check 47, with the real helm-controller: it installs the recorded HelmReleases that are in sync after
@@ -39,7 +39,7 @@ func TestCheck47RecordedToAndFro(t *testing.T) {
 	server := httptest.NewServer(served)
 	defer server.Close()
 	served.url = server.URL
-	metrics := freePort(t)
+	metrics := porttest.FreeAddress(t)
 	stop := startHelmController(t, metrics)
 	var handed []*replay
 	recorded, nth := 0, rand.IntN(3)
@@ -68,7 +68,7 @@ func TestCheck47RecordedToAndFro(t *testing.T) {
 		atRest(t, metrics, 0)
 		stop()
 		before := left(handed)
-		metrics = freePort(t)
+		metrics = porttest.FreeAddress(t)
 		if i%2 == 0 {
 			log := startController(t, "--watch-all-namespaces=true", "--metrics-addr="+metrics)
 			stop = func() { log() }
@@ -229,15 +229,4 @@ func scrape(t *testing.T, metrics string) string {
 		return ""
 	}
 	return string(data)
-}
-
-// freePort returns an address on which nobody listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // APIServer is a second API server of a cluster, on the same etcd: a test may kill it and
@@ -40,19 +42,18 @@ func (c *Cluster) APIServer(t testing.TB) *APIServer {
 	if c.process == nil {
 		t.Fatalf("a cluster of %s is not ours: no API server of it can be killed", ReuseVariable)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address := porttest.FreeAddress(t)
+	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().(*net.TCPAddr)
-	_ = listener.Close()
 	a := &APIServer{t: t, config: rest.CopyConfig(c.Config(t)), binary: c.Binaries.Testcluster, arguments: childOf(t, c.process.Process.Pid, "kube-apiserver")}
 	for i, argument := range a.arguments {
 		if strings.HasPrefix(argument, "--secure-port=") {
-			a.arguments[i] = fmt.Sprintf("--secure-port=%d", address.Port)
+			a.arguments[i] = "--secure-port=" + port
 		}
 	}
-	a.config.Host = fmt.Sprintf("https://%s", address)
+	a.config.Host = "https://" + address
 	kubeconfig, err := clientcmd.LoadFromFile(c.Kubeconfig)
 	if err != nil {
 		t.Fatal(err)

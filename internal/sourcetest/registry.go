@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
 
 // Registry is a distribution/distribution registry on 127.0.0.1.
@@ -44,7 +46,7 @@ type RegistryOptions struct {
 func StartRegistry(t testing.TB, o RegistryOptions) *Registry {
 	t.Helper()
 	folder := t.TempDir()
-	r := &Registry{program: o.Program, folder: folder, Host: FreeAddress(t), log: filepath.Join(folder, "log")}
+	r := &Registry{program: o.Program, folder: folder, Host: porttest.FreeAddress(t), log: filepath.Join(folder, "log")}
 	config := fmt.Sprintf("version: 0.1\nlog: {accesslog: {disabled: false}, level: warn}\nstorage: {filesystem: {rootdirectory: %s}, delete: {enabled: true}}\nhttp:\n  addr: %s\n  secret: test\n", filepath.Join(folder, "data"), r.Host)
 	if o.User != "" {
 		var key string
@@ -130,17 +132,6 @@ func write(t testing.TB, file, content string) {
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// FreeAddress returns a HOST:PORT on 127.0.0.1 at which nothing is listening right now.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // certificate writes a self-signed certificate for 127.0.0.1 and its key to files.
