@@ -179,7 +179,10 @@ func (s shop) lock(release string) {
 			case <-done:
 				return
 			case <-time.After(2 * time.Second):
-				cluster.Apply(s.T, s.namespace, renew())
+				r := cluster.Run(s.T, cluster.Binaries.Kubectl, renew(), "apply", "--namespace", s.namespace, "--filename", "-")
+				if r.ExitCode != 0 {
+					s.Errorf("renew the lock: %s", r.Stderr)
+				}
 			}
 		}
 	}()
