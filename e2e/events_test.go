@@ -228,6 +228,7 @@ func TestEventsEndOnASignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
 	var out strings.Builder
 	waiting := false
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {

@@ -121,6 +121,7 @@ func TestKilledWhileItWaits(t *testing.T) {
 			if err := upgrade.Start(); err != nil {
 				t.Fatal(err)
 			}
+			t.Cleanup(func() { _ = upgrade.Process.Kill() })
 			s.eventually(c.reached+" is there", func() bool { return s.get(c.reached, "--ignore-not-found", "-o", "name") != "" })
 			if err := upgrade.Process.Kill(); err != nil {
 				t.Fatal(err)

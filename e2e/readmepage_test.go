@@ -3,12 +3,14 @@
 package e2e
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-release/kubectl-release/internal/porttest"
 )
@@ -47,6 +49,29 @@ func TestReadme(t *testing.T) {
 			t.Cleanup(func() { _ = exec.Command("kill", ends[1]).Run() })
 		}
 	}
+}
+
+// The registry of the README does not outlive a script that fails.
+func TestTheRegistryEndsIfNothingIsPushed(t *testing.T) {
+	t.Parallel()
+	tools, address := t.TempDir(), porttest.FreeAddress(t)
+	if err := os.WriteFile(filepath.Join(tools, "kubectl-release"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(inTree("e2e", "demo", "registry.sh"), address)
+	command.Env = append(os.Environ(), "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := command.Run(); err == nil || command.ProcessState.ExitCode() != 3 {
+		t.Fatal(err)
+	}
+	for range 100 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		_ = c.Close()
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("a registry still listens at %s", address)
 }
 
 // registryEnds finds the process ID of the registry that e2e/demo/registry.sh starts.
