@@ -257,10 +257,11 @@ func reason(err error) string {
 // has ended or was killed.
 const pipesGrace = time.Second
 
-// git runs a git command in the repository and returns what it prints.
+// git runs a git command in the repository and returns what it prints. What it gives up for is in English, see
+// reason: unlike LC_ALL, LANGUAGE leaves filters their locale.
 func git(ctx context.Context, root string, environment []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
-	cmd.Env, cmd.WaitDelay = append(withoutGit(os.Environ()), environment...), pipesGrace
+	cmd.Env, cmd.WaitDelay = append(append(withoutGit(os.Environ()), "LANGUAGE=en"), environment...), pipesGrace
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
