@@ -82,12 +82,14 @@ func TestAProxysAnswerIsNotTheServers(t *testing.T) {
 				}
 				next(w, r)
 			}
-			_ = c.Watch(t.Context(), configMaps, "shop", []string{"a"}, func(_ string, o *unstructured.Unstructured) bool {
-				if o == nil {
-					t.Error("the object is gone")
-				}
+			seen := false
+			err := c.Watch(t.Context(), configMaps, "shop", []string{"a"}, func(_ string, o *unstructured.Unstructured) bool {
+				seen = o != nil
 				return false
 			})
+			if err != nil || !seen {
+				t.Errorf("error %v, the object was seen: %v", err, seen)
+			}
 		})
 	}
 }
