@@ -14,7 +14,6 @@ var short = map[string]string{
 	"controller/main.go":                            "a program of its own",
 	"chartload/limits.go":                           "docs/limits.md is about these constants",
 	"internal/gcpacing/early/early.go":              "it is imported for its effect",
-	"internal/gcpacing/hugepages_linux.go":          "one operating system",
 	"internal/gcpacing/hugepages_other.go":          "another operating system",
 	"internal/manifest/limits.go":                   "docs/limits.md is about these constants",
 	"internal/outputfile/owner_other.go":            "another operating system",
