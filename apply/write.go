@@ -224,7 +224,7 @@ func (r *run) delete(ctx context.Context, s *plan.Step) error {
 		}
 		return err
 	})
-	if err != nil && !(meta.IsNoMatchError(err) && ctx.Err() == nil) { // a kind that is still not served is gone, with its objects
+	if err != nil && (!meta.IsNoMatchError(err) || ctx.Err() != nil) { // a kind that is still not served is gone, with its objects
 		return fmt.Errorf("delete %s: %w", s.Object, err)
 	}
 	r.written.Store(true)
