@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	_ "github.com/kubectl-release/kubectl-release/internal/gittest"
 )
 
 // actionlint is the program that Check 22 names; the Go checksum database verifies its source.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -71,11 +72,17 @@ func (b *builder) checkHookNamespace(step *Step) {
 	p := Problem{Kind: ProblemInvalid, Object: id, What: "the chart puts hooks into this namespace, which does not exist", Do: "create it first"}
 	after := step.Hook.Event == manifest.PostInstall || step.Hook.Event == manifest.PostUpgrade
 	for _, r := range b.lastRuns { // as an operator among the resources, an earlier hook may have made it by then
-		after = after || r.Op != OpDelete && r.Hook.Event == step.Hook.Event && r.Object.Namespace != id.Name
+		after = after || r.Op != OpDelete && r.Hook.Event == step.Hook.Event && r.Object.Namespace != id.Name && makesObjects(r.Object)
 	}
 	if op := b.in.Operation; op == Uninstall || op == Rollback || after {
 		b.problems(p)
 		return
 	}
 	b.blockUnsent(p)
+}
+
+// makesObjects reports whether an object may have others made that the chart does not have: a Job by what it runs, a
+// custom resource by its operator.
+func makesObjects(id manifest.ID) bool {
+	return id.RunsToItsEnd() || strings.Contains(id.Group, ".") && !strings.HasSuffix(id.Group, ".k8s.io")
 }

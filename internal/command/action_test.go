@@ -455,11 +455,16 @@ func TestTheGitLabComponentMarksItsComment(t *testing.T) {
 // fetches.
 func TestFilesOfForksFetchNothing(t *testing.T) {
 	a, _ := readAction(t)
-	for from, want := range map[string]string{"shop/charts": "--no-cluster", "mallory/charts": "--offline", "": "--offline"} {
+	for from, want := range map[string]string{
+		"shop/charts pull_request": "--no-cluster", "mallory/charts pull_request": "--offline", " pull_request": "--offline", " merge_group": "--no-cluster",
+	} {
 		temp := t.TempDir()
 		printer(t, filepath.Join(temp, "program"), "")
-		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{"github.event.pull_request.head.repo.full_name": from}, env: []string{
-			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp, "GITHUB_REPOSITORY=shop/charts",
+		head, event, _ := strings.Cut(from, " ")
+		r := &runner{t: t, dir: mergedPullRequest(t, `replicas: 3\n`), known: map[string]string{
+			"github.event.pull_request.head.repo.full_name": head, "github.event_name": event, "github.repository": "shop/charts",
+		}, env: []string{
+			"RUNNER_TEMP=" + temp, "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp,
 		}}
 		_, succeeded := r.run(a, map[string]string{"binary": filepath.Join(temp, "program"), "releases": "releases.yaml", "comment": "never"})
 		if log := r.log.String(); !succeeded || !regexp.MustCompile(`plan many releases\.yaml .*`+want).MatchString(log) || strings.Contains(log, "--offline") != (want == "--offline") {
@@ -486,7 +491,7 @@ func TestTheActionBuildsItself(t *testing.T) {
 		"RUNNER_TEMP=" + temp, "GITHUB_ACTION_PATH=/the/action", "GITHUB_STEP_SUMMARY=" + filepath.Join(temp, "summary"), "GITHUB_REF=refs/pull/17/merge", "HOME=" + temp, "PATH=" + temp + ":" + os.Getenv("PATH"),
 	}}
 	_, succeeded := r.run(a, map[string]string{"name": "web", "chart": "chart", "comment": "never"})
-	if log := strings.ReplaceAll(r.log.String(), temp, "RUN"); !succeeded || !strings.Contains(log, "build -C /the/action -trimpath -ldflags -s -w -o RUN/kubectl-release .\n") || !strings.Contains(log, "plan web chart") {
+	if log := strings.ReplaceAll(r.log.String(), temp, "RUN"); !succeeded || !strings.Contains(log, "build -C /the/action -buildvcs=false -trimpath -ldflags -s -w -o RUN/kubectl-release .\n") || !strings.Contains(log, "plan web chart") {
 		t.Errorf("succeeded %v\n%s", succeeded, log)
 	}
 }

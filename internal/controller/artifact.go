@@ -59,10 +59,16 @@ func (d *downloads) chart(ctx context.Context, a *flux.Artifact) (c *chart.Chart
 	if err != nil {
 		return nil, nil, fmt.Errorf("download of artifact %s: %w", a.Revision, err)
 	}
+	loaded := false
+	defer func() { // also when it panics
+		if !loaded {
+			done()
+		}
+	}()
 	if c, _, err = chartload.Archive(bytes.NewReader(data), a.Revision); err != nil {
-		done()
 		return nil, nil, err
 	}
+	loaded = true
 	return c, done, nil
 }
 
