@@ -101,7 +101,7 @@ func (p *program) list(ctx context.Context, o *listFlags) error {
 	if err != nil {
 		return err
 	}
-	gcpacing.Halve()
+	gcpacing.Tighten()
 	found, err := s.store.List(ctx, query)
 	if corrupt, only := releasestore.Corrupt(err); only {
 		for _, one := range corrupt {

@@ -16,9 +16,9 @@ import (
 // runtime needs it is less than Helm takes.
 const smallHeap = 28 << 20
 
-// halved is whether half of smallHeap is enough, expected what Expect was given, in bytes.
+// tight is whether two fifths of smallHeap are enough, expected what Expect was given, in bytes.
 var (
-	halved   atomic.Bool
+	tight    atomic.Bool
 	expected atomic.Int64
 )
 
@@ -58,9 +58,9 @@ func Start() {
 	})
 }
 
-// Halve makes collections begin at half the size, for a command that reads many objects and
+// Tighten makes collections begin at two fifths of the size, for a command that reads many objects and
 // keeps little of each, so a collection costs little.
-func Halve() { halved.Store(true) }
+func Tighten() { tight.Store(true) }
 
 // Expect lets the heap grow to a size, in bytes, without much collecting, because most of what is
 // allocated up to there will stay alive: a collection before that would free little. 0 ends that.
@@ -80,8 +80,8 @@ type pace struct{ highest int64 }
 // same; but only by againPercent, because what is alive is overestimated while a collection takes long.
 func (p *pace) percent(live uint64) int {
 	small := max(smallHeap, expected.Load())
-	if halved.Load() {
-		small /= 2
+	if tight.Load() {
+		small = small * 2 / 5
 	}
 	alive := int64(max(live, 1))
 	until := func(size int64) int64 { return 100 * (size - alive) / alive }

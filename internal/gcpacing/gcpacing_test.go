@@ -79,11 +79,11 @@ func TestPercent(t *testing.T) {
 			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
 		}
 	}
-	Halve()
-	defer halved.Store(false)
-	for live, want := range map[uint64]int{0: mostPercent, smallHeap / 8: 300, smallHeap / 4: 100, smallHeap / 2: usualPercent} {
+	Tighten()
+	defer tight.Store(false)
+	for live, want := range map[uint64]int{0: mostPercent, smallHeap / 10: 300, smallHeap / 5: 100, smallHeap * 2 / 5: usualPercent} {
 		if got := new(pace).percent(live); got != want {
-			t.Errorf("halved, with %d bytes alive: %d %%, want %d", live, got, want)
+			t.Errorf("tight, with %d bytes alive: %d %%, want %d", live, got, want)
 		}
 	}
 }
