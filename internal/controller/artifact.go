@@ -55,21 +55,19 @@ var errGone = errors.New("the artifact is gone")
 // MiB or than the source's status says, has a different digest or none, or is
 // refused by chartload. The room for the chart is taken until done is called, which is nil if there is no chart.
 func (d *downloads) chart(ctx context.Context, a *flux.Artifact) (c *chart.Chart, done func(), err error) {
-	data, done, err := d.fetch(ctx, a)
+	data, ready, err := d.fetch(ctx, a)
 	if err != nil {
 		return nil, nil, fmt.Errorf("download of artifact %s: %w", a.Revision, err)
 	}
-	loaded := false
-	defer func() { // also when it panics
-		if !loaded {
-			done()
+	defer func() {
+		if c == nil { // also when loading panics
+			ready()
 		}
 	}()
 	if c, _, err = chartload.Archive(bytes.NewReader(data), a.Revision); err != nil {
 		return nil, nil, err
 	}
-	loaded = true
-	return c, done, nil
+	return c, ready, nil
 }
 
 func (d *downloads) fetch(ctx context.Context, a *flux.Artifact) (data []byte, done func(), err error) {

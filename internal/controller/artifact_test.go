@@ -67,4 +67,7 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("%s is asked for %d times, want %d", c.path, asked[c.path], c.times)
 		}
 	}
+	if _, _, err := d.chart(t.Context(), &flux.Artifact{URL: server.URL + "/good", Digest: sum, Revision: "1.0.0"}); err == nil || taken != 0 {
+		t.Errorf("what is no archive: error %v, room for %d is taken", err, taken)
+	}
 }
