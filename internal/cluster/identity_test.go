@@ -21,7 +21,7 @@ const kubeSystem = "GET /api/v1/namespaces/kube-system"
 
 // A transient failure is not mistaken for missing permission to read the cluster's identity:
 // the request is tried again, and an error if it keeps failing.
-func TestOnlyALackOfRightsHidesTheClustersIdentity(t *testing.T) {
+func TestWhatHidesTheClustersIdentity(t *testing.T) {
 	for name, test := range map[string]struct {
 		faults, code int
 		reason       metav1.StatusReason // of a Status for good

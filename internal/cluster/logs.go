@@ -23,8 +23,8 @@ const (
 
 // Logs reads the last lines, or all if lines is 0, of every container of a pod, or of the pods of a Job,
 // oldest pod first. More than 1 MiB in all is not read: the newest pods come first, in each its init containers last,
-// of the log that reaches the limit the beginning is read, and the result says what is left out. If there are several containers, a line with the
-// name precedes each log. It returns an error only when nothing could be read.
+// of the log that reaches the limit the beginning is read, and the result says what is left out. If there are several
+// containers, a line with the name precedes each log. It returns an error only when nothing could be read.
 func (c *Client) Logs(ctx context.Context, ref apply.Ref, lines int64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

@@ -96,17 +96,13 @@ func getOrList(ctx context.Context, r dynamic.ResourceInterface, name string) (*
 // settleGone turns a 404 without a Status into one that says what it means: the object does not exist, since its kind
 // is gone, or something else has answered in the server's place, which is transient.
 func (c *Client) settleGone(ctx context.Context, kind schema.GroupKind, name string, err error) error {
-	switch {
-	case !pathGone(err):
-		return err
-	case c.kinds.gone(ctx, kind):
+	if c.kindGone(ctx, kind, err) {
 		return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, name)
-	default:
-		return inItsPlace(err)
 	}
+	return inItsPlace(err)
 }
 
-// inItsPlace turns a 404 without a Status to a path that every API server has into a transient error. It returns all
+// inItsPlace turns a 404 without a Status, for a path that the API server has, into a transient error. It returns all
 // other errors unchanged.
 func inItsPlace(err error) error {
 	if !pathGone(err) {

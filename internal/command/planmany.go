@@ -115,15 +115,15 @@ func variables(names []string) map[string]string {
 	return out
 }
 
-// clusterless reports whether no cluster is contacted.
-func (o *manyFlags) clusterless() bool { return o.fetch.offline || o.noCluster }
-
-// without returns the flag that says so.
-func (o *manyFlags) without() string {
-	if o.fetch.offline {
+// clusterless returns the flag by which no cluster is contacted; "" if there is none.
+func (o *manyFlags) clusterless() string {
+	switch {
+	case o.fetch.offline:
 		return "offline"
+	case o.noCluster:
+		return "no-cluster"
 	}
-	return "no-cluster"
+	return ""
 }
 
 // check refuses flags that make no sense, before anything is read.
@@ -132,12 +132,12 @@ func (o *manyFlags) check() error {
 	switch {
 	case o.since != "" && o.baseDir != "":
 		return usage("--changed-since and --base-dir both say what to compare with: give one of them")
-	case o.clusterless() && !compares && !o.printSet && !o.listCharts:
-		return usage("--%s needs --changed-since or --base-dir: what to compare with; --base-dir /dev/null plans first installs", o.without())
+	case o.clusterless() != "" && !compares && !o.printSet && !o.listCharts:
+		return usage("--%s needs --changed-since or --base-dir: what to compare with; --base-dir /dev/null plans first installs", o.clusterless())
 	case o.outFile != "" && o.files.out != "":
 		return usage("--out and --out-file both say where to save: give one of them")
-	case o.clusterless() && o.files.out+o.outFile != "":
-		return usage("--out needs a cluster: what --%s plans can't be applied", o.without())
+	case o.clusterless() != "" && o.files.out+o.outFile != "":
+		return usage("--out needs a cluster: what --%s plans can't be applied", o.clusterless())
 	case o.prune && !compares:
 		return usage("--prune needs --changed-since or --base-dir, to know what was removed from the set")
 	case o.show.output != "md" && !slices.Contains(setOutputs, o.show.output):
@@ -161,7 +161,7 @@ func (o *manyFlags) checkInput() error {
 
 // reading says how the set is read whose files must stay within root.
 func (o *manyFlags) reading(root string) (setrun.Reading, error) {
-	r := setrun.Reading{Environment: o.set.environment, Variables: variables(o.set.env.Value()), Offline: o.clusterless()}
+	r := setrun.Reading{Environment: o.set.environment, Variables: variables(o.set.env.Value()), Offline: o.clusterless() != ""}
 	return r, o.flux.add(&r, root)
 }
 
@@ -241,7 +241,7 @@ func (p *program) planSet(ctx context.Context, o *manyFlags, t *settrees.Trees) 
 	if err != nil {
 		return nil, err
 	}
-	clusters := p.manyClusters(o.clusterless())
+	clusters := p.manyClusters(o.clusterless() != "")
 	clusters.reader = &o.files.reader
 	if clusters.capable, err = o.capable.capabilities(); err != nil {
 		return nil, err

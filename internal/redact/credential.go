@@ -88,7 +88,7 @@ var substitution = regexp.MustCompile(`\$\([\w.-]*([^\w.)-]|$)`)
 // must not have anything that separates commands either. "${IFS}" is as good as a blank.
 func isCode(s string, at haystack.Span) bool {
 	value, quote := s[at.From:at.To], s[at.From-1]
-	if i := strings.IndexByte(value, '`'); i >= 0 && !strings.Contains(s[at.From+i+1:], "`") && !strings.Contains(s[:at.From], "`") { // one alone runs nothing
+	if i := strings.IndexByte(value, '`'); i >= 0 && strings.IndexByte(s, '`') == strings.LastIndexByte(s, '`') { // one alone runs nothing
 		value = value[:i] + value[i+1:]
 	}
 	return quote == '"' && (strings.Contains(value, "$(") || strings.Contains(value, "`")) || substitution.MatchString(value) ||
